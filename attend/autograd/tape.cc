@@ -1,0 +1,72 @@
+#include "attend/autograd/tape.h"
+
+#include <algorithm>
+
+#include "attend/base/error.h"
+
+namespace attend {
+namespace {
+thread_local Tape* current_tape = nullptr;
+thread_local Tape* unwinding_tape = nullptr;
+}  // namespace
+
+Tape::Tape() : outer_(current_tape) { current_tape = this; }
+Tape::~Tape() { current_tape = outer_; }
+Tape* Tape::current() { return current_tape; }
+
+TapePause::TapePause() : paused_(current_tape) { current_tape = nullptr; }
+TapePause::~TapePause() { current_tape = paused_; }
+
+void Tape::add(std::span<const Slot> outputs, Backward backward) {
+  Entry& entry = entries_.emplace_back();
+  entry.backward = std::move(backward);
+  std::copy(outputs.begin(), outputs.end(), entry.outputs.begin());
+}
+
+void Tape::settle_later(const Slot& leaf) {
+  if (unwinding_tape) unwinding_tape->unsettled_.push_back(leaf);
+}
+
+void Tape::backward(const Var& loss, const Tensor& seed) {
+  require(loss.defined(), "Tape::backward: the loss is undefined");
+  require(loss.tracked(), "Tape::backward: the loss does not depend on any leaf that this tape has followed");
+  require(seed.defined() || loss.size() == 1,
+          "Tape::backward: a loss of one element, or a seed of the loss's shape, is wanted; got shape ", loss.shape());
+  require(!seed.defined() || seed.shape() == loss.shape(), "Tape::backward: the seed must have the loss's shape ",
+          loss.shape(), ", got ", seed.shape());
+  const TapePause pause;
+  Tape* const outer = std::exchange(unwinding_tape, this);
+  try {
+    loss.slot().add(seed.defined() ? seed : Tensor::full(loss.shape(), 1));
+    while (!entries_.empty()) {
+      Entry entry = std::move(entries_.back());
+      entries_.pop_back();
+      std::array<Tensor, kMaxOutputs> gradients;
+      bool reached = false;
+      for (size_t i = 0; i < kMaxOutputs; ++i) {
+        if (!entry.outputs[i].wanted()) break;
+        gradients[i] = std::exchange(entry.outputs[i].node()->gradient, Tensor());
+        reached |= gradients[i].defined();
+      }
+      if (reached) entry.backward(gradients);
+    }
+    for (const Slot& leaf : unsettled_) leaf.settle();
+  } catch (...) {
+    unwinding_tape = outer;
+    entries_.clear();
+    unsettled_.clear();
+    throw;
+  }
+  unsettled_.clear();
+  unwinding_tape = outer;
+}
+
+namespace detail {
+Slot new_slot(const Shape& shape) {
+  auto* node = new GradientNode;
+  node->shape = shape;
+  return Slot(node);
+}
+}  // namespace detail
+
+}  // namespace attend

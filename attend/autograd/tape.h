@@ -1,0 +1,80 @@
+// Tape: what was computed, in order, so that gradients can be computed backwards. Ops record on the innermost tape of
+// their thread; without one nothing is recorded and nothing is kept.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "attend/autograd/var.h"
+
+namespace attend {
+
+class Tape {
+ public:
+  Tape();
+  ~Tape();
+  Tape(const Tape&) = delete;
+  Tape& operator=(const Tape&) = delete;
+
+  static Tape* current();
+
+  /// Adds ∂loss/∂leaf to every leaf that `loss` depends on. `seed` is ∂(objective)/∂loss, one for a scalar.
+  /// Unwinds the tape: each entry, with the activations it kept, is freed once its gradient has been passed on, and
+  /// entries that the loss does not depend on are skipped.
+  void backward(const Var& loss, const Tensor& seed = {});
+
+  size_t size() const { return entries_.size(); }
+
+  /// Most outputs of one op: y, last hidden state, last cell state.
+  static constexpr size_t kMaxOutputs = 3;
+  /// Given ∂objective/∂output for each output (undefined where none arrived), passes gradients to the inputs' slots.
+  using Backward = std::function<void(std::span<Tensor> gradients)>;
+  void add(std::span<const Slot> outputs, Backward backward);
+
+  /// Called by Slot: this leaf has products to multiply when the tape has unwound.
+  static void settle_later(const Slot& leaf);
+
+ private:
+  struct Entry {
+    Backward backward;
+    std::array<Slot, kMaxOutputs> outputs;
+  };
+  std::vector<Entry> entries_;
+  std::vector<Slot> unsettled_;
+  Tape* outer_;
+};
+
+/// Within its scope nothing is recorded, whatever tape is open.
+class TapePause {
+ public:
+  TapePause();
+  ~TapePause();
+  TapePause(const TapePause&) = delete;
+  TapePause& operator=(const TapePause&) = delete;
+
+ private:
+  Tape* paused_;
+};
+
+/// True if an op on these inputs has to be recorded.
+template <class... Vars>
+bool recording(const Vars&... inputs) {
+  return Tape::current() != nullptr && (inputs.tracked() || ...);
+}
+
+namespace detail {
+Slot new_slot(const Shape& shape);
+}  // namespace detail
+
+/// The third beat of an op with one output: `backward(dy)` may keep or overwrite dy if it is unique.
+template <class Backward>
+Var record(Tensor value, Backward backward) {
+  Slot slot = detail::new_slot(value.shape());
+  Tape::current()->add(std::span(&slot, 1),
+                       [backward = std::move(backward)](std::span<Tensor> dy) mutable { backward(std::move(dy[0])); });
+  return Var(std::move(value), std::move(slot));
+}
+
+}  // namespace attend

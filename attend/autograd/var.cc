@@ -1,0 +1,106 @@
+#include "attend/autograd/var.h"
+
+#include <algorithm>
+
+#include "attend/autograd/tape.h"
+#include "attend/base/error.h"
+#include "attend/kernels/elementwise.h"
+#include "attend/kernels/gemm.h"
+
+namespace attend {
+namespace {
+
+// Rows after which gathered products are multiplied at once: enough for full speed, and a bound on what is kept alive.
+constexpr int64_t kProductRows = 4096;
+
+Tensor stacked(const std::vector<GradientNode::Product>& products, Tensor GradientNode::Product::*side, int64_t rows) {
+  const int64_t columns = (products.front().*side).dim(1);
+  Tensor all({rows, columns});
+  real* out = all.data();
+  for (const auto& product : products) out = std::copy((product.*side).begin(), (product.*side).end(), out);
+  return all;
+}
+
+void multiply_into(GradientNode& node, const Tensor& dy, const Tensor& x) {
+  const bool accumulate = node.gradient.defined();
+  if (!accumulate) node.gradient = Tensor(node.shape);
+  if (accumulate && !node.gradient.unique()) node.gradient = node.gradient.clone();
+  const size_t n = static_cast<size_t>(dy.dim(0)), o = static_cast<size_t>(dy.dim(1)), i = static_cast<size_t>(x.dim(1));
+  kernels::gemm({.m = o, .n = i, .k = n, .a = dy.data(), .lda = o, .transpose_a = true, .b = x.data(), .ldb = i,
+                 .c = node.gradient.data(), .ldc = i, .accumulate = accumulate});
+}
+
+}  // namespace
+
+void Slot::add(Tensor g) const {
+  if (!node_) return;
+  require(g.shape() == node_->shape, "gradient: wanted shape ", node_->shape, ", got ", g.shape());
+  if (!node_->gradient.defined()) {
+    node_->gradient = std::move(g);
+    return;
+  }
+  // Somebody else may hold the sum so far (add hands one dy to both inputs): then the new sum needs memory of its own.
+  Tensor& sum = node_->gradient;
+  if (sum.unique()) {
+    kernels::add_into(sum.data(), g.data(), sum.size());
+  } else if (g.unique()) {
+    kernels::add_into(g.data(), sum.data(), g.size());
+    sum = std::move(g);
+  } else {
+    Tensor fresh(sum.shape());
+    kernels::add(sum.data(), g.data(), fresh.data(), fresh.size());
+    sum = std::move(fresh);
+  }
+}
+
+void Slot::add_product(Tensor dy, Tensor x) const {
+  if (!node_) return;
+  if (!node_->leaf) return multiply_into(*node_, dy, x);
+  if (node_->products.empty()) Tape::settle_later(*this);
+  node_->product_rows += dy.dim(0);
+  node_->products.push_back({std::move(dy), std::move(x)});
+  if (node_->product_rows >= kProductRows) settle();
+}
+
+void Slot::settle() const {
+  if (!node_ || node_->products.empty()) return;
+  auto products = std::exchange(node_->products, {});
+  const int64_t rows = std::exchange(node_->product_rows, 0);
+  if (products.size() == 1) return multiply_into(*node_, products[0].dy, products[0].x);
+  const Tensor dy = stacked(products, &GradientNode::Product::dy, rows);
+  const Tensor x = stacked(products, &GradientNode::Product::x, rows);
+  products.clear();
+  multiply_into(*node_, dy, x);
+}
+
+Tensor& Slot::buffer() const {
+  Tensor& gradient = node_->gradient;
+  if (!gradient.defined()) {
+    gradient = Tensor::zeros(node_->shape);
+  } else if (!gradient.unique()) {
+    gradient = gradient.clone();
+  }
+  return gradient;
+}
+
+Var Var::leaf(Tensor value) {
+  require(value.defined(), "Var::leaf: wanted a tensor, got an undefined one");
+  auto* node = new GradientNode;
+  node->leaf = true;
+  node->shape = value.shape();
+  return Var(std::move(value), Slot(node));
+}
+
+const Tensor& Var::gradient() const {
+  static const Tensor none;
+  return slot_.wanted() ? slot_.node()->gradient : none;
+}
+
+void Var::clear_gradient() {
+  if (!slot_.wanted()) return;
+  slot_.node()->gradient = Tensor();
+  slot_.node()->products.clear();
+  slot_.node()->product_rows = 0;
+}
+
+}  // namespace attend

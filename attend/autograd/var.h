@@ -1,0 +1,93 @@
+// Var: a tensor that a tape may follow. Without a tape, or for constants, it is only its tensor.
+#pragma once
+
+#include <initializer_list>
+#include <utility>
+#include <vector>
+
+#include "attend/tensor/tensor.h"
+
+namespace attend {
+
+/// Where the gradient of one tracked value gathers.
+struct GradientNode {
+  std::atomic<uint32_t> references{1};
+  bool leaf = false;
+  Shape shape;
+  Tensor gradient;
+  // dW += dyᵀ·x of a weight that is applied many times: kept until one product serves all (see Slot::add_product).
+  struct Product {
+    Tensor dy, x;
+  };
+  std::vector<Product> products;
+  int64_t product_rows = 0;
+};
+
+/// The handle through which an op's backward pass gives a gradient to one of its inputs.
+/// It does not keep the input's value alive. Constants have an empty slot, which wants nothing.
+class Slot {
+ public:
+  Slot() = default;
+  explicit Slot(GradientNode* node) : node_(node) {}
+  Slot(const Slot& other) : node_(other.node_) {
+    if (node_) node_->references.fetch_add(1, std::memory_order_relaxed);
+  }
+  Slot(Slot&& other) noexcept : node_(std::exchange(other.node_, nullptr)) {}
+  Slot& operator=(Slot other) noexcept {
+    std::swap(node_, other.node_);
+    return *this;
+  }
+  ~Slot() {
+    if (node_ && node_->references.fetch_sub(1, std::memory_order_acq_rel) == 1) delete node_;
+  }
+
+  /// False for constants: their gradient need not be computed.
+  bool wanted() const { return node_ != nullptr; }
+  /// gradient += g. The first g is taken as it is, without a copy.
+  void add(Tensor g) const;
+  /// gradient += dyᵀ·x for a weight [O, I], dy [N, O], x [N, I]. For leaves the pairs of all time steps are gathered
+  /// and multiplied as one product when the tape has unwound: N = 64 rows alone would use half of the machine.
+  void add_product(Tensor dy, Tensor x) const;
+  /// The gradient as a buffer to add into, zero where nothing has arrived yet.
+  Tensor& buffer() const;
+  /// Multiplies what add_product has gathered.
+  void settle() const;
+
+  GradientNode* node() const { return node_; }
+
+ private:
+  GradientNode* node_ = nullptr;
+};
+
+class Var {
+ public:
+  Var() = default;
+  /// A constant: no gradient flows to it.
+  Var(Tensor value) : value_(std::move(value)) {}  // NOLINT: a tensor is a constant Var
+  Var(Tensor value, Slot slot) : value_(std::move(value)), slot_(std::move(slot)) {}
+  /// A value whose gradient is wanted: a parameter, or an input to look at. Gradients accumulate in it.
+  static Var leaf(Tensor value);
+
+  const Tensor& value() const { return value_; }
+  Tensor& value() { return value_; }
+  bool defined() const { return value_.defined(); }
+  const Shape& shape() const { return value_.shape(); }
+  int rank() const { return value_.rank(); }
+  int64_t dim(int axis) const { return value_.dim(axis); }
+  size_t size() const { return value_.size(); }
+  real item() const { return value_.item(); }
+
+  bool tracked() const { return slot_.wanted(); }
+  const Slot& slot() const { return slot_; }
+  /// The gradient; undefined where none has arrived.
+  const Tensor& gradient() const;
+  void clear_gradient();
+  /// The same value, cut off from the tape.
+  Var detach() const { return Var(value_); }
+
+ private:
+  Tensor value_;
+  Slot slot_;
+};
+
+}  // namespace attend

@@ -1,0 +1,182 @@
+#include "attend/base/memory.h"
+
+#include <sys/mman.h>
+
+#include <array>
+#include <bit>
+#include <cstdlib>
+#include <mutex>
+#include <new>
+
+#include "attend/base/error.h"
+
+namespace attend::memory {
+namespace {
+
+// Size classes: four per power of two from 64 bytes up, so that at most a fifth of a block is unused.
+constexpr uint32_t kClasses = 4 * 42;
+constexpr size_t kLargest = size_t{1} << 46;
+// Blocks up to 64 KiB are kept per thread without a lock; larger ones are rare enough for a mutex.
+constexpr size_t kSmall = size_t{64} << 10;
+constexpr size_t kHugePage = size_t{2} << 20;
+
+constexpr uint32_t class_of(size_t bytes) {
+  if (bytes <= 64) return 0;
+  const int exponent = std::bit_width(bytes - 1) - 1;  // 2^exponent < bytes ≤ 2^(exponent+1)
+  const size_t quarter = size_t{1} << (exponent - 2);
+  const size_t steps = (bytes - (size_t{1} << exponent) + quarter - 1) / quarter;  // 1 … 4
+  return static_cast<uint32_t>(4 * (exponent - 6) + static_cast<int>(steps));
+}
+
+constexpr size_t bytes_of(uint32_t size_class) {
+  if (size_class == 0) return 64;
+  const uint32_t exponent = 6 + (size_class - 1) / 4;
+  const size_t steps = (size_class - 1) % 4 + 1;
+  return (size_t{1} << exponent) + steps * (size_t{1} << (exponent - 2));
+}
+static_assert(bytes_of(class_of(65)) == 80 && bytes_of(class_of(128)) == 128 && bytes_of(class_of(129)) == 160);
+
+constexpr uint32_t kSmallClasses = class_of(kSmall) + 1;
+
+std::atomic<size_t> in_use{0}, peak{0}, cached{0};
+
+void count_taken(size_t bytes) {
+  const size_t now = in_use.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+  size_t high = peak.load(std::memory_order_relaxed);
+  while (now > high && !peak.compare_exchange_weak(high, now, std::memory_order_relaxed)) {
+  }
+}
+
+struct FreeList {
+  Block* first = nullptr;
+  void push(Block* block) {
+    block->next = first;
+    first = block;
+  }
+  Block* pop() {
+    Block* block = first;
+    if (block) first = block->next;
+    return block;
+  }
+};
+
+struct Shared {
+  std::mutex lock;
+  std::array<FreeList, kClasses> lists;
+};
+// Never destroyed: tensors of static lifetime may be freed after any static of ours.
+Shared& shared() {
+  static Shared* pool = new Shared;
+  return *pool;
+}
+
+bool thread_over(bool mark = false) {
+  thread_local bool over = false;
+  if (mark) over = true;
+  return over;
+}
+
+struct Local {
+  std::array<FreeList, kSmallClasses> lists;
+  std::array<uint32_t, kSmallClasses> counts{};
+  ~Local() {
+    thread_over(true);
+    Shared& pool = shared();
+    std::lock_guard guard(pool.lock);
+    for (uint32_t c = 0; c < kSmallClasses; ++c) {
+      while (Block* block = lists[c].pop()) pool.lists[c].push(block);
+    }
+  }
+};
+Local& local() {
+  thread_local Local cache;
+  return cache;
+}
+constexpr uint32_t kLocalBlocks = 256;
+
+Block* from_system(uint32_t size_class) {
+  const size_t total = sizeof(Block) + bytes_of(size_class);
+  const bool huge = total >= kHugePage;
+  const size_t alignment = huge ? kHugePage : alignof(Block);
+  void* memory = std::aligned_alloc(alignment, (total + alignment - 1) / alignment * alignment);
+  require(memory != nullptr, "memory: wanted ", total, " bytes, the system has no more (", in_use.load(),
+          " bytes are in use)");
+  if (huge) madvise(memory, total, MADV_HUGEPAGE);
+  Block* block = new (memory) Block;
+  block->size_class = size_class;
+  return block;
+}
+
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool kPooled = false;  // so that the sanitizer sees every block's end and lifetime
+#else
+constexpr bool kPooled = true;
+#endif
+
+Block* from_pool(uint32_t size_class) {
+  if (size_class < kSmallClasses && !thread_over()) {
+    Local& cache = local();
+    if (Block* block = cache.lists[size_class].pop()) {
+      --cache.counts[size_class];
+      return block;
+    }
+  }
+  Shared& pool = shared();
+  std::lock_guard guard(pool.lock);
+  return pool.lists[size_class].pop();
+}
+
+void to_pool(Block* block) {
+  const uint32_t size_class = block->size_class;
+  if (size_class < kSmallClasses && !thread_over()) {
+    Local& cache = local();
+    if (cache.counts[size_class] < kLocalBlocks) {
+      ++cache.counts[size_class];
+      return cache.lists[size_class].push(block);
+    }
+  }
+  Shared& pool = shared();
+  std::lock_guard guard(pool.lock);
+  pool.lists[size_class].push(block);
+}
+
+}  // namespace
+
+Usage usage() { return {in_use.load(), peak.load(), cached.load()}; }
+
+void reset_peak() { peak.store(in_use.load()); }
+
+void trim() {
+  Shared& pool = shared();
+  std::lock_guard guard(pool.lock);
+  for (uint32_t c = 0; c < kClasses; ++c) {
+    while (Block* block = pool.lists[c].pop()) {
+      cached.fetch_sub(bytes_of(c), std::memory_order_relaxed);
+      std::free(block);
+    }
+  }
+}
+
+Block* allocate(size_t bytes) {
+  require(bytes <= kLargest, "memory: wanted at most ", kLargest, " bytes, got a request for ", bytes);
+  const uint32_t size_class = class_of(bytes);
+  Block* block = kPooled ? from_pool(size_class) : nullptr;
+  if (block) {
+    cached.fetch_sub(bytes_of(size_class), std::memory_order_relaxed);
+  } else {
+    block = from_system(size_class);
+  }
+  block->references.store(1, std::memory_order_relaxed);
+  count_taken(bytes_of(size_class));
+  return block;
+}
+
+void release(Block* block) {
+  const size_t bytes = bytes_of(block->size_class);
+  in_use.fetch_sub(bytes, std::memory_order_relaxed);
+  if (!kPooled) return std::free(block);
+  cached.fetch_add(bytes, std::memory_order_relaxed);
+  to_pool(block);
+}
+
+}  // namespace attend::memory
