@@ -41,8 +41,8 @@ void parallel_for(size_t count, Body&& body) {
                     const_cast<void*>(static_cast<const void*>(&body)));
 }
 
-/// Runs `body(begin, end)` over [0, count) in pieces of at least `grain` elements (a multiple of 64 each).
-template <class Body>
+/// Runs `body(begin, end)` over [0, count) in pieces of at least `grain` elements, each a multiple of kMultiple.
+template <size_t kMultiple = 64, class Body>
 void parallel_ranges(size_t count, size_t grain, Body&& body) {
   if (count <= grain || threads() == 1) {
     if (count > 0) body(size_t{0}, count);
@@ -51,7 +51,7 @@ void parallel_ranges(size_t count, size_t grain, Body&& body) {
   size_t pieces = static_cast<size_t>(threads()) * 4;
   size_t size = (count + pieces - 1) / pieces;
   if (size < grain) size = grain;
-  size = (size + 63) / 64 * 64;
+  size = (size + kMultiple - 1) / kMultiple * kMultiple;
   parallel_for((count + size - 1) / size, [&](size_t task) {
     const size_t begin = task * size;
     body(begin, begin + size < count ? begin + size : count);

@@ -44,6 +44,24 @@ HWY_INLINE void store_some(Reals v, real* out, size_t count) {
   for (size_t i = 0; i < count; ++i) out[i] = lanes[i];
 }
 
+/// Runs f(i, load, store, valid) over [0, n) a vector at a time. In the last, partial vector `load(p)` repeats its first
+/// element, `store(v, p)` writes only what lies within n, and `valid(v)` zeroes the rest, for sums.
+template <class Function>
+HWY_INLINE void walk(size_t n, Function f) {
+  const Real d;
+  size_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    f(i, [](const real* p) HWY_ATTR { return hn::LoadU(Real(), p); },
+      [](Reals v, real* p) HWY_ATTR { hn::StoreU(v, Real(), p); }, [](Reals v) HWY_ATTR { return v; });
+  }
+  if (i < n) {
+    const size_t rest = n - i;
+    f(i, [rest](const real* p) HWY_ATTR { return load_some(p, rest); },
+      [rest](Reals v, real* p) HWY_ATTR { store_some(v, p, rest); },
+      [rest, d](Reals v) HWY_ATTR { return hn::IfThenElseZero(hn::FirstN(d, rest), v); });
+  }
+}
+
 /// out[i] = f(d, i, load) for i in [0, n), a vector at a time; `load(d, p)` reads what f needs at p.
 /// `whole` is the size of the entire output, which decides whether it is written past the caches.
 template <class Function>

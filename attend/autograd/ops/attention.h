@@ -1,0 +1,35 @@
+// The two fused parts of attention: scaled-dot-product attention by tiles, and the additive score.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "attend/autograd/var.h"
+#include "attend/base/random.h"
+
+namespace attend {
+
+struct AttentionOptions {
+  int64_t heads = 1;
+  /// Factor on q·k; 0 means 1/√depth of a head.
+  real scale = 0;
+  /// Keys of each of B sequences that count; empty: all.
+  std::vector<int32_t> key_lengths;
+  /// A query sees no later key (query i and key i stand at the same place).
+  bool causal = false;
+  /// A query i sees the keys j with |i − j| ≤ window; negative: no window.
+  int64_t window = -1;
+  /// Dropout on the weights; takes one key from `random`.
+  real dropout = 0;
+  Random* random = nullptr;
+};
+
+/// softmax(scale·q kᵀ)·v for each head (Vaswani et al. 2017, eq. 1): q [B,Tq,D], k and v [B,Tk,D] → [B,Tq,D]; head h is
+/// columns h·D/heads and on. Memory is linear in Tq and Tk, forwards and backwards. A query that sees nothing reads 0.
+Var scaled_dot_product_attention(const Var& q, const Var& k, const Var& v, const AttentionOptions& options = {});
+
+/// energies[b,i,j] = vᵀ tanh(q[b,i] + k[b,j]) (Bahdanau et al. 2015): q [B,Tq,H] and k [B,Tk,H] already projected, v [H]
+/// → [B,Tq,Tk], without a [B,Tq,Tk,H] tensor.
+Var additive_score(const Var& q, const Var& k, const Var& v);
+
+}  // namespace attend

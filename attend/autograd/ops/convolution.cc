@@ -1,0 +1,119 @@
+#include "attend/autograd/ops/convolution.h"
+
+#include <limits>
+
+#include "attend/autograd/tape.h"
+#include "attend/base/error.h"
+#include "attend/kernels/onednn.h"
+
+namespace attend {
+namespace {
+
+// Far beyond any network, and small enough that no sum of extents overflows.
+constexpr int64_t kMostStep = 1 << 20;
+
+size_t extent(const Tensor& x, int axis) { return static_cast<size_t>(x.dim(axis)); }
+
+void require_images(const char* where, const Var& x) {
+  require(x.defined(), where, ": images are wanted, got an undefined tensor");
+  require(x.rank() == 4, where, ": images [B, C, H, W] are wanted, got ", x.shape());
+  require(x.dim(1) > 0 && x.dim(2) > 0 && x.dim(3) > 0, where, ": images with channels and pixels are wanted, got ",
+          x.shape());
+}
+
+kernels::Conv2d conv2d_geometry(const Var& x, const Var& weight, const Var& bias, const Conv2dOptions& options) {
+  require_images("conv2d", x);
+  require(weight.defined(), "conv2d: a weight is wanted, got an undefined tensor");
+  require(weight.rank() == 4, "conv2d: a weight [O, C, KH, KW] is wanted, got ", weight.shape());
+  require(weight.dim(1) == x.dim(1), "conv2d: the weight must have the ", x.dim(1), " channels of x ", x.shape(),
+          ", got ", weight.shape());
+  require(weight.size() > 0, "conv2d: a weight with elements is wanted, got ", weight.shape());
+  require(!bias.defined() || bias.shape() == Shape{weight.dim(0)}, "conv2d: the bias must be [", weight.dim(0),
+          "] for weight ", weight.shape(), ", got ", bias.shape());
+  require(options.stride >= 1 && options.stride <= kMostStep, "conv2d: the stride must be within 1 … ", kMostStep,
+          ", got ", options.stride);
+  require(options.padding >= 0 && options.padding <= kMostStep, "conv2d: the padding must be within 0 … ", kMostStep,
+          ", got ", options.padding);
+  require(x.dim(2) + 2 * options.padding >= weight.dim(2) && x.dim(3) + 2 * options.padding >= weight.dim(3),
+          "conv2d: x with its padding must be at least as large as the kernel, got x ", x.shape(), ", padding ",
+          options.padding, " and weight ", weight.shape());
+  const Tensor &image = x.value(), &kernel = weight.value();
+  return {.batch = extent(image, 0), .channels = extent(image, 1), .height = extent(image, 2), .width = extent(image, 3),
+          .outputs = extent(kernel, 0), .kernel_height = extent(kernel, 2), .kernel_width = extent(kernel, 3),
+          .stride = static_cast<size_t>(options.stride), .padding = static_cast<size_t>(options.padding)};
+}
+
+kernels::Pool2d pool2d_geometry(const char* where, const Var& x, const Pool2dOptions& options) {
+  require_images(where, x);
+  require(options.kernel >= 1 && options.kernel <= kMostStep, where, ": the kernel must be within 1 … ", kMostStep,
+          ", got ", options.kernel);
+  require(options.stride >= 0 && options.stride <= kMostStep, where, ": the stride must be within 0 … ", kMostStep,
+          ", got ", options.stride);
+  require(options.padding >= 0 && options.padding <= options.kernel / 2, where,
+          ": the padding must be within 0 … kernel/2 = ", options.kernel / 2, ", got ", options.padding);
+  require(x.dim(2) + 2 * options.padding >= options.kernel && x.dim(3) + 2 * options.padding >= options.kernel, where,
+          ": x with its padding must be at least as large as the kernel, got x ", x.shape(), ", padding ",
+          options.padding, " and kernel ", options.kernel);
+  require(x.shape().inner(1) <= std::numeric_limits<uint32_t>::max(), where, ": planes of at most 2^32 − 1 pixels, got ",
+          x.shape());
+  const Tensor& image = x.value();
+  return {.planes = extent(image, 0) * extent(image, 1), .height = extent(image, 2), .width = extent(image, 3),
+          .kernel = static_cast<size_t>(options.kernel),
+          .stride = static_cast<size_t>(options.stride > 0 ? options.stride : options.kernel),
+          .padding = static_cast<size_t>(options.padding)};
+}
+
+Tensor pooled(const Var& x, const kernels::Pool2d& g) {
+  return Tensor({x.dim(0), x.dim(1), static_cast<int64_t>(g.out_height()), static_cast<int64_t>(g.out_width())});
+}
+
+}  // namespace
+
+Var conv2d(const Var& x, const Var& weight, const Var& bias, const Conv2dOptions& options) {
+  const kernels::Conv2d g = conv2d_geometry(x, weight, bias, options);
+  Tensor y({x.dim(0), weight.dim(0), static_cast<int64_t>(g.out_height()), static_cast<int64_t>(g.out_width())});
+  kernels::conv2d_forward(g, x.value().data(), weight.value().data(), bias.value().data(), y.data());
+  if (!recording(x, weight, bias)) return y;
+  return record(std::move(y), [x = x.slot(), weight = weight.slot(), bias = bias.slot(), g, x_shape = x.shape(),
+                               kept_x = weight.tracked() ? x.value() : Tensor(),
+                               kept_weight = x.tracked() ? weight.value() : Tensor(),
+                               weight_shape = weight.shape()](Tensor dy) {
+    if (x.wanted()) {
+      Tensor dx(x_shape);
+      kernels::conv2d_backward_data(g, dy.data(), kept_weight.data(), dx.data());
+      x.add(std::move(dx));
+    }
+    if (!weight.wanted() && !bias.wanted()) return;
+    Tensor dweight = weight.wanted() ? Tensor(weight_shape) : Tensor();
+    Tensor dbias = bias.wanted() ? Tensor({weight_shape[0]}) : Tensor();
+    kernels::conv2d_backward_weights(g, kept_x.data(), dy.data(), dweight.data(), dbias.data());
+    if (weight.wanted()) weight.add(std::move(dweight));
+    if (bias.wanted()) bias.add(std::move(dbias));
+  });
+}
+
+Var max_pool2d(const Var& x, const Pool2dOptions& options) {
+  const kernels::Pool2d g = pool2d_geometry("max_pool2d", x, options);
+  Tensor y = pooled(x, g);
+  kernels::max_pool2d_forward(g, x.value().data(), y.data());
+  if (!recording(x)) return y;
+  return record(std::move(y), [x = x.slot(), kept = x.value(), g](Tensor dy) {
+    Tensor dx(kept.shape());
+    kernels::max_pool2d_backward(g, kept.data(), dy.data(), dx.data());
+    x.add(std::move(dx));
+  });
+}
+
+Var avg_pool2d(const Var& x, const Pool2dOptions& options) {
+  const kernels::Pool2d g = pool2d_geometry("avg_pool2d", x, options);
+  Tensor y = pooled(x, g);
+  kernels::avg_pool2d_forward(g, x.value().data(), y.data());
+  if (!recording(x)) return y;
+  return record(std::move(y), [x = x.slot(), shape = x.shape(), g](Tensor dy) {
+    Tensor dx(shape);
+    kernels::avg_pool2d_backward(g, dy.data(), dx.data());
+    x.add(std::move(dx));
+  });
+}
+
+}  // namespace attend

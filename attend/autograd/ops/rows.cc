@@ -1,0 +1,191 @@
+#include "attend/autograd/ops/rows.h"
+
+#include <memory>
+#include <vector>
+
+#include "attend/autograd/ops/broadcast.h"
+#include "attend/autograd/tape.h"
+#include "attend/base/error.h"
+#include "attend/kernels/elementwise.h"
+#include "attend/kernels/rows.h"
+
+namespace attend {
+namespace {
+
+/// A mask that broadcasts over the rows of x, as kernels read it; keeps what they point to.
+class Mask {
+ public:
+  Mask(const char* where, const Tensor& mask, const Shape& x) : mask_(mask) {
+    if (!mask.defined()) return;
+    require(mask.rank() >= 1 && mask.rank() <= x.rank() && mask.dim(-1) == x[-1], where,
+            ": the mask must have x's last extent and broadcast to ", x, ", got ", mask.shape());
+    require(broadcast_shape(where, x, mask.shape()) == x, where, ": the mask must broadcast to ", x, ", got ",
+            mask.shape());
+    const BroadcastRows rows(x, mask.shape());
+    row_of_.resize(rows.count());
+    const size_t length = std::max<size_t>(1, rows.length());
+    for (size_t r = 0; r < row_of_.size(); ++r) row_of_[r] = static_cast<uint32_t>(rows.offset(r) / length);
+  }
+  kernels::RowMask rows() const {
+    return mask_.defined() ? kernels::RowMask{mask_.data(), row_of_.data()} : kernels::RowMask{};
+  }
+
+ private:
+  Tensor mask_;
+  std::vector<uint32_t> row_of_;
+};
+
+struct Rows {
+  size_t count, length;
+};
+
+Rows rows_of(const char* where, const Var& x) {
+  require(x.defined() && x.rank() >= 1, where, ": a tensor of at least one axis is wanted, got ", x.shape());
+  return {x.shape().outer(x.rank() - 1), static_cast<size_t>(x.dim(-1))};
+}
+
+struct Axis {
+  size_t outer, length, inner;
+  Shape shape;  // without the axis
+};
+
+Axis axis_of(const char* where, const Var& x, int axis) {
+  require(x.defined(), where, ": a tensor is wanted, got an undefined one");
+  const int a = resolve_axis(where, x.shape(), axis);
+  return {x.shape().outer(a), static_cast<size_t>(x.dim(a)), x.shape().inner(a), x.shape().without(a)};
+}
+
+/// scale·Σ over an axis.
+Var reduce_sum(const char* where, const Var& x, int axis, bool average) {
+  const Axis a = axis_of(where, x, axis);
+  require(!average || a.length > 0, where, ": an axis of at least one element is wanted, got ", x.shape());
+  Tensor y(a.shape);
+  kernels::sum_axis(x.value().data(), a.outer, a.length, a.inner, y.data());
+  const real scale = average ? real{1} / static_cast<real>(a.length) : real{1};
+  if (average) kernels::affine(y.data(), scale, 0, y.data(), y.size());
+  if (!recording(x)) return y;
+  return record(std::move(y), [x = x.slot(), shape = x.shape(), a, scale](Tensor dy) {
+    Tensor dx(shape);
+    for (size_t o = 0; o < a.outer; ++o) {
+      for (size_t k = 0; k < a.length; ++k) {
+        kernels::affine(dy.data() + o * a.inner, scale, 0, dx.data() + (o * a.length + k) * a.inner, a.inner);
+      }
+    }
+    x.add(std::move(dx));
+  });
+}
+
+Var reduce_all(const char* where, const Var& x, bool average) {
+  require(x.defined() && (!average || x.size() > 0), where, ": a tensor with elements is wanted, got ", x.shape());
+  const real scale = average ? real{1} / static_cast<real>(x.size()) : real{1};
+  Tensor y = Tensor::scalar(kernels::sum(x.value().data(), x.size()) * scale);
+  if (!recording(x)) return y;
+  return record(std::move(y), [x = x.slot(), shape = x.shape(), scale](Tensor dy) {
+    x.add(Tensor::full(shape, dy.item() * scale));
+  });
+}
+
+}  // namespace
+
+Var softmax(const Var& x, const Tensor& mask) {
+  const Rows r = rows_of("softmax", x);
+  const Mask seen("softmax", mask, x.shape());
+  Tensor y(x.shape());
+  kernels::softmax(x.value().data(), r.count, r.length, seen.rows(), y.data());
+  if (!recording(x)) return y;
+  return record(y, [x = x.slot(), y, r](Tensor dy) {  // masked weights are 0, and so is their gradient
+    Tensor dx = dy.unique() ? dy : Tensor(dy.shape());
+    kernels::softmax_backward(dy.data(), y.data(), r.count, r.length, dx.data());
+    x.add(std::move(dx));
+  });
+}
+
+Var log_softmax(const Var& x, const Tensor& mask) {
+  const Rows r = rows_of("log_softmax", x);
+  auto seen = std::make_shared<const Mask>("log_softmax", mask, x.shape());
+  Tensor y(x.shape());
+  kernels::log_softmax(x.value().data(), r.count, r.length, seen->rows(), y.data());
+  if (!recording(x)) return y;
+  return record(y, [x = x.slot(), y, seen, r](Tensor dy) {
+    Tensor dx = dy.unique() ? dy : Tensor(dy.shape());
+    kernels::log_softmax_backward(dy.data(), y.data(), r.count, r.length, seen->rows(), dx.data());
+    x.add(std::move(dx));
+  });
+}
+
+Var cross_entropy(const Var& logits, const Ids& targets, const CrossEntropyOptions& options) {
+  const Rows r = rows_of("cross_entropy", logits);
+  require(targets.size() == r.count, "cross_entropy: logits ", logits.shape(), " want ", r.count, " targets, got ",
+          targets.shape);
+  require(options.smoothing >= 0 && options.smoothing < 1, "cross_entropy: smoothing must be in [0, 1), got ",
+          options.smoothing);
+  size_t counted = 0;
+  for (const int32_t target : targets.values) {
+    if (target == options.ignored) continue;
+    require(target >= 0 && static_cast<size_t>(target) < r.length, "cross_entropy: targets must be in [0, ", r.length,
+            ") or ", options.ignored, " (ignored), got ", target);
+    ++counted;
+  }
+  kernels::CrossEntropy problem{.logits = logits.value().data(), .targets = targets.values.data(), .rows = r.count,
+                                .n = r.length, .smoothing = options.smoothing, .ignored = options.ignored};
+  const int64_t rows = static_cast<int64_t>(r.count);
+  Tensor losses({rows}), log_sums({rows});
+  kernels::cross_entropy(problem, losses.data(), log_sums.data());
+  const real scale = counted > 0 ? real{1} / static_cast<real>(counted) : 0;
+  Tensor loss = Tensor::scalar(kernels::sum(losses.data(), r.count) * scale);
+  if (!recording(logits)) return loss;
+  return record(std::move(loss), [x = logits.slot(), input = logits.value(), ids = targets.values, log_sums, problem,
+                                  scale](Tensor dy) mutable {
+    problem.targets = ids.data();
+    Tensor dx(input.shape());
+    kernels::cross_entropy_backward(problem, log_sums.data(), dy.item() * scale, dx.data());
+    x.add(std::move(dx));
+  });
+}
+
+Var layer_norm(const Var& x, const Var& gain, const Var& bias, real epsilon) {
+  const Rows r = rows_of("layer_norm", x);
+  require(r.length > 0 && gain.defined() && bias.defined() && gain.shape() == Shape{x.dim(-1)} &&
+              bias.shape() == gain.shape(),
+          "layer_norm: gain and bias [", x.dim(-1), "] are wanted for x ", x.shape(), ", got ", gain.shape(), " and ",
+          bias.shape());
+  const int64_t rows = static_cast<int64_t>(r.count);
+  Tensor y(x.shape()), means({rows}), rstds({rows});
+  kernels::layer_norm(x.value().data(), gain.value().data(), bias.value().data(), r.count, r.length, epsilon, y.data(),
+                      means.data(), rstds.data());
+  if (!recording(x, gain, bias)) return y;
+  return record(std::move(y), [x = x.slot(), g = gain.slot(), b = bias.slot(), input = x.value(), scale = gain.value(),
+                               means, rstds, r](Tensor dy) {
+    Tensor dx = x.wanted() ? Tensor(input.shape()) : Tensor();
+    kernels::layer_norm_backward(dy.data(), input.data(), scale.data(), means.data(), rstds.data(), r.count, r.length,
+                                 dx.data(), g.wanted() ? g.buffer().data() : nullptr,
+                                 b.wanted() ? b.buffer().data() : nullptr);
+    if (x.wanted()) x.add(std::move(dx));
+  });
+}
+
+Var sum(const Var& x, int axis) { return reduce_sum("sum", x, axis, false); }
+Var mean(const Var& x, int axis) { return reduce_sum("mean", x, axis, true); }
+Var sum(const Var& x) { return reduce_all("sum", x, false); }
+Var mean(const Var& x) { return reduce_all("mean", x, true); }
+
+Var max(const Var& x, int axis) {
+  const Axis a = axis_of("max", x, axis);
+  require(a.length > 0, "max: an axis of at least one element is wanted, got ", x.shape());
+  Tensor y(a.shape);
+  std::vector<int32_t> at(y.size());
+  kernels::max_axis(x.value().data(), a.outer, a.length, a.inner, y.data(), at.data());
+  if (!recording(x)) return y;
+  return record(std::move(y), [x = x.slot(), shape = x.shape(), a, at = std::move(at)](Tensor dy) {
+    Tensor dx = Tensor::zeros(shape);
+    for (size_t o = 0; o < a.outer; ++o) {
+      for (size_t i = 0; i < a.inner; ++i) {
+        const size_t k = static_cast<size_t>(at[o * a.inner + i]);
+        dx.data()[(o * a.length + k) * a.inner + i] = dy.data()[o * a.inner + i];
+      }
+    }
+    x.add(std::move(dx));
+  });
+}
+
+}  // namespace attend

@@ -1,0 +1,36 @@
+// Ops along the last axis: softmax, layer norm, cross-entropy; and reductions over any axis.
+#pragma once
+
+#include "attend/autograd/var.h"
+
+namespace attend {
+
+/// eˣ/Σeˣ over the last axis. `mask` (1 = counts, 0 = does not) has x's last extent and broadcasts over the other axes,
+/// e.g. [B,1,Tk] for [B,Tq,Tk]. A masked element is exactly 0; so is all of a row that is masked whole.
+Var softmax(const Var& x, const Tensor& mask = {});
+/// x − ln Σeˣ; a masked element is -1e30 (its exponential is 0), a row that is masked whole is 0.
+Var log_softmax(const Var& x, const Tensor& mask = {});
+
+struct CrossEntropyOptions {
+  /// The share of the target that is spread evenly over all classes (Szegedy et al. 2016).
+  real smoothing = 0;
+  /// Rows with this target count for nothing.
+  int32_t ignored = -1;
+};
+/// Mean over the rows that count of −Σ target∘log_softmax(logits): logits [..,V], targets [..] → scalar (0 where no row
+/// counts). Keeps one number per row for the backward pass, no probabilities.
+Var cross_entropy(const Var& logits, const Ids& targets, const CrossEntropyOptions& options = {});
+
+/// (x − mean)/√(variance + epsilon) ∘ gain + bias over the last axis (Ba et al. 2016, eq. 4); gain and bias [N].
+Var layer_norm(const Var& x, const Var& gain, const Var& bias, real epsilon = real(1e-5));
+
+/// Over one axis, which disappears.
+Var sum(const Var& x, int axis);
+Var mean(const Var& x, int axis);
+/// The largest; its gradient goes to the first of equals.
+Var max(const Var& x, int axis);
+/// Over everything → scalar.
+Var sum(const Var& x);
+Var mean(const Var& x);
+
+}  // namespace attend

@@ -1,0 +1,195 @@
+#include "attend/train/optimiser.h"
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_set>
+#include <utility>
+
+namespace attend::train {
+namespace {
+
+void require_share(const char* where, const char* what, double value) {
+  require(value >= 0 && value < 1, where, ": ", what, " must be at least 0 and below 1, got ", value);
+}
+
+class Sgd : public Optimiser {
+ public:
+  Sgd(const OptimiserOptions& options, std::vector<nn::NamedParam> parameters)
+      : Optimiser("sgd", {options.momentum != 0 ? "momentum" : "", ""}, std::move(parameters)),
+        rule_{.momentum = options.momentum, .decay = *options.weight_decay, .nesterov = options.nesterov} {
+    require(std::isfinite(options.momentum) && options.momentum >= 0,
+            "optimiser sgd: the momentum must not be negative, got ", options.momentum);
+    require(!options.nesterov || options.momentum > 0,
+            "optimiser sgd: Nesterov's update wants a momentum above 0, got ", options.momentum);
+  }
+
+ private:
+  void update(std::span<const kernels::Update> updates, double rate, double scale) override {
+    rule_.rate = rate, rule_.scale = scale;
+    kernels::sgd(updates, rule_);
+  }
+  kernels::SgdRule rule_;
+};
+
+template <bool kDecoupled>
+class Adam : public Optimiser {
+ public:
+  Adam(const OptimiserOptions& options, std::vector<nn::NamedParam> parameters)
+      : Optimiser(kDecoupled ? "adamw" : "adam", {"m", "v"}, std::move(parameters)),
+        rule_{.beta1 = options.beta1, .beta2 = options.beta2, .epsilon = *options.epsilon,
+              .decay = *options.weight_decay, .decoupled = kDecoupled} {
+    const char* where = kDecoupled ? "optimiser adamw" : "optimiser adam";
+    require_share(where, "beta1", options.beta1);
+    require_share(where, "beta2", options.beta2);
+  }
+
+ private:
+  void update(std::span<const kernels::Update> updates, double rate, double scale) override {
+    rule_.rate = rate, rule_.scale = scale;
+    kernels::adam(updates, rule_);
+  }
+  kernels::AdamRule rule_;
+};
+
+class Adadelta : public Optimiser {
+ public:
+  Adadelta(const OptimiserOptions& options, std::vector<nn::NamedParam> parameters)
+      : Optimiser("adadelta", {"square", "delta"}, std::move(parameters)),
+        rule_{.rho = options.rho, .epsilon = *options.epsilon, .decay = *options.weight_decay} {
+    require_share("optimiser adadelta", "rho", options.rho);
+  }
+
+ private:
+  void update(std::span<const kernels::Update> updates, double rate, double scale) override {
+    rule_.rate = rate, rule_.scale = scale;
+    kernels::adadelta(updates, rule_);
+  }
+  kernels::AdadeltaRule rule_;
+};
+
+template <class Kind>
+std::unique_ptr<Optimiser> make(const OptimiserOptions& options, std::vector<nn::NamedParam> parameters) {
+  return std::make_unique<Kind>(options, std::move(parameters));
+}
+
+// r is the learning rate, λ the weight decay; the numbers are PyTorch's defaults.
+constexpr OptimiserRow kOptimisers[] = {
+    {"sgd", "b ← μb + g + λp, p ← p − r·b; Nesterov: p ← p − r·(g + λp + μb)",
+     "Robbins & Monro 1951; momentum: Polyak 1964; Nesterov's: Sutskever et al. 2013", 1e-3, 0, 0, make<Sgd>},
+    {"adam", "g ← g + λp, m ← β₁m + (1−β₁)g, v ← β₂v + (1−β₂)g², p ← p − r·m̂/(√v̂ + ε)",
+     "Kingma & Ba 2015, algorithm 1", 1e-3, 1e-8, 0, make<Adam<false>>},
+    {"adamw", "p ← (1 − rλ)p, m ← β₁m + (1−β₁)g, v ← β₂v + (1−β₂)g², p ← p − r·m̂/(√v̂ + ε)",
+     "Loshchilov & Hutter 2019, algorithm 2", 1e-3, 1e-8, 1e-2, make<Adam<true>>},
+    {"adadelta", "g ← g + λp, s ← ρs + (1−ρ)g², Δ = √(d+ε)/√(s+ε)·g, d ← ρd + (1−ρ)Δ², p ← p − r·Δ",
+     "Zeiler 2012, algorithm 1", 1, 1e-6, 0, make<Adadelta>},
+};
+
+/// The parameters that have a gradient, each once.
+std::vector<Var> with_gradient(std::span<const nn::NamedParam> parameters) {
+  std::vector<Var> found;
+  std::unordered_set<const GradientNode*> seen;
+  for (const nn::NamedParam& p : parameters) {
+    if (p.var.gradient().defined() && seen.insert(p.var.slot().node()).second) found.push_back(p.var);
+  }
+  return found;
+}
+
+}  // namespace
+
+Optimiser::Optimiser(std::string_view name, std::array<std::string_view, 2> kept,
+                     std::vector<nn::NamedParam> parameters)
+    : name_(name), kept_(kept) {
+  std::unordered_set<const GradientNode*> nodes;
+  std::unordered_set<std::string> names;
+  for (nn::NamedParam& p : parameters) {
+    require(p.var.defined(), "optimiser ", name, ": the parameter \"", p.name, "\" is undefined");
+    if (!p.var.tracked() || !nodes.insert(p.var.slot().node()).second) continue;
+    require(names.insert(p.name).second, "optimiser ", name, ": two parameters are called \"", p.name, "\"");
+    History& history = histories_.emplace_back();
+    for (size_t k = 0; k < kept_.size(); ++k) {
+      if (!kept_[k].empty()) history.kept[k] = Tensor::zeros(p.var.shape());
+    }
+    parameters_.push_back(std::move(p));
+  }
+}
+
+void Optimiser::step(double learning_rate, double gradient_scale) {
+  require(std::isfinite(learning_rate) && learning_rate >= 0, "optimiser ", name_,
+          ": the learning rate must not be negative, got ", learning_rate);
+  require(std::isfinite(gradient_scale), "optimiser ", name_, ": wanted a finite gradient scale, got ", gradient_scale);
+  std::vector<kernels::Update> updates;
+  updates.reserve(parameters_.size());
+  for (size_t i = 0; i < parameters_.size(); ++i) {
+    Var& p = parameters_[i].var;
+    if (!p.gradient().defined()) continue;
+    History& history = histories_[i];
+    updates.push_back({.value = p.value().data(), .gradient = p.gradient().data(), .first = history.kept[0].data(),
+                       .second = history.kept[1].data(), .size = p.size(), .step = ++history.steps});
+  }
+  update(updates, learning_rate, gradient_scale);
+}
+
+void Optimiser::clear_gradients() {
+  for (nn::NamedParam& p : parameters_) p.var.clear_gradient();
+}
+
+void Optimiser::state(const VisitTensor& tensor, const VisitNumber& number) {
+  for (size_t i = 0; i < parameters_.size(); ++i) {
+    const auto& [name, var] = parameters_[i];
+    History& history = histories_[i];
+    for (size_t k = 0; k < kept_.size(); ++k) {
+      if (kept_[k].empty()) continue;
+      const std::string entry = name_ + "." + std::string(kept_[k]) + "." + name;
+      Tensor value = history.kept[k];
+      tensor(entry, value);
+      require(value.defined() && value.shape() == var.shape(), "optimiser: wanted ", entry, " of shape ", var.shape(),
+              ", got ", value.shape(), value.defined() ? "" : " (undefined)");
+      history.kept[k] = std::move(value);
+      if (!history.kept[k].unique()) history.kept[k] = history.kept[k].clone();
+    }
+    double steps = static_cast<double>(history.steps);
+    const std::string entry = name_ + ".step." + name;
+    number(entry, steps);
+    require(steps >= 0 && steps == std::floor(steps) && steps < 0x1p53, "optimiser: wanted a count of steps in ", entry,
+            ", got ", steps);
+    history.steps = static_cast<int64_t>(steps);
+  }
+}
+
+std::span<const OptimiserRow> optimisers() { return kOptimisers; }
+
+std::unique_ptr<Optimiser> make_optimiser(std::string_view name, const OptimiserOptions& options,
+                                          std::vector<nn::NamedParam> parameters) {
+  const OptimiserRow& row = detail::row_named("make_optimiser", optimisers(), name);
+  OptimiserOptions complete = options;
+  complete.epsilon = options.epsilon.value_or(row.epsilon);
+  complete.weight_decay = options.weight_decay.value_or(row.weight_decay);
+  require(std::isfinite(*complete.epsilon) && *complete.epsilon >= 0, "optimiser ", name,
+          ": epsilon must not be negative, got ", *complete.epsilon);
+  require(std::isfinite(*complete.weight_decay) && *complete.weight_decay >= 0, "optimiser ", name,
+          ": the weight decay must not be negative, got ", *complete.weight_decay);
+  return row.make(complete, std::move(parameters));
+}
+
+double gradient_norm(std::span<const nn::NamedParam> parameters) {
+  std::vector<std::span<const real>> parts;
+  for (const Var& p : with_gradient(parameters)) parts.push_back(p.gradient().values());
+  return std::sqrt(kernels::sum_of_squares(parts));
+}
+
+double clip_scale(double norm, double most) {
+  require(most > 0, "clip_scale: the largest norm must be positive, got ", most);
+  return std::isfinite(norm) ? std::min(1.0, most / (norm + 1e-6)) : 1.0;
+}
+
+double clip_norm(std::span<const nn::NamedParam> parameters, double most) {
+  const double norm = gradient_norm(parameters), scale = clip_scale(norm, most);
+  if (scale == 1) return norm;
+  std::vector<std::span<real>> parts;
+  // A gradient that somebody else holds too is copied first, and only the copy is scaled.
+  for (const Var& p : with_gradient(parameters)) parts.push_back(p.slot().buffer().values());
+  kernels::scale(parts, static_cast<real>(scale));
+  return norm;
+}
+
+}  // namespace attend::train

@@ -1,0 +1,87 @@
+// Optimisers: gradients → steps of the parameters, by PyTorch's conventions (torch.optim), in one fused pass.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attend/kernels/optimise.h"
+#include "attend/nn/layer.h"
+#include "attend/train/schedule.h"
+
+namespace attend::train {
+
+/// Each method reads only what its formula names.
+struct OptimiserOptions {
+  double momentum = 0;  // μ
+  bool nesterov = false;
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double rho = 0.9;
+  std::optional<double> epsilon = {};  // ε and λ; where not given, the method's own in the table
+  std::optional<double> weight_decay = {};
+};
+
+/// Visits a tensor that has to survive a restart.
+using VisitTensor = std::function<void(const std::string& name, Tensor& value)>;
+
+class Optimiser {
+ public:
+  virtual ~Optimiser() = default;
+
+  /// One step of every parameter that has a gradient; the others, and their step counts, stay as they are.
+  /// The gradients are taken times `gradient_scale`: clip_scale(gradient_norm(…), most) clips without writing them.
+  void step(double learning_rate, double gradient_scale = 1);
+  void clear_gradients();
+
+  /// Visits what a checkpoint has to keep: "adam.m.<parameter>" (a tensor), "adam.step.<parameter>" (a count). A visitor
+  /// may write back what it once saw, and the next steps are the same bits; it may keep a tensor, which then is a copy.
+  void state(const VisitTensor& tensor, const VisitNumber& number);
+
+  /// What is trained: constants are left out, and a parameter that two layers share appears once, under its first name.
+  const std::vector<nn::NamedParam>& parameters() const { return parameters_; }
+
+ protected:
+  /// `kept` names what the method remembers of each parameter, "" where it needs less.
+  Optimiser(std::string_view name, std::array<std::string_view, 2> kept, std::vector<nn::NamedParam> parameters);
+
+ private:
+  virtual void update(std::span<const kernels::Update> updates, double rate, double scale) = 0;
+
+  struct History {
+    std::array<Tensor, 2> kept;
+    int64_t steps = 0;
+  };
+  std::string name_;
+  std::array<std::string_view, 2> kept_;
+  std::vector<nn::NamedParam> parameters_;
+  std::vector<History> histories_;
+};
+
+struct OptimiserRow {
+  std::string_view name, formula, paper;
+  double learning_rate;          // what one begins with
+  double epsilon, weight_decay;  // used where the options leave them open
+  std::unique_ptr<Optimiser> (*make)(const OptimiserOptions& options, std::vector<nn::NamedParam> parameters);
+};
+/// The menu: help, option checks and tests iterate over it.
+std::span<const OptimiserRow> optimisers();
+/// The optimiser of that name; throws Error for an unknown one or for options that it cannot use.
+std::unique_ptr<Optimiser> make_optimiser(std::string_view name, const OptimiserOptions& options,
+                                          std::vector<nn::NamedParam> parameters);
+
+/// √(Σ g²) over all gradients, summed in double precision in a fixed order.
+double gradient_norm(std::span<const nn::NamedParam> parameters);
+/// min(1, most/(norm + 1e-6)), as PyTorch has it; 1 for a norm that is not finite, which is for the caller to judge.
+double clip_scale(double norm, double most);
+/// Scales the gradients so that their norm is at most `most` (Pascanu et al. 2013, algorithm 1). Returns the norm before;
+/// where it is not finite, nothing is scaled.
+double clip_norm(std::span<const nn::NamedParam> parameters, double most);
+
+}  // namespace attend::train

@@ -1,0 +1,78 @@
+// Schedules: the learning rate as a function of the step. Pure and resumable: rate(s) does not depend on which steps
+// were asked for before; what `plateau` has learnt from validation scores is its visitable state.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "attend/base/error.h"
+
+namespace attend::train {
+
+/// Visits a number that has to survive a restart; a checkpoint reads it, or writes it back.
+using VisitNumber = std::function<void(const std::string& name, double& value)>;
+
+/// Each schedule reads only what its formula names.
+struct ScheduleOptions {
+  std::optional<double> rate = {};  // r; where not given, the table's
+  int64_t warmup = 0;               // w, in steps
+  int64_t steps = 0;                // T: cosine is at its floor from here on
+  double floor = 0;                 // f
+  int64_t width = 512;              // d: the model's width
+  double factor = 0.5;              // plateau: the rate is multiplied by this,
+  int64_t patience = 0;             // after more scores than this in a row without improvement,
+  double minimum = 0;               // but does not fall below this;
+  double threshold = 1e-4;          // an improvement is larger than this share of the best score
+  bool higher_is_better = false;
+};
+
+class Schedule {
+ public:
+  virtual ~Schedule() = default;
+  /// The learning rate of step 1, 2, …
+  double rate(int64_t step) const;
+  /// Tells of a validation score. Only `plateau` listens.
+  virtual void observe(double score);
+  /// Visits what a checkpoint has to keep, as "plateau.best". Refuses values that cannot be, once they are put back.
+  virtual void state(const VisitNumber& visit);
+
+ private:
+  virtual double rate_at(double step) const = 0;
+};
+
+struct ScheduleRow {
+  std::string_view name, formula, source;
+  double rate;  // used where the options leave it open
+  std::unique_ptr<Schedule> (*make)(const ScheduleOptions& options, double rate);
+};
+/// The menu: help, option checks and tests iterate over it.
+std::span<const ScheduleRow> schedules();
+/// The schedule of that name; throws Error for an unknown one or for options that it cannot use.
+std::unique_ptr<Schedule> make_schedule(std::string_view name, const ScheduleOptions& options = {});
+
+namespace detail {
+
+/// How many letters have to be changed, added or left out to get from one to the other, capitals aside.
+size_t edit_distance(std::string_view from, std::string_view to);
+
+/// The row of that name; throws Error with all names and the nearest one where there is none.
+template <class Row>
+const Row& row_named(const char* where, std::span<const Row> table, std::string_view name) {
+  std::string menu;
+  const Row* nearest = &table[0];
+  for (const Row& row : table) {
+    if (row.name == name) return row;
+    menu.append(menu.empty() ? "" : ", ").append(row.name);
+    if (edit_distance(name, row.name) < edit_distance(name, nearest->name)) nearest = &row;
+  }
+  fail(where, ": wanted one of ", menu, ", got \"", name, "\"; the nearest is \"", nearest->name, "\"");
+}
+
+}  // namespace detail
+
+}  // namespace attend::train

@@ -1,0 +1,118 @@
+#include "tests/autograd/op_table.h"
+
+namespace attend::test {
+namespace {
+
+/// By definition: every energy, every weight, with the dropout pattern of attend/kernels/random-inl.h.
+Arrays attention_loops(const Arrays& in, const AttentionOptions& o) {
+  const Array &q = in[0], &k = in[1], &v = in[2];
+  const int64_t B = q.dim(0), Tq = q.dim(1), Tk = k.dim(1), D = q.dim(2) / o.heads;
+  const double scale = o.scale != 0 ? static_cast<double>(o.scale) : 1 / std::sqrt(static_cast<double>(D));
+  const double keep = 1 - static_cast<double>(o.dropout);
+  const uint64_t key = Random(3).next_key();
+  Array out(q.shape);
+  for (int64_t b = 0; b < B; ++b) {
+    for (int64_t h = 0; h < o.heads; ++h) {
+      for (int64_t i = 0; i < Tq; ++i) {
+        std::vector<double> w(static_cast<size_t>(Tk), 0);
+        double sum = 0;
+        for (int64_t j = 0; j < Tk; ++j) {
+          const bool seen = (o.key_lengths.empty() || j < o.key_lengths[static_cast<size_t>(b)]) &&
+                            (!o.causal || j <= i) && (o.window < 0 || std::abs(i - j) <= o.window);
+          if (!seen) continue;
+          double energy = 0;
+          for (int64_t d = 0; d < D; ++d) energy += q(b, i, h * D + d) * k(b, j, h * D + d);
+          sum += w[static_cast<size_t>(j)] = std::exp(scale * energy);
+        }
+        if (sum == 0) continue;
+        const uint64_t row = static_cast<uint64_t>((b * o.heads + h) * Tq + i);
+        for (int64_t j = 0; j < Tk; ++j) {
+          double weight = w[static_cast<size_t>(j)] / sum;
+          if (o.dropout > 0) {
+            const uint32_t counter = static_cast<uint32_t>(j / 64 * 16 + j % 16);
+            const uint32_t number = philox({counter, static_cast<uint32_t>(row), static_cast<uint32_t>(row >> 32), 0x64726F70},
+                                           key)[static_cast<size_t>(j % 64 / 16)];
+            weight *= number < static_cast<uint32_t>(static_cast<double>(1 - o.dropout) * 4294967296.0) ? 1 / keep : 0;
+          }
+          for (int64_t d = 0; d < D; ++d) out(b, i, h * D + d) += weight * v(b, j, h * D + d);
+        }
+      }
+    }
+  }
+  return {out};
+}
+
+}  // namespace
+
+void add_attention_rows(std::vector<OpRow>& table) {
+  struct Kind {
+    const char* name;
+    int64_t queries, keys, columns;
+    AttentionOptions options;
+  };
+  const Kind kinds[] = {
+      {"plain", 7, 7, 10, {}},
+      {"heads", 5, 9, 24, {.heads = 3}},
+      {"padding", 4, 9, 12, {.heads = 2, .key_lengths = {9, 0}}},
+      {"causal", 8, 8, 12, {.heads = 2, .causal = true}},
+      {"causal more keys", 5, 8, 12, {.heads = 2, .causal = true}},
+      {"window", 9, 9, 12, {.heads = 2, .window = 2}},
+      {"all masks", 9, 9, 12, {.heads = 2, .key_lengths = {5, 9}, .causal = true, .window = 3}},
+      {"scale", 6, 6, 8, {.heads = 2, .scale = real(0.7)}},
+      {"dropout", 9, 70, 12, {.heads = 2, .causal = false, .dropout = real(0.25)}},
+      {"tiles", 100, 130, 40, {.heads = 2, .key_lengths = {130, 61}}},
+      {"tiles window", 130, 270, 17, {.heads = 1, .window = 5}},
+  };
+  for (const Kind& kind : kinds) {
+    table.push_back({std::string("scaled_dot_product_attention ") + kind.name,
+                     {{2, kind.queries, kind.columns}, {2, kind.keys, kind.columns}, {2, kind.keys, kind.columns}},
+                     [o = kind.options](const Vars& x) {
+                       Random random(3);
+                       AttentionOptions options = o;
+                       options.random = &random;
+                       return Vars{scaled_dot_product_attention(x[0], x[1], x[2], options)};
+                     },
+                     [o = kind.options](const Arrays& x) { return attention_loops(x, o); },
+                     {{[] {
+                         scaled_dot_product_attention(Tensor::zeros({2, 3, 4}), Tensor::zeros({2, 5, 6}), Tensor::zeros({2, 5, 6}));
+                       },
+                       "q [B,Tq,D], k and v [B,Tk,D] are wanted, got [2, 3, 4], [2, 5, 6], [2, 5, 6]"},
+                      {[] {
+                         const Var x = Tensor::zeros({2, 3, 4});
+                         scaled_dot_product_attention(x, x, x, {.heads = 3});
+                       },
+                       "heads must divide D = 4, got 3"},
+                      {[] {
+                         const Var x = Tensor::zeros({1, 3, 4});
+                         scaled_dot_product_attention(x, x, x, {.key_lengths = {4}});
+                       },
+                       "key lengths must be in [0, 3], got 4"},
+                      {[] {
+                         const Var x = Tensor::zeros({1, 3, 4});
+                         scaled_dot_product_attention(x, x, x, {.dropout = real(0.1)});
+                       },
+                       "dropout wants a stream"}}});
+  }
+
+  for (const auto& [kind, H] : {std::pair{"one", int64_t{1}}, {"odd", int64_t{19}}, {"even", int64_t{32}}}) {
+    table.push_back({std::string("additive_score ") + kind, {{2, 5, H}, {2, 7, H}, {H}},
+                     [](const Vars& x) { return Vars{additive_score(x[0], x[1], x[2])}; },
+                     [](const Arrays& x) {
+                       Array e({2, 5, 7});
+                       for (int64_t b = 0; b < 2; ++b) {
+                         for (int64_t i = 0; i < 5; ++i) {
+                           for (int64_t j = 0; j < 7; ++j) {
+                             for (int64_t h = 0; h < x[2].dim(0); ++h) {
+                               e(b, i, j) += x[2](h) * std::tanh(x[0](b, i, h) + x[1](b, j, h));
+                             }
+                           }
+                         }
+                       }
+                       return Arrays{e};
+                     },
+                     {{[] { additive_score(Tensor::zeros({2, 3, 4}), Tensor::zeros({2, 5, 4}), Tensor::zeros({5})); },
+                       "additive_score: q [B,Tq,H], k [B,Tk,H] and v [H] are wanted"}}});
+  }
+}
+
+}  // namespace attend::test

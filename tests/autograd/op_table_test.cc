@@ -1,0 +1,158 @@
+#include "tests/autograd/op_table.h"
+
+#include <gtest/gtest.h>
+
+#include "attend/base/error.h"
+
+namespace attend::test {
+namespace {
+
+constexpr bool kDouble = sizeof(real) == sizeof(double);
+
+Arrays inputs_of(const OpRow& row) {
+  Random random = Random(7).named(row.name);
+  Arrays inputs;
+  for (const Shape& shape : row.inputs) {
+    inputs.push_back(random_array(shape, random));
+    if (row.prepare) {
+      for (double& x : inputs.back().v) x = static_cast<float>(row.prepare(x));
+    }
+  }
+  return inputs;
+}
+
+Vars to_vars(const Arrays& arrays, bool leaves) {
+  Vars vars;
+  for (const Array& a : arrays) vars.push_back(leaves ? Var::leaf(to_tensor(a)) : Var(to_tensor(a)));
+  return vars;
+}
+
+double dot(const Array& a, const Array& b) {
+  double sum = 0;
+  for (size_t i = 0; i < a.size(); ++i) sum += a.v[i] * b.v[i];
+  return sum;
+}
+
+/// Σ cotangent∘outputs at x + step·direction.
+double objective(const OpRow& row, const Arrays& x, size_t moved, const Array& direction, double step,
+                 const Arrays& cotangents) {
+  Arrays at = x;
+  for (size_t i = 0; i < direction.size(); ++i) at[moved].v[i] += step * direction.v[i];
+  double sum = 0;
+  if (kDouble) {
+    const Vars outputs = row.run(to_vars(at, false));
+    for (size_t o = 0; o < outputs.size(); ++o) sum += dot(cotangents[o], to_array(outputs[o].value()));
+  } else {
+    const Arrays outputs = row.reference(at);
+    for (size_t o = 0; o < outputs.size(); ++o) sum += dot(cotangents[o], outputs[o]);
+  }
+  return sum;
+}
+
+/// Fourth-order central difference.
+double slope(const OpRow& row, const Arrays& x, size_t moved, const Array& direction, const Arrays& cotangents) {
+  const double h = row.step;
+  const auto f = [&](double step) { return objective(row, x, moved, direction, step, cotangents); };
+  return (8 * (f(h) - f(-h)) - (f(2 * h) - f(-2 * h))) / (12 * h);
+}
+
+class OpTable : public testing::TestWithParam<size_t> {
+ protected:
+  const OpRow& row() const { return op_table()[GetParam()]; }
+};
+
+TEST_P(OpTable, ValueEqualsPlainLoops) {
+  const Arrays x = inputs_of(row());
+  const Arrays wanted = row().reference(x);
+  const Vars got = row().run(to_vars(x, false));
+  ASSERT_EQ(got.size(), wanted.size());
+  const double tolerance = kDouble ? 1e-11 : 1e-5;
+  for (size_t o = 0; o < got.size(); ++o) {
+    ASSERT_EQ(got[o].shape(), wanted[o].shape) << "output " << o;
+    for (size_t i = 0; i < wanted[o].size(); ++i) {
+      const double y = got[o].value().data()[i], r = wanted[o].v[i];
+      ASSERT_NEAR(y, r, tolerance * (1 + std::abs(r))) << "output " << o << " element " << i;
+    }
+    EXPECT_FALSE(got[o].tracked()) << "nothing may be recorded without a tape";
+  }
+}
+
+TEST_P(OpTable, GradientByDirections) {
+  const Arrays x = inputs_of(row());
+  Random random = Random(11).named(row().name);
+  Vars leaves = to_vars(x, true);
+  Arrays cotangents;
+  {
+    Tape tape;
+    const Vars outputs = row().run(leaves);
+    Var loss(Tensor::scalar(0));
+    for (const Var& y : outputs) {
+      cotangents.push_back(random_array(y.shape(), random));
+      loss = add(loss, sum(multiply(y, to_tensor(cotangents.back()))));
+    }
+    tape.backward(loss);
+    EXPECT_EQ(tape.size(), 0u);
+  }
+  for (size_t i = 0; i < leaves.size(); ++i) {
+    ASSERT_TRUE(leaves[i].gradient().defined()) << "no gradient reached input " << i;
+    ASSERT_EQ(leaves[i].gradient().shape(), x[i].shape);
+    const Array gradient = to_array(leaves[i].gradient());
+    for (int direction = 0; direction < 2; ++direction) {
+      const Array d = random_array(x[i].shape, random);
+      const double analytic = dot(gradient, d), numeric = slope(row(), x, i, d, cotangents);
+      const double size = std::max({std::abs(analytic), std::abs(numeric), 1e-2});
+      // In float the library's gradient meets the slope of the double reference.
+      EXPECT_LE(std::abs(analytic - numeric) / size, kDouble ? 1e-6 : 2e-3)
+          << "input " << i << ": analytic " << analytic << ", numeric " << numeric;
+    }
+  }
+}
+
+TEST_P(OpTable, RefusesBadShapes) {
+  for (const Refusal& refusal : row().refusals) {
+    try {
+      refusal.call();
+      ADD_FAILURE() << "accepted; an error saying \"" << refusal.says << "\" was wanted";
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find(refusal.says), std::string::npos) << error.what();
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Ops, OpTable, testing::Range<size_t>(0, op_table().size()), [](const auto& info) {
+  std::string name = op_table()[info.param].name;
+  for (char& c : name) {
+    if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
+  }
+  return name;
+});
+
+TEST(OpTableItself, EveryOpRefusesSomething) {
+  // One row of each op (the word before the first space) carries its refusals.
+  std::vector<std::string> ops, refusing;
+  for (const OpRow& row : op_table()) {
+    const std::string op = row.name.substr(0, row.name.find(' '));
+    ops.push_back(op);
+    if (!row.refusals.empty()) refusing.push_back(op);
+  }
+  for (const std::string& op : ops) EXPECT_NE(std::find(refusing.begin(), refusing.end(), op), refusing.end()) << op;
+}
+
+}  // namespace
+
+const std::vector<OpRow>& op_table() {
+  static const std::vector<OpRow> table = [] {
+    std::vector<OpRow> rows;
+    add_elementwise_rows(rows);
+    add_matrix_rows(rows);
+    add_row_rows(rows);
+    add_shape_rows(rows);
+    add_recurrent_rows(rows);
+    add_attention_rows(rows);
+    add_convolution_rows(rows);
+    return rows;
+  }();
+  return table;
+}
+
+}  // namespace attend::test
