@@ -19,7 +19,6 @@
 #include <type_traits>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
 #include "attend/base/error.h"
 #include "attend/base/memory.h"
@@ -49,9 +48,10 @@ auto translated(const char* where, Body&& body) {
   }
 }
 
+// Never destroyed, like the plans below: which static goes first at exit would be a matter of luck.
 const dnnl::engine& cpu() {
-  static const dnnl::engine one(dnnl::engine::kind::cpu, 0);
-  return one;
+  static const auto* one = new dnnl::engine(dnnl::engine::kind::cpu, 0);
+  return *one;
 }
 
 dnnl::memory view(const Desc& desc, const void* data) { return dnnl::memory(desc, cpu(), const_cast<void*>(data)); }
@@ -88,7 +88,7 @@ enum class Direction : int64_t { forward, backward_data };
 
 /// Convolves `g.batch` images; `in` is x or dy, `out` is y or dx. Layouts are oneDNN's choice (blocks of 8 or 16
 /// channels): with plain ones it falls back to unfolding, at 107–120 instead of 187–190 GFLOP/s (3×3, two AVX2 cores),
-/// while the reorders cost 2–5 % of the convolution.
+/// while the reorders cost 3–5 % of the convolution.
 struct ConvolutionPlan {
   Step convolve, pack_in, pack_weight, unpack_out;
   Desc in, out, weight, bias, plain_in, plain_out, plain_weight;
@@ -104,6 +104,10 @@ bool is_direct(const char* implementation) {
   const std::string_view name(implementation);
   return name.find("ref") == name.npos && name.find(":gemm:") == name.npos && !name.starts_with("gemm");
 }
+
+/// True if more than half of the channels in a blocked layout are filled up. Backward to 1 and 3 channels gives 10 and
+/// 26 GFLOP/s on one AVX2 core in blocks of 8, our product 45 and 42.
+bool mostly_padding(const Desc& desc) { return desc.data.padded_dims[1] > 2 * desc.data.dims[1]; }
 
 std::shared_ptr<const ConvolutionPlan> make_plan(Direction direction, const Conv2d& g, bool with_bias) {
   const auto dim = [](size_t extent) { return static_cast<dnnl::memory::dim>(extent); };
@@ -140,6 +144,7 @@ std::shared_ptr<const ConvolutionPlan> make_plan(Direction direction, const Conv
     plan->weight = backward.weights_desc();
     plan->in_argument = DNNL_ARG_DIFF_DST, plan->out_argument = DNNL_ARG_DIFF_SRC;
   }
+  if (mostly_padding(plan->in) || mostly_padding(plan->out)) return nullptr;
   plan->pack_in = reorder_step(plan->plain_in, plan->in);
   plan->pack_weight = reorder_step(plan->plain_weight, plan->weight);
   plan->unpack_out = reorder_step(plan->out, plan->plain_out);
@@ -153,11 +158,10 @@ class PlanCache {
 
   /// The plan for `g.batch` images at a time on `threads` threads; null where oneDNN has no direct kernel.
   Plan find(Direction direction, const Conv2d& g, bool with_bias, int threads) {
-    const auto whole = [](size_t value) { return static_cast<int64_t>(value); };
-    const Key key = {static_cast<int64_t>(direction), with_bias,         threads,
-                     whole(g.batch),                  whole(g.channels), whole(g.height),
-                     whole(g.width),                  whole(g.outputs),  whole(g.kernel_height),
-                     whole(g.kernel_width),           whole(g.stride),   whole(g.padding)};
+    Key key = {static_cast<int64_t>(direction), with_bias, threads};
+    std::ranges::copy(std::array{g.batch, g.channels, g.height, g.width, g.outputs, g.kernel_height, g.kernel_width,
+                                 g.stride, g.padding},
+                      key.begin() + 3);
     const std::lock_guard guard(lock_);
     if (const auto found = entries_.find(key); found != entries_.end()) {
       recent_.splice(recent_.begin(), recent_, found->second);
@@ -196,8 +200,8 @@ class PlanCache {
 };
 
 PlanCache& plans() {
-  static PlanCache cache;
-  return cache;
+  static auto* cache = new PlanCache;
+  return *cache;
 }
 
 /// A plan with its weights in its layout, for many images.
@@ -209,8 +213,8 @@ class Convolver {
     packed_ = memory::Handle(plan_->weight.get_size());
     weight_ = packed_.bytes();
     dnnl::stream stream(cpu());
-    plan_->pack_weight.run(stream, {{DNNL_ARG_FROM, view(plan_->plain_weight, weight)},
-                                    {DNNL_ARG_TO, view(plan_->weight, weight_)}});
+    plan_->pack_weight.run(
+        stream, {{DNNL_ARG_FROM, view(plan_->plain_weight, weight)}, {DNNL_ARG_TO, view(plan_->weight, weight_)}});
   }
 
   void operator()(const real* in, real* out) const {
@@ -221,9 +225,8 @@ class Convolver {
     const dnnl::memory packed_in = p.pack_in ? view(p.in, in_space.bytes()) : plain_in;
     const dnnl::memory packed_out = p.unpack_out ? view(p.out, out_space.bytes()) : plain_out;
     if (p.pack_in) p.pack_in.run(stream, {{DNNL_ARG_FROM, plain_in}, {DNNL_ARG_TO, packed_in}});
-    Arguments arguments = {{p.in_argument, packed_in},
-                           {DNNL_ARG_WEIGHTS, view(p.weight, weight_)},
-                           {p.out_argument, packed_out}};
+    Arguments arguments = {
+        {p.in_argument, packed_in}, {DNNL_ARG_WEIGHTS, view(p.weight, weight_)}, {p.out_argument, packed_out}};
     if (bias_) arguments.insert({DNNL_ARG_BIAS, view(p.bias, bias_)});
     p.convolve.run(stream, std::move(arguments));
     if (p.unpack_out) p.unpack_out.run(stream, {{DNNL_ARG_FROM, packed_out}, {DNNL_ARG_TO, plain_out}});
@@ -253,7 +256,8 @@ bool convolve(Direction direction, Conv2d g, const real* in, const real* weight,
   }
   // Each task takes a slice of the batch from plain to plain on its own thread. So the blocked copies are small and
   // still in the cache when they are used, memory does not grow with the batch, and batch sizes share their plans.
-  const size_t slice = std::bit_floor(std::clamp<size_t>(kSliceNumbers / (of_x + of_y), 1, std::max<size_t>(images / 8, 1)));
+  const size_t most = std::max<size_t>(images / 8, 1);
+  const size_t slice = std::bit_floor(std::clamp<size_t>(kSliceNumbers / (of_x + of_y), 1, most));
   const size_t rest = images % slice;
   const auto plan_for = [&](size_t count) {
     g.batch = count;
@@ -261,11 +265,11 @@ bool convolve(Direction direction, Conv2d g, const real* in, const real* weight,
   };
   const auto plan = plan_for(slice), rest_plan = rest > 0 ? plan_for(rest) : plan;
   if (!plan || !rest_plan) return false;
-  const Convolver of_slice(plan, weight, bias), of_rest(rest_plan, weight, bias);
+  const Convolver of_slice(plan, weight, bias);
+  const Convolver of_rest = rest > 0 ? Convolver(rest_plan, weight, bias) : of_slice;
   const size_t slices = images / slice;
-  parallel_for(slices + (rest > 0 ? 1 : 0), [&](size_t i) {
-    (i < slices ? of_slice : of_rest)(in + i * slice * of_in, out + i * slice * of_out);
-  });
+  parallel_for(slices + (rest > 0 ? 1 : 0),
+               [&](size_t i) { (i < slices ? of_slice : of_rest)(in + i * slice * of_in, out + i * slice * of_out); });
   return true;
 }
 
@@ -360,6 +364,10 @@ constexpr size_t kSums = 16;
 
 // ---- Pooling -------------------------------------------------------------------------------------------------------
 
+// Not by oneDNN: on 64×64 plain planes of 56×56 with kernel 2 its max takes 177 + 64 ms forward + backward where these
+// loops take 10 + 23, its mean 73 + 33 where these take 5 + 10 (one AVX2 core). In blocks of channels its max takes
+// 34 + 26 and its mean 4 + 4, before the reorders there and back.
+
 /// Runs `body(plane)` for all planes, several small ones per task.
 template <class Body>
 void over_planes(const Pool2d& g, Body&& body) {
@@ -398,42 +406,66 @@ inline bool beats(real value, real best) { return (value > best) | (value != val
 
 // ---- The machine's limit -------------------------------------------------------------------------------------------
 
-struct ProductTrial {
-  size_t m, n, k;
+constexpr std::array<std::array<size_t, 3>, 6> kTrialShapes = {
+    {{64, 1024, 256}, {1280, 1024, 256}, {2560, 1024, 256}, {1280, 256, 1024}, {1024, 1024, 1024}, {2048, 2048, 512}}};
+
+/// c[m,n] = a[m,k] · b[k,n], or · bᵀ[n,k].
+struct Trial {
+  dnnl::memory::dim m, n, k;
   const float *a, *b;
   float* c;
+  double seconds;
 };
 
-constexpr std::array<std::array<size_t, 3>, 6> kTrialShapes = {{{64, 1024, 256},
-                                                               {1280, 1024, 256},
-                                                               {2560, 1024, 256},
-                                                               {1280, 256, 1024},
-                                                               {2048, 2048, 512},
-                                                               {2048, 2048, 2048}}};
-
-/// Throws unless sampled elements of c = a·op(b) agree with plain sums.
-void check_product(const std::string& entry, const ProductTrial& t, bool transposed_b) {
-  for (size_t sample = 0; sample < 64; ++sample) {
-    const size_t i = sample * 7919 % t.m, j = sample * 104729 % t.n;
-    double sum = 0;
-    for (size_t p = 0; p < t.k; ++p) sum += double{t.a[i * t.k + p]} * t.b[transposed_b ? j * t.k + p : p * t.n + j];
-    const double gap = std::abs(sum - t.c[i * t.n + j]);
-    require(gap <= 1e-6 * static_cast<double>(t.k), "best_product: ", entry, " of ", t.m, "×", t.n, "×", t.k,
-            " wanted ", sum, " at [", i, ", ", j, "], got ", t.c[i * t.n + j]);
-  }
-}
-
+/// Runs once and throws unless sampled elements agree with plain sums; then GFLOP/s of the fastest run.
 template <class Run>
-double best_gflops(const ProductTrial& t, double seconds, Run&& run) {
+double checked_gflops(const char* entry, const Trial& t, bool transposed_b, Run&& run) {
   using Clock = std::chrono::steady_clock;
+  const auto since = [](Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+  };
+  std::fill_n(t.c, t.m * t.n, 0.0f);
+  run();
+  for (dnnl::memory::dim sample = 0; sample < 64; ++sample) {
+    const auto i = sample * 7919 % t.m, j = sample * 104729 % t.n;
+    double sum = 0;
+    for (dnnl::memory::dim p = 0; p < t.k; ++p) {
+      sum += double{t.a[i * t.k + p]} * t.b[transposed_b ? j * t.k + p : p * t.n + j];
+    }
+    require(std::abs(sum - t.c[i * t.n + j]) <= 1e-6 * static_cast<double>(t.k), "best_product: ", entry, " of ", t.m,
+            "×", t.n, "×", t.k, " wanted ", sum, " at [", i, ", ", j, "], got ", t.c[i * t.n + j]);
+  }
   double fastest = std::numeric_limits<double>::max();
   const auto start = Clock::now();
-  for (int runs = 0; runs < 3 || std::chrono::duration<double>(Clock::now() - start).count() < seconds; ++runs) {
+  for (int runs = 0; runs < 3 || since(start) < t.seconds; ++runs) {
     const auto before = Clock::now();
     run();
-    fastest = std::min(fastest, std::chrono::duration<double>(Clock::now() - before).count());
+    fastest = std::min(fastest, since(before));
   }
   return 2e-9 * static_cast<double>(t.m * t.n * t.k) / fastest;
+}
+
+double try_sgemm(const char* entry, const Trial& t, bool transposed_b) {
+  return checked_gflops(entry, t, transposed_b, [&] {
+    const auto status = dnnl::sgemm('N', transposed_b ? 'T' : 'N', t.m, t.n, t.k, 1, t.a, t.k, t.b,
+                                    transposed_b ? t.k : t.n, 0, t.c, t.n);
+    require(status == dnnl::status::success, "best_product: ", entry, " failed (status ", static_cast<int>(status),
+            ")");
+  });
+}
+
+double try_packed_matmul(const char* entry, const Trial& t) {
+  const Desc a({t.m, t.k}, kF32, Layout::ab), b({t.k, t.n}, kF32, Layout::ab), c({t.m, t.n}, kF32, Layout::ab);
+  const Desc any_b({t.k, t.n}, kF32, Layout::any);
+  const dnnl::matmul::primitive_desc chosen(dnnl::matmul::desc(a, any_b, c), own_scratchpad(), cpu());
+  const Step product{dnnl::matmul(chosen), chosen.scratchpad_desc()}, pack = reorder_step(b, chosen.weights_desc());
+  dnnl::stream stream(cpu());
+  const memory::Handle space(pack ? chosen.weights_desc().get_size() : 0);
+  const dnnl::memory rows_b = view(b, t.b), packed_b = pack ? view(chosen.weights_desc(), space.bytes()) : rows_b;
+  if (pack) pack.run(stream, {{DNNL_ARG_FROM, rows_b}, {DNNL_ARG_TO, packed_b}});
+  const Arguments arguments = {
+      {DNNL_ARG_SRC, view(a, t.a)}, {DNNL_ARG_WEIGHTS, packed_b}, {DNNL_ARG_DST, view(c, t.c)}};
+  return checked_gflops(entry, t, false, [&] { product.run(stream, arguments); });
 }
 
 }  // namespace
@@ -461,8 +493,16 @@ void conv2d_forward_by_product(const Conv2d& g, const real* x, const real* weigh
     if (bias) {
       for (size_t o = 0; o < g.outputs; ++o) std::fill_n(out + o * pixels, count, bias[o]);
     }
-    gemm({.m = g.outputs, .n = count, .k = taps, .a = weight, .lda = taps, .b = block.data(), .ldb = count, .c = out,
-          .ldc = pixels, .accumulate = bias != nullptr});
+    gemm({.m = g.outputs,
+          .n = count,
+          .k = taps,
+          .a = weight,
+          .lda = taps,
+          .b = block.data(),
+          .ldb = count,
+          .c = out,
+          .ldc = pixels,
+          .accumulate = bias != nullptr});
   });
 }
 
@@ -476,8 +516,15 @@ void conv2d_backward_data_by_product(const Conv2d& g, const real* dy, const real
     std::fill_n(dx + image * image_size, image_size, real{0});
     for (size_t begin = 0; begin < pixels; begin += step) {
       const size_t count = std::min(step, pixels - begin);
-      gemm({.m = taps, .n = count, .k = g.outputs, .a = turned.data(), .lda = g.outputs,
-            .b = dy + image * g.outputs * pixels + begin, .ldb = pixels, .c = block.data(), .ldc = count});
+      gemm({.m = taps,
+            .n = count,
+            .k = g.outputs,
+            .a = turned.data(),
+            .lda = g.outputs,
+            .b = dy + image * g.outputs * pixels + begin,
+            .ldb = pixels,
+            .c = block.data(),
+            .ldc = count});
       fold_into(g, block.data(), {0, g.channels}, {begin, begin + count}, dx + image * image_size);
     }
   });
@@ -513,9 +560,16 @@ void conv2d_backward_weights(const Conv2d& g, const real* x, const real* dy, rea
         unfold(g, x + image * g.channels * g.height * g.width, {c, c_end}, {first, first + count}, block.data());
       }
       if (with_ones) std::fill_n(block.data() + (height - 1) * count, count, real{1});
-      gemm({.m = height, .n = outputs, .k = count, .a = block.data(), .lda = count,
-            .b = dy + (image * g.outputs + o) * pixels + first, .ldb = pixels, .transpose_b = true,
-            .c = partial.data() + (sum * rows + c * window) * g.outputs + o, .ldc = g.outputs,
+      gemm({.m = height,
+            .n = outputs,
+            .k = count,
+            .a = block.data(),
+            .lda = count,
+            .b = dy + (image * g.outputs + o) * pixels + first,
+            .ldb = pixels,
+            .transpose_b = true,
+            .c = partial.data() + (sum * rows + c * window) * g.outputs + o,
+            .ldc = g.outputs,
             .accumulate = unit > begin});
     }
   });
@@ -610,56 +664,28 @@ BestProduct best_product(double seconds) {
   const memory::Handle a_space(most * sizeof(float)), b_space(most * sizeof(float)), c_space(most * sizeof(float));
   float* const a = reinterpret_cast<float*>(a_space.bytes());
   float* const b = reinterpret_cast<float*>(b_space.bytes());
-  float* const c = reinterpret_cast<float*>(c_space.bytes());
   for (size_t i = 0; i < most; ++i) {
     a[i] = static_cast<float>(i % 251) / 251 - 0.5f;
     b[i] = static_cast<float>(i % 241) / 241 - 0.5f;
   }
-  const double share = seconds / static_cast<double>(3 * kTrialShapes.size());
   BestProduct best;
-  const auto keep = [&](const ProductTrial& t, double gflops, const char* entry) {
-    if (gflops > best.gflops) best = {gflops, t.m, t.n, t.k, entry};
-  };
-  translated("best_product", [&] {
-    for (const auto& [m, n, k] : kTrialShapes) {
-      const ProductTrial t{m, n, k, a, b, c};
-      const auto dim = [](size_t extent) { return static_cast<dnnl::memory::dim>(extent); };
-      const Dims of_a = {dim(m), dim(k)}, of_b = {dim(k), dim(n)}, of_c = {dim(m), dim(n)};
-      for (const bool transposed : {false, true}) {
-        const char* entry = transposed ? "sgemm NT" : "sgemm NN";
-        const auto run = [&, transposed] {
-          const auto status = dnnl::sgemm('N', transposed ? 'T' : 'N', of_a[0], of_b[1], of_a[1], 1, a, of_a[1], b,
-                                          transposed ? of_b[0] : of_b[1], 0, c, of_c[1]);
-          require(status == dnnl::status::success, "best_product: ", entry, " failed with status ",
-                  static_cast<int>(status));
-        };
-        std::fill_n(c, m * n, 0.0f);
-        run();
-        check_product(entry, t, transposed);
-        keep(t, best_gflops(t, share, run), entry);
-      }
-      using Matmul = dnnl::matmul;
-      const Desc rows_a(of_a, kF32, Layout::ab), rows_b(of_b, kF32, Layout::ab), rows_c(of_c, kF32, Layout::ab);
-      const Matmul::primitive_desc chosen(Matmul::desc(rows_a, Desc(of_b, kF32, Layout::any), rows_c), own_scratchpad(),
-                                          cpu());
-      const Step product{Matmul(chosen), chosen.scratchpad_desc()}, pack = reorder_step(rows_b, chosen.weights_desc());
-      dnnl::stream stream(cpu());
-      const memory::Handle packed(pack ? chosen.weights_desc().get_size() : 0);
-      if (pack) {
-        pack.run(stream,
-                 {{DNNL_ARG_FROM, view(rows_b, b)}, {DNNL_ARG_TO, view(chosen.weights_desc(), packed.bytes())}});
-      }
-      const Arguments arguments = {
-          {DNNL_ARG_SRC, view(rows_a, a)},
-          {DNNL_ARG_WEIGHTS, view(chosen.weights_desc(), pack ? static_cast<const void*>(packed.bytes()) : b)},
-          {DNNL_ARG_DST, view(rows_c, c)}};
-      const auto run = [&] { product.run(stream, arguments); };
-      std::fill_n(c, m * n, 0.0f);
-      run();
-      check_product("matmul packed", t, false);
-      keep(t, best_gflops(t, share, run), "matmul packed");
+  for (const auto& [m, n, k] : kTrialShapes) {
+    const auto dim = [](size_t extent) { return static_cast<dnnl::memory::dim>(extent); };
+    const Trial trial{dim(m),
+                      dim(n),
+                      dim(k),
+                      a,
+                      b,
+                      reinterpret_cast<float*>(c_space.bytes()),
+                      seconds / static_cast<double>(3 * kTrialShapes.size())};
+    for (const char* entry : {"sgemm NN", "sgemm NT", "matmul packed"}) {
+      const std::string_view name(entry);
+      const double gflops = translated("best_product", [&] {
+        return name == "matmul packed" ? try_packed_matmul(entry, trial) : try_sgemm(entry, trial, name == "sgemm NT");
+      });
+      if (gflops > best.gflops) best = {gflops, m, n, k, entry};
     }
-  });
+  }
   return best;
 }
 

@@ -192,9 +192,8 @@ void Scale(std::span<const std::span<real>> parts, real factor) {
     chunks.visit(chunk, [&](size_t part, size_t begin, size_t end) {
       real* x = parts[part].data() + begin;
       const Reals by = hn::Set(Real(), factor);
-      walk(end - begin, [=](size_t i, auto load, auto store, auto) HWY_ATTR {
-        store(hn::Mul(by, load(x + i)), x + i);
-      });
+      walk(end - begin,
+           [=](size_t i, auto load, auto store, auto) HWY_ATTR { store(hn::Mul(by, load(x + i)), x + i); });
     });
   });
 }

@@ -295,7 +295,7 @@ class HeaderReader {
   }
 
   bool end_array() {
-    if (place_ == Place::kOffsets && offsets_ != 2) refuse(offsets_);
+    if (place_ == Place::kOffsets && offsets_ != 2) refuse(offsets_ == 0 ? "none" : "one");
     place_ = Place::kTensor;
     return true;
   }

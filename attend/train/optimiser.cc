@@ -36,8 +36,11 @@ class Adam : public Optimiser {
  public:
   Adam(const OptimiserOptions& options, std::vector<nn::NamedParam> parameters)
       : Optimiser(kDecoupled ? "adamw" : "adam", {"m", "v"}, std::move(parameters)),
-        rule_{.beta1 = options.beta1, .beta2 = options.beta2, .epsilon = *options.epsilon,
-              .decay = *options.weight_decay, .decoupled = kDecoupled} {
+        rule_{.beta1 = options.beta1,
+              .beta2 = options.beta2,
+              .epsilon = *options.epsilon,
+              .decay = *options.weight_decay,
+              .decoupled = kDecoupled} {
     const char* where = kDecoupled ? "optimiser adamw" : "optimiser adam";
     require_share(where, "beta1", options.beta1);
     require_share(where, "beta2", options.beta2);
@@ -76,8 +79,8 @@ std::unique_ptr<Optimiser> make(const OptimiserOptions& options, std::vector<nn:
 constexpr OptimiserRow kOptimisers[] = {
     {"sgd", "b ← μb + g + λp, p ← p − r·b; Nesterov: p ← p − r·(g + λp + μb)",
      "Robbins & Monro 1951; momentum: Polyak 1964; Nesterov's: Sutskever et al. 2013", 1e-3, 0, 0, make<Sgd>},
-    {"adam", "g ← g + λp, m ← β₁m + (1−β₁)g, v ← β₂v + (1−β₂)g², p ← p − r·m̂/(√v̂ + ε)",
-     "Kingma & Ba 2015, algorithm 1", 1e-3, 1e-8, 0, make<Adam<false>>},
+    {"adam", "g ← g + λp, m ← β₁m + (1−β₁)g, v ← β₂v + (1−β₂)g², p ← p − r·m̂/(√v̂ + ε)", "Kingma & Ba 2015, algorithm 1",
+     1e-3, 1e-8, 0, make<Adam<false>>},
     {"adamw", "p ← (1 − rλ)p, m ← β₁m + (1−β₁)g, v ← β₂v + (1−β₂)g², p ← p − r·m̂/(√v̂ + ε)",
      "Loshchilov & Hutter 2019, algorithm 2", 1e-3, 1e-8, 1e-2, make<Adam<true>>},
     {"adadelta", "g ← g + λp, s ← ρs + (1−ρ)g², Δ = √(d+ε)/√(s+ε)·g, d ← ρd + (1−ρ)Δ², p ← p − r·Δ",
@@ -123,8 +126,12 @@ void Optimiser::step(double learning_rate, double gradient_scale) {
     Var& p = parameters_[i].var;
     if (!p.gradient().defined()) continue;
     History& history = histories_[i];
-    updates.push_back({.value = p.value().data(), .gradient = p.gradient().data(), .first = history.kept[0].data(),
-                       .second = history.kept[1].data(), .size = p.size(), .step = ++history.steps});
+    updates.push_back({.value = p.value().data(),
+                       .gradient = p.gradient().data(),
+                       .first = history.kept[0].data(),
+                       .second = history.kept[1].data(),
+                       .size = p.size(),
+                       .step = ++history.steps});
   }
   update(updates, learning_rate, gradient_scale);
 }

@@ -75,8 +75,8 @@ class Plateau : public Schedule {
     require(options.patience >= 0, "schedule plateau: the patience must not be negative, got ", options.patience);
     require(options.minimum >= 0 && options.minimum <= rate, "schedule plateau: the minimum must be within 0 … ", rate,
             " (the rate), got ", options.minimum);
-    require(options.threshold >= 0 && options.threshold < 1, "schedule plateau: the threshold must be within 0 … 1, got ",
-            options.threshold);
+    require(options.threshold >= 0 && options.threshold < 1,
+            "schedule plateau: the threshold must be within 0 … 1, got ", options.threshold);
   }
 
   void observe(double score) override {

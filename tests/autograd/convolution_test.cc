@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <ostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "attend/autograd/tape.h"
@@ -36,9 +38,15 @@ struct ConvCase {
   Conv2dOptions options() const { return {.stride = stride, .padding = padding}; }
   kernels::Conv2d geometry() const {
     const auto size = [](int64_t extent) { return static_cast<size_t>(extent); };
-    return {.batch = size(batch), .channels = size(channels), .height = size(height), .width = size(width),
-            .outputs = size(outputs), .kernel_height = size(kernel_height), .kernel_width = size(kernel_width),
-            .stride = size(stride), .padding = size(padding)};
+    return {.batch = size(batch),
+            .channels = size(channels),
+            .height = size(height),
+            .width = size(width),
+            .outputs = size(outputs),
+            .kernel_height = size(kernel_height),
+            .kernel_width = size(kernel_width),
+            .stride = size(stride),
+            .padding = size(padding)};
   }
 };
 
@@ -47,25 +55,25 @@ std::ostream& operator<<(std::ostream& out, const ConvCase& c) {
 }
 
 const std::vector<ConvCase> kConvCases = {
-    {1, 1, 1, 1, 1, 1, 1, 1, 0},        // the smallest
-    {2, 3, 7, 5, 4, 3, 3, 1, 0},        // colours, not square
-    {3, 3, 7, 5, 4, 3, 3, 1, 1},        //
-    {2, 3, 9, 8, 16, 5, 5, 2, 2},       //
-    {5, 1, 12, 10, 8, 5, 5, 1, 2},      // one channel
-    {4, 1, 6, 6, 3, 3, 3, 2, 1},        //
-    {2, 16, 8, 6, 24, 3, 3, 1, 1},      // whole blocks of 8 channels
-    {9, 16, 9, 7, 16, 3, 3, 2, 1},      // the last row and column left over
-    {3, 32, 7, 9, 16, 3, 3, 2, 0},      //
-    {2, 12, 6, 7, 20, 1, 1, 1, 0},      // a product per pixel; blocks of channels not full
-    {2, 8, 6, 7, 8, 1, 1, 2, 0},        //
-    {2, 8, 5, 5, 8, 1, 1, 1, 1},        // windows that see nothing but padding
-    {2, 4, 6, 9, 5, 3, 1, 1, 1},        // kernels that are not square
-    {2, 8, 6, 9, 8, 1, 5, 1, 2},        //
-    {1, 8, 3, 3, 8, 5, 5, 1, 2},        // a kernel larger than the image
-    {2, 2, 20, 20, 3, 3, 3, 3, 2},      //
-    {70, 2, 5, 4, 3, 3, 3, 1, 1},       // a batch cut into slices, with a rest
-    {2, 40, 5, 6, 300, 3, 3, 1, 1},     // several blocks of channels and outputs
-    {2, 24, 40, 41, 8, 3, 3, 1, 1},     // several blocks of pixels
+    {1, 1, 1, 1, 1, 1, 1, 1, 0},     // the smallest
+    {2, 3, 7, 5, 4, 3, 3, 1, 0},     // colours, not square
+    {3, 3, 7, 5, 4, 3, 3, 1, 1},     //
+    {2, 3, 9, 8, 16, 5, 5, 2, 2},    //
+    {5, 1, 12, 10, 8, 5, 5, 1, 2},   // one channel
+    {4, 1, 6, 6, 3, 3, 3, 2, 1},     //
+    {2, 16, 8, 6, 24, 3, 3, 1, 1},   // whole blocks of 8 channels
+    {9, 16, 9, 7, 16, 3, 3, 2, 1},   // the last row and column left over
+    {3, 32, 7, 9, 16, 3, 3, 2, 0},   //
+    {2, 12, 6, 7, 20, 1, 1, 1, 0},   // a product per pixel; blocks of channels not full
+    {2, 8, 6, 7, 8, 1, 1, 2, 0},     //
+    {2, 8, 5, 5, 8, 1, 1, 1, 1},     // windows that see nothing but padding
+    {2, 4, 6, 9, 5, 3, 1, 1, 1},     // kernels that are not square
+    {2, 8, 6, 9, 8, 1, 5, 1, 2},     //
+    {1, 8, 3, 3, 8, 5, 5, 1, 2},     // a kernel larger than the image
+    {2, 2, 20, 20, 3, 3, 3, 3, 2},   //
+    {70, 2, 5, 4, 3, 3, 3, 1, 1},    // a batch cut into slices, with a rest
+    {2, 40, 5, 6, 300, 3, 3, 1, 1},  // several blocks of channels and outputs
+    {2, 24, 40, 41, 8, 3, 3, 1, 1},  // several blocks of pixels
 };
 
 /// A result and, to know what rounding may do, the sum of the magnitudes that went into each element.
@@ -290,7 +298,8 @@ PoolReference pooled(const PoolCase& c, const Array& x, const Array& dy) {
           const size_t at = dy.at(b, channel, i, j);
           size_t best = x.size();
           for (int64_t n = 0; n < c.kernel * c.kernel; ++n) {
-            const int64_t row = i * c.step() + n / c.kernel - c.padding, column = j * c.step() + n % c.kernel - c.padding;
+            const int64_t row = i * c.step() + n / c.kernel - c.padding;
+            const int64_t column = j * c.step() + n % c.kernel - c.padding;
             if (row < 0 || row >= c.height || column < 0 || column >= c.width) continue;
             const size_t in = x.at(b, channel, row, column);
             if (best == x.size() || x.v[in] > x.v[best]) best = in;
@@ -369,8 +378,7 @@ TEST(Pool2d, TheMeanCountsPaddingAsZeros) {
 
 // ---- Refusals ------------------------------------------------------------------------------------------------------
 
-template <class Call>
-std::string refusal(Call&& call) {
+std::string refusal(const std::function<Var()>& call) {
   try {
     call();
   } catch (const Error& error) {
@@ -379,44 +387,45 @@ std::string refusal(Call&& call) {
   return "nothing refused";
 }
 
+Var zeros(const Shape& shape) { return Tensor::zeros(shape); }
+
 TEST(Conv2d, RefusesWhatItCannotDo) {
-  const auto zeros = [](std::initializer_list<int64_t> extents) { return Var(Tensor::zeros(extents)); };
-  const Var x = zeros({2, 3, 5, 6}), w = zeros({4, 3, 3, 3});
-  EXPECT_EQ(refusal([&] { conv2d({}, w); }), "conv2d: images are wanted, got an undefined tensor");
-  EXPECT_EQ(refusal([&] { conv2d(zeros({3, 5, 6}), w); }), "conv2d: images [B, C, H, W] are wanted, got [3, 5, 6]");
-  EXPECT_EQ(refusal([&] { conv2d(zeros({2, 3, 0, 6}), w); }),
-            "conv2d: images with channels and pixels are wanted, got [2, 3, 0, 6]");
-  EXPECT_EQ(refusal([&] { conv2d(x, {}); }), "conv2d: a weight is wanted, got an undefined tensor");
-  EXPECT_EQ(refusal([&] { conv2d(x, zeros({4, 27})); }), "conv2d: a weight [O, C, KH, KW] is wanted, got [4, 27]");
-  EXPECT_EQ(refusal([&] { conv2d(x, zeros({4, 2, 3, 3})); }),
-            "conv2d: the weight must have the 3 channels of x [2, 3, 5, 6], got [4, 2, 3, 3]");
-  EXPECT_EQ(refusal([&] { conv2d(x, zeros({4, 3, 0, 3})); }),
-            "conv2d: a weight with elements is wanted, got [4, 3, 0, 3]");
-  EXPECT_EQ(refusal([&] { conv2d(x, w, zeros({3})); }),
-            "conv2d: the bias must be [4] for weight [4, 3, 3, 3], got [3]");
-  EXPECT_EQ(refusal([&] { conv2d(x, w, {}, {.stride = 0}); }),
-            "conv2d: the stride must be within 1 … 1048576, got 0");
-  EXPECT_EQ(refusal([&] { conv2d(x, w, {}, {.padding = -1}); }),
-            "conv2d: the padding must be within 0 … 1048576, got -1");
-  EXPECT_EQ(refusal([&] { conv2d(x, zeros({4, 3, 8, 3}), {}, {.padding = 1}); }),
-            "conv2d: x with its padding must be at least as large as the kernel, got x [2, 3, 5, 6], padding 1 and "
-            "weight [4, 3, 8, 3]");
+  const Var x = zeros({2, 3, 5, 6}), flat = zeros({3, 5, 6}), no_rows = zeros({2, 3, 0, 6});
+  const Var w = zeros({4, 3, 3, 3}), matrix = zeros({4, 27}), two_channels = zeros({4, 2, 3, 3});
+  const Var no_taps = zeros({4, 3, 0, 3}), tall = zeros({4, 3, 8, 3}), three = zeros({3});
+  const std::pair<std::function<Var()>, std::string> refused[] = {
+      {[&] { return conv2d({}, w); }, "conv2d: images are wanted, got an undefined tensor"},
+      {[&] { return conv2d(flat, w); }, "conv2d: images [B, C, H, W] are wanted, got [3, 5, 6]"},
+      {[&] { return conv2d(no_rows, w); }, "conv2d: images with channels and pixels are wanted, got [2, 3, 0, 6]"},
+      {[&] { return conv2d(x, {}); }, "conv2d: a weight is wanted, got an undefined tensor"},
+      {[&] { return conv2d(x, matrix); }, "conv2d: a weight [O, C, KH, KW] is wanted, got [4, 27]"},
+      {[&] { return conv2d(x, two_channels); },
+       "conv2d: the weight must have the 3 channels of x [2, 3, 5, 6], got [4, 2, 3, 3]"},
+      {[&] { return conv2d(x, no_taps); }, "conv2d: a weight with elements is wanted, got [4, 3, 0, 3]"},
+      {[&] { return conv2d(x, w, three); }, "conv2d: the bias must be [4] for weight [4, 3, 3, 3], got [3]"},
+      {[&] { return conv2d(x, w, {}, {.stride = 0}); }, "conv2d: the stride must be within 1 … 1048576, got 0"},
+      {[&] { return conv2d(x, w, {}, {.padding = -1}); }, "conv2d: the padding must be within 0 … 1048576, got -1"},
+      {[&] { return conv2d(x, tall, {}, {.padding = 1}); },
+       "conv2d: x with its padding must be at least as large as the kernel, got x [2, 3, 5, 6], padding 1 and weight "
+       "[4, 3, 8, 3]"},
+  };
+  for (const auto& [call, says] : refused) EXPECT_EQ(refusal(call), says);
 }
 
 TEST(Pool2d, RefusesWhatItCannotDo) {
-  const Var x = Tensor::zeros({2, 3, 5, 6});
-  EXPECT_EQ(refusal([&] { max_pool2d({}); }), "max_pool2d: images are wanted, got an undefined tensor");
-  EXPECT_EQ(refusal([&] { avg_pool2d(Tensor::zeros({5, 6})); }),
-            "avg_pool2d: images [B, C, H, W] are wanted, got [5, 6]");
-  EXPECT_EQ(refusal([&] { max_pool2d(x, {.kernel = 0}); }),
-            "max_pool2d: the kernel must be within 1 … 1048576, got 0");
-  EXPECT_EQ(refusal([&] { avg_pool2d(x, {.kernel = 2, .stride = -1}); }),
-            "avg_pool2d: the stride must be within 0 … 1048576, got -1");
-  EXPECT_EQ(refusal([&] { max_pool2d(x, {.kernel = 3, .padding = 2}); }),
-            "max_pool2d: the padding must be within 0 … kernel/2 = 1, got 2");
-  EXPECT_EQ(refusal([&] { avg_pool2d(x, {.kernel = 6}); }),
-            "avg_pool2d: x with its padding must be at least as large as the kernel, got x [2, 3, 5, 6], padding 0 and "
-            "kernel 6");
+  const Var x = zeros({2, 3, 5, 6}), flat = zeros({5, 6});
+  const std::pair<std::function<Var()>, std::string> refused[] = {
+      {[&] { return max_pool2d({}); }, "max_pool2d: images are wanted, got an undefined tensor"},
+      {[&] { return avg_pool2d(flat); }, "avg_pool2d: images [B, C, H, W] are wanted, got [5, 6]"},
+      {[&] { return max_pool2d(x, {.kernel = 0}); }, "max_pool2d: the kernel must be within 1 … 1048576, got 0"},
+      {[&] { return avg_pool2d(x, {.stride = -1}); }, "avg_pool2d: the stride must be within 0 … 1048576, got -1"},
+      {[&] { return max_pool2d(x, {.kernel = 3, .padding = 2}); },
+       "max_pool2d: the padding must be within 0 … kernel/2 = 1, got 2"},
+      {[&] { return avg_pool2d(x, {.kernel = 6}); },
+       "avg_pool2d: x with its padding must be at least as large as the kernel, got x [2, 3, 5, 6], padding 0 and "
+       "kernel 6"},
+  };
+  for (const auto& [call, says] : refused) EXPECT_EQ(refusal(call), says);
 }
 
 // ---- The machine's limit -------------------------------------------------------------------------------------------

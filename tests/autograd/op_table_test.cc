@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "attend/base/error.h"
+#include "tests/support/targets.h"
 
 namespace attend::test {
 namespace {
@@ -61,10 +62,10 @@ class OpTable : public testing::TestWithParam<size_t> {
   const OpRow& row() const { return op_table()[GetParam()]; }
 };
 
-TEST_P(OpTable, ValueEqualsPlainLoops) {
-  const Arrays x = inputs_of(row());
-  const Arrays wanted = row().reference(x);
-  const Vars got = row().run(to_vars(x, false));
+void check_value(const OpRow& row) {
+  const Arrays x = inputs_of(row);
+  const Arrays wanted = row.reference(x);
+  const Vars got = row.run(to_vars(x, false));
   ASSERT_EQ(got.size(), wanted.size());
   const double tolerance = kDouble ? 1e-11 : 1e-5;
   for (size_t o = 0; o < got.size(); ++o) {
@@ -77,14 +78,18 @@ TEST_P(OpTable, ValueEqualsPlainLoops) {
   }
 }
 
-TEST_P(OpTable, GradientByDirections) {
-  const Arrays x = inputs_of(row());
-  Random random = Random(11).named(row().name);
+TEST_P(OpTable, ValueEqualsPlainLoops) {
+  on_every_instruction_set([&] { check_value(row()); });
+}
+
+void check_gradient(const OpRow& row) {
+  const Arrays x = inputs_of(row);
+  Random random = Random(11).named(row.name);
   Vars leaves = to_vars(x, true);
   Arrays cotangents;
   {
     Tape tape;
-    const Vars outputs = row().run(leaves);
+    const Vars outputs = row.run(leaves);
     Var loss(Tensor::scalar(0));
     for (const Var& y : outputs) {
       cotangents.push_back(random_array(y.shape(), random));
@@ -99,13 +104,17 @@ TEST_P(OpTable, GradientByDirections) {
     const Array gradient = to_array(leaves[i].gradient());
     for (int direction = 0; direction < 2; ++direction) {
       const Array d = random_array(x[i].shape, random);
-      const double analytic = dot(gradient, d), numeric = slope(row(), x, i, d, cotangents);
+      const double analytic = dot(gradient, d), numeric = slope(row, x, i, d, cotangents);
       const double size = std::max({std::abs(analytic), std::abs(numeric), 1e-2});
       // In float the library's gradient meets the slope of the double reference.
       EXPECT_LE(std::abs(analytic - numeric) / size, kDouble ? 1e-6 : 2e-3)
           << "input " << i << ": analytic " << analytic << ", numeric " << numeric;
     }
   }
+}
+
+TEST_P(OpTable, GradientByDirections) {
+  on_every_instruction_set([&] { check_gradient(row()); });
 }
 
 TEST_P(OpTable, RefusesBadShapes) {

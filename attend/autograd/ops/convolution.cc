@@ -38,9 +38,15 @@ kernels::Conv2d conv2d_geometry(const Var& x, const Var& weight, const Var& bias
           "conv2d: x with its padding must be at least as large as the kernel, got x ", x.shape(), ", padding ",
           options.padding, " and weight ", weight.shape());
   const Tensor &image = x.value(), &kernel = weight.value();
-  return {.batch = extent(image, 0), .channels = extent(image, 1), .height = extent(image, 2), .width = extent(image, 3),
-          .outputs = extent(kernel, 0), .kernel_height = extent(kernel, 2), .kernel_width = extent(kernel, 3),
-          .stride = static_cast<size_t>(options.stride), .padding = static_cast<size_t>(options.padding)};
+  return {.batch = extent(image, 0),
+          .channels = extent(image, 1),
+          .height = extent(image, 2),
+          .width = extent(image, 3),
+          .outputs = extent(kernel, 0),
+          .kernel_height = extent(kernel, 2),
+          .kernel_width = extent(kernel, 3),
+          .stride = static_cast<size_t>(options.stride),
+          .padding = static_cast<size_t>(options.padding)};
 }
 
 kernels::Pool2d pool2d_geometry(const char* where, const Var& x, const Pool2dOptions& options) {
@@ -54,10 +60,12 @@ kernels::Pool2d pool2d_geometry(const char* where, const Var& x, const Pool2dOpt
   require(x.dim(2) + 2 * options.padding >= options.kernel && x.dim(3) + 2 * options.padding >= options.kernel, where,
           ": x with its padding must be at least as large as the kernel, got x ", x.shape(), ", padding ",
           options.padding, " and kernel ", options.kernel);
-  require(x.shape().inner(1) <= std::numeric_limits<uint32_t>::max(), where, ": planes of at most 2^32 − 1 pixels, got ",
-          x.shape());
+  require(x.shape().inner(1) <= std::numeric_limits<uint32_t>::max(), where,
+          ": planes of at most 2^32 − 1 pixels, got ", x.shape());
   const Tensor& image = x.value();
-  return {.planes = extent(image, 0) * extent(image, 1), .height = extent(image, 2), .width = extent(image, 3),
+  return {.planes = extent(image, 0) * extent(image, 1),
+          .height = extent(image, 2),
+          .width = extent(image, 3),
           .kernel = static_cast<size_t>(options.kernel),
           .stride = static_cast<size_t>(options.stride > 0 ? options.stride : options.kernel),
           .padding = static_cast<size_t>(options.padding)};
@@ -74,22 +82,22 @@ Var conv2d(const Var& x, const Var& weight, const Var& bias, const Conv2dOptions
   Tensor y({x.dim(0), weight.dim(0), static_cast<int64_t>(g.out_height()), static_cast<int64_t>(g.out_width())});
   kernels::conv2d_forward(g, x.value().data(), weight.value().data(), bias.value().data(), y.data());
   if (!recording(x, weight, bias)) return y;
-  return record(std::move(y), [x = x.slot(), weight = weight.slot(), bias = bias.slot(), g, x_shape = x.shape(),
-                               kept_x = weight.tracked() ? x.value() : Tensor(),
-                               kept_weight = x.tracked() ? weight.value() : Tensor(),
-                               weight_shape = weight.shape()](Tensor dy) {
-    if (x.wanted()) {
-      Tensor dx(x_shape);
-      kernels::conv2d_backward_data(g, dy.data(), kept_weight.data(), dx.data());
-      x.add(std::move(dx));
-    }
-    if (!weight.wanted() && !bias.wanted()) return;
-    Tensor dweight = weight.wanted() ? Tensor(weight_shape) : Tensor();
-    Tensor dbias = bias.wanted() ? Tensor({weight_shape[0]}) : Tensor();
-    kernels::conv2d_backward_weights(g, kept_x.data(), dy.data(), dweight.data(), dbias.data());
-    if (weight.wanted()) weight.add(std::move(dweight));
-    if (bias.wanted()) bias.add(std::move(dbias));
-  });
+  return record(std::move(y),
+                [x = x.slot(), weight = weight.slot(), bias = bias.slot(), g, x_shape = x.shape(),
+                 kept_x = weight.tracked() ? x.value() : Tensor(),
+                 kept_weight = x.tracked() ? weight.value() : Tensor(), weight_shape = weight.shape()](Tensor dy) {
+                  if (x.wanted()) {
+                    Tensor dx(x_shape);
+                    kernels::conv2d_backward_data(g, dy.data(), kept_weight.data(), dx.data());
+                    x.add(std::move(dx));
+                  }
+                  if (!weight.wanted() && !bias.wanted()) return;
+                  Tensor dweight = weight.wanted() ? Tensor(weight_shape) : Tensor();
+                  Tensor dbias = bias.wanted() ? Tensor({weight_shape[0]}) : Tensor();
+                  kernels::conv2d_backward_weights(g, kept_x.data(), dy.data(), dweight.data(), dbias.data());
+                  if (weight.wanted()) weight.add(std::move(dweight));
+                  if (bias.wanted()) bias.add(std::move(dbias));
+                });
 }
 
 Var max_pool2d(const Var& x, const Pool2dOptions& options) {

@@ -13,9 +13,9 @@ struct Conv2dOptions {
   int64_t padding = 0;
 };
 
-/// y[b,o,i,j] = bias[o] + Σ_{c,u,v} weight[o,c,u,v] · x[b, c, i·stride+u−padding, j·stride+v−padding] (a correlation, as
-/// networks use it; LeCun et al. 1989). x [B,C,H,W], weight [O,C,KH,KW], bias [O] or undefined → [B,O,OH,OW] with
-/// OH = ⌊(H + 2·padding − KH)/stride⌋ + 1.
+/// y[b,o,i,j] = bias[o] + Σ_{c,u,v} weight[o,c,u,v] · x[b, c, i·stride+u−padding, j·stride+v−padding], zeros outside
+/// (LeCun et al. 1989). x [B,C,H,W], weight [O,C,KH,KW], bias [O] or undefined → [B,O,OH,OW] with
+/// OH = ⌊(H + 2·padding − KH)/stride⌋ + 1, OW likewise.
 Var conv2d(const Var& x, const Var& weight, const Var& bias = {}, const Conv2dOptions& options = {});
 
 /// Windows of kernel × kernel; a stride of 0 means the kernel's size, so that windows neither overlap nor leave gaps.
@@ -25,8 +25,8 @@ struct Pool2dOptions {
   int64_t padding = 0;  // at most kernel/2: every window meets the image
 };
 
-/// The largest value of each window: x [B,C,H,W] → [B,C,OH,OW], OH = ⌊(H + 2·padding − kernel)/stride⌋ + 1. Padding never
-/// wins; of equal values the first (row by row) receives the gradient.
+/// The largest value of each window: x [B,C,H,W] → [B,C,OH,OW], OH = ⌊(H + 2·padding − kernel)/stride⌋ + 1. Padding
+/// never wins; of equal values the first (row by row) receives the gradient.
 Var max_pool2d(const Var& x, const Pool2dOptions& options = {});
 /// The mean of each window, shapes as above. Padding counts as zeros: the divisor is always kernel² (PyTorch's default,
 /// count_include_pad).

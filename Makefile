@@ -1,0 +1,50 @@
+# What a person types. CMake does the work: see CMakePresets.json for the builds.
+.DEFAULT_GOAL := all
+.PHONY: all demo test bench fuzz format tidy clean help setup
+
+SOURCES = $(shell find attend cli bench tests -name '*.cc' -o -name '*.h' | sort)
+FUZZ_SECONDS ?= 60
+
+all: build/build.ninja setup  ## build build/attend
+	cmake --build --preset release --target attend
+
+demo: all  ## train a small network and watch it learn
+	build/attend demo
+
+bench: all  ## measure speed against this machine's limit; writes build/bench.json
+	build/attend bench --json build/bench.json
+
+test: build/build.ninja build/grad64/build.ninja build/asan/build.ninja setup  ## every test, in three builds
+	cmake --build --preset release
+	ctest --preset release
+	cmake --build --preset grad64
+	ctest --preset grad64
+	cmake --build --preset asan
+	ctest --preset asan
+
+fuzz:  ## feed damaged files to the readers, FUZZ_SECONDS=60 each (clang)
+	scripts/setup.sh clang
+	cmake --preset fuzz
+	cmake --build --preset fuzz
+	set -e; for target in build/fuzz/tests/fuzz/*_fuzz; do $$target -max_total_time=$(FUZZ_SECONDS) -artifact_prefix=build/fuzz/; done
+
+format:  ## format every source file with clang-format
+	clang-format -i $(SOURCES)
+
+tidy: all  ## look for mistakes with clang-tidy
+	clang-tidy --quiet -p build $(filter attend/%.cc cli/%.cc,$(SOURCES))
+
+clean:  ## remove everything that was built
+	rm -rf build
+
+help:  ## this list
+	@sed -nE 's/^([a-z]+):.*## (.*)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
+
+setup:
+	@scripts/setup.sh
+
+# Configured again when the presets change; CMake itself notices everything else.
+build/build.ninja: CMakePresets.json | setup
+	cmake --preset release
+build/%/build.ninja: CMakePresets.json | setup
+	cmake --preset $*

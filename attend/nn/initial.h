@@ -1,0 +1,24 @@
+// Initial values of parameters, by name.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "attend/base/random.h"
+#include "attend/tensor/tensor.h"
+
+namespace attend::nn {
+
+struct InitialiserRow {
+  std::string_view name, formula, paper;
+  void (*fill)(Tensor& weight, Random& random);
+};
+
+/// The menu of initialisers. The last axis counts as inputs, the first as outputs; further axes (of a convolution) belong
+/// to both.
+std::span<const InitialiserRow> initialisers();
+
+/// A tensor filled by the named initialiser; an unknown name is refused with the known ones.
+Tensor initial(std::string_view name, const Shape& shape, Random& random);
+
+}  // namespace attend::nn

@@ -1,0 +1,217 @@
+// Element-wise functions, rows, cross-entropy, Adam, convolution, and what a small op costs.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "attend/train/optimiser.h"
+#include "bench/inputs.h"
+#include "bench/measure.h"
+#include "bench/row.h"
+
+namespace attend::bench {
+namespace {
+
+constexpr int64_t kRows = 16 << 10, kWidth = 1024;
+constexpr double kBytes = 2.0 * kRows * kWidth * sizeof(real);
+
+struct Function {
+  const char* name;
+  Var (*run)(const Var&);
+  double (*wanted)(double);
+};
+
+Row function_row(const Function& f) {
+  Row row{.name = std::string(f.name) + "/16Mi", .unit = Unit::gbs, .work = kBytes, .percent = 50, .peer = 3.0};
+  row.prepare = [f]() -> std::function<void()> {
+    const Var x = normal({kRows, kWidth});
+    const Tensor y = f.run(x).value();
+    for (size_t i = 0; i < y.size(); i += 997) require_near(f.name, y.data()[i], f.wanted(x.value().data()[i]), 2e-6);
+    return [=] { f.run(x); };
+  };
+  return row;
+}
+
+Row softmax_row() {
+  Row row{.name = "softmax/16Mi", .unit = Unit::gbs, .work = kBytes, .percent = 70, .peer = 4.0};
+  row.prepare = []() -> std::function<void()> {
+    const Var x = normal({kRows, kWidth});
+    const Tensor y = softmax(x).value();
+    for (int64_t r = 0; r < kRows; r += 1021) {
+      double sum = 0;
+      for (int64_t i = 0; i < kWidth; ++i) sum += std::exp(double{x.value().data()[r * kWidth + i]});
+      require_near("softmax", y.data()[r * kWidth] * 1e3, std::exp(double{x.value().data()[r * kWidth]}) / sum * 1e3, 1e-5);
+    }
+    return [=] { softmax(x); };
+  };
+  return row;
+}
+
+Row layer_norm_row() {
+  Row row{.name = "layer_norm/16Mi", .unit = Unit::gbs, .work = kBytes, .percent = 70, .peer = 4.0};
+  row.prepare = []() -> std::function<void()> {
+    const Var x = normal({kRows, kWidth}), gain = normal({kWidth}, 1, 1), bias = normal({kWidth}, 1, 2);
+    const Tensor y = layer_norm(x, gain, bias).value();
+    for (int64_t r = 0; r < kRows; r += 1021) {
+      const real* row_of_x = x.value().data() + r * kWidth;
+      double mean = 0, variance = 0;
+      for (int64_t i = 0; i < kWidth; ++i) mean += row_of_x[i] / double{kWidth};
+      for (int64_t i = 0; i < kWidth; ++i) variance += std::pow(row_of_x[i] - mean, 2) / kWidth;
+      require_near("layer norm", y.data()[r * kWidth + 7],
+                   (row_of_x[7] - mean) / std::sqrt(variance + 1e-5) * gain.value().data()[7] + bias.value().data()[7], 1e-5);
+    }
+    return [=] { layer_norm(x, gain, bias); };
+  };
+  return row;
+}
+
+Row cross_entropy_row(int64_t V) {
+  const int64_t N = 1280;
+  Row row{.name = "cross_entropy/V" + std::to_string(V), .unit = Unit::gbs,
+          .work = 2.0 * static_cast<double>(N * V) * sizeof(real), .percent = 60, .peer = 3.0};
+  row.prepare = [=]() -> std::function<void()> {
+    const Var logits = Var::leaf(normal({N, V}));
+    Ids targets({N}, std::vector<int32_t>(static_cast<size_t>(N)));
+    Random random(2);
+    for (int32_t& t : targets.values) t = static_cast<int32_t>(random.below(static_cast<uint64_t>(V)));
+    const CrossEntropyOptions options{.smoothing = real(0.1)};
+    double loss = 0;
+    for (int64_t r = 0; r < N; ++r) {
+      const real* x = logits.value().data() + r * V;
+      double sum = 0, all = 0;
+      for (int64_t i = 0; i < V; ++i) sum += std::exp(double{x[i]}), all += x[i];
+      loss += std::log(sum) - 0.9 * x[targets.values[static_cast<size_t>(r)]] - 0.1 * all / static_cast<double>(V);
+    }
+    require_near("cross-entropy", cross_entropy(logits, targets, options).item(), loss / N, 1e-5);
+    auto run = forward_backward({logits}, Tensor::scalar(1), [=] { return cross_entropy(logits, targets, options); });
+    run();
+    const real* x = logits.value().data();
+    double sum = 0;
+    for (int64_t i = 0; i < V; ++i) sum += std::exp(double{x[i]});
+    const double share = 0.1 / static_cast<double>(V) + (targets.values[0] == 3 ? 0.9 : 0);
+    require_near("the gradient of cross-entropy", 1e6 * logits.gradient().data()[3], 1e6 * (std::exp(double{x[3]}) / sum - share) / N,
+                 1e-3);
+    return run;
+  };
+  return row;
+}
+
+Row adam_row() {
+  const int64_t tensors = 20, side = 1000;
+  Row row{.name = "adam/20M", .unit = Unit::gbs, .work = 28.0 * tensors * side * side, .percent = 100, .peer = 1.0};
+  row.prepare = [=]() -> std::function<void()> {
+    std::vector<nn::NamedParam> parameters;
+    for (int64_t i = 0; i < tensors; ++i) {
+      const Var p = Var::leaf(normal({side, side}, 1, static_cast<uint64_t>(i)));
+      p.slot().add(normal({side, side}, 1, static_cast<uint64_t>(100 + i)));
+      parameters.push_back({"p" + std::to_string(i), p});
+    }
+    const double before = parameters[3].var.value().data()[77], g = parameters[3].var.gradient().data()[77];
+    std::shared_ptr<train::Optimiser> adam = train::make_optimiser("adam", {}, parameters);
+    adam->step(1e-3);
+    // The first step of Adam is one learning rate against the sign of the gradient.
+    require_near("Adam", parameters[3].var.value().data()[77], before - 1e-3 * g / (std::abs(g) + 1e-8), 1e-6);
+    return [adam] { adam->step(1e-3); };
+  };
+  return row;
+}
+
+Row conv2d_row(int64_t size, int64_t C, int64_t B) {
+  const int64_t O = 64;
+  Row row{.name = "conv2d/" + std::to_string(size) + "x" + std::to_string(size) + "/B" + std::to_string(B),
+          .work = 6.0 * static_cast<double>(B * O * C * 9 * size * size), .percent = 60, .peer = 1.0};
+  row.prepare = [=]() -> std::function<void()> {
+    const Var x = Var::leaf(normal({B, C, size, size}, 1, 1)), w = Var::leaf(normal({O, C, 3, 3}, 0.06, 2));
+    const Var b = Var::leaf(normal({O}, 1, 3));
+    const Tensor y = conv2d(x, w, b, {.padding = 1}).value(), seed = normal({B, O, size, size}, 1, 4);
+    const int64_t o = 9, i = 5, j = 0;
+    double sum = b.value().data()[o];
+    for (int64_t c = 0; c < C; ++c) {
+      for (int64_t u = 0; u < 3; ++u) {
+        for (int64_t v = 1; v < 3; ++v) {
+          sum += double{w.value().data()[((o * C + c) * 3 + u) * 3 + v]} *
+                 x.value().data()[(c * size + i + u - 1) * size + j + v - 1];
+        }
+      }
+    }
+    require_near("conv2d", y.data()[(o * size + i) * size + j], sum, 1e-4);
+    auto run = forward_backward({x, w, b}, seed, [=] { return conv2d(x, w, b, {.padding = 1}); });
+    run();
+    require_slope("conv2d", w.value(), w.gradient(), normal({O, C, 3, 3}, 0.1, 5), 1.0, [&](const Tensor& moved) {
+      return dot(conv2d(x.value(), moved, b.value(), {.padding = 1}).value(), seed);
+    });
+    return run;
+  };
+  return row;
+}
+
+Row small_add_row(bool recording) {
+  const int count = 1000;
+  Row row{.name = recording ? "add/4x4/recording" : "add/4x4", .unit = Unit::nanoseconds, .work = count,
+          .most = recording ? 500.0 : 150.0};
+  row.prepare = [=]() -> std::function<void()> {
+    const Var a = recording ? Var::leaf(normal({4, 4}, 1, 1)) : Var(normal({4, 4}, 1, 1)), b = normal({4, 4}, 1, 2);
+    require_near("add", add(a, b).value().data()[5], double{a.value().data()[5]} + b.value().data()[5], 1e-6);
+    if (!recording) {
+      return [=] {
+        for (int i = 0; i < count; ++i) add(a, b);
+      };
+    }
+    return [=] {
+      Tape tape;
+      for (int i = 0; i < count; ++i) add(a, b);
+    };
+  };
+  return row;
+}
+
+/// Seconds from starting this program with --version to its end.
+double start_up() {
+  std::array<char, 4096> path{};
+  require(readlink("/proc/self/exe", path.data(), path.size() - 1) > 0, "bench: cannot find this program");
+  const double start = now();
+  const pid_t child = fork();
+  require(child >= 0, "bench: cannot start a process");
+  if (child == 0) {
+    if (!freopen("/dev/null", "w", stdout)) _exit(1);
+    execl(path.data(), "attend", "--version", nullptr);
+    _exit(1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  require(WIFEXITED(status) && WEXITSTATUS(status) == 0, "bench: `attend --version` failed");
+  return now() - start;
+}
+
+}  // namespace
+
+std::vector<Row> element_rows() {
+  const Function functions[] = {
+      {"tanh", attend::tanh, [](double x) { return std::tanh(x); }},
+      {"sigmoid", attend::sigmoid, [](double x) { return 1 / (1 + std::exp(-x)); }},
+      {"exp", attend::exp, [](double x) { return std::exp(x); }},
+      {"gelu", attend::gelu, [](double x) { return x / 2 * (1 + std::erf(x / std::sqrt(2.0))); }}};
+  std::vector<Row> rows{softmax_row(), layer_norm_row()};
+  for (const Function& f : functions) rows.push_back(function_row(f));
+  return rows;
+}
+
+std::vector<Row> training_rows() { return {cross_entropy_row(8000), cross_entropy_row(32000), adam_row()}; }
+
+std::vector<Row> convolution_rows() {
+  return {conv2d_row(28, 32, 32), conv2d_row(28, 32, 64), conv2d_row(56, 64, 32), conv2d_row(56, 64, 64)};
+}
+
+std::vector<Row> overhead_rows() {
+  Row version{.name = "attend --version", .unit = Unit::milliseconds, .most = 30.0};
+  version.value = [] {
+    double best = std::numeric_limits<double>::infinity();
+    for (int i = 0; i < 10; ++i) best = std::min(best, start_up());
+    return 1e3 * best;
+  };
+  return {small_add_row(true), small_add_row(false), version};
+}
+
+}  // namespace attend::bench

@@ -1,0 +1,112 @@
+// `attend`: finds the command in a table and runs it.
+#include <algorithm>
+#include <cstdlib>
+#include <exception>
+#include <iomanip>
+#include <iostream>
+#include <numeric>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "attend/base/error.h"
+#include "attend/base/real.h"
+#include "attend/kernels/isa.h"
+#include "cli/commands.h"
+
+namespace attend::cli {
+namespace {
+
+struct Command {
+  std::string_view name;
+  std::string_view help;
+  std::string_view example;
+  int (*run)(int argc, char** argv);
+};
+
+constexpr Command kCommands[] = {
+    {"demo", "train a small network and watch it learn", "attend demo", demo},
+#ifdef ATTEND_BENCH
+    {"bench", "this machine's limit, and how close we come to it", "attend bench --json bench.json", bench},
+#endif
+};
+
+int print_commands() {
+  std::cout << "attend: attention networks on a CPU; train them, run them, look inside them\n\n";
+  const auto wider = [](size_t width, const Command& c) { return std::max(width, c.example.size()); };
+  const auto width = std::accumulate(std::begin(kCommands), std::end(kCommands), size_t{16}, wider);
+  const auto row = [width](std::string_view example, std::string_view help) {
+    std::cout << "  " << std::left << std::setw(static_cast<int>(width) + 2) << example << help << '\n';
+  };
+  for (const Command& command : kCommands) row(command.example, command.help);
+  row("attend --version", "version, number type, instruction set, processor");
+  std::cout << "\n`attend COMMAND --help` lists a command's options.\n";
+  return 0;
+}
+
+int print_version() {
+  std::string others;
+  for (const std::string& name : kernels::instruction_sets()) others += (others.empty() ? "" : ", ") + name;
+  std::cout << "attend " << ATTEND_VERSION << '\n'
+            << "numbers          float" << 8 * sizeof(real) << '\n'
+            << "instruction set  " << kernels::instruction_set() << " (here: " << others << ")\n"
+            << "processor        " << kernels::processor() << '\n';
+  return 0;
+}
+
+/// Fewest insertions, deletions and replacements that turn a into b (Levenshtein 1966).
+size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 0; i < a.size(); ++i) {
+    size_t diagonal = std::exchange(row[0], i + 1);
+    for (size_t j = 0; j < b.size(); ++j) {
+      const size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
+    }
+  }
+  return row.back();
+}
+
+int unknown_command(std::string_view name) {
+  const auto nearer = [name](const Command& a, const Command& b) {
+    return edit_distance(name, a.name) < edit_distance(name, b.name);
+  };
+  const Command& nearest = *std::min_element(std::begin(kCommands), std::end(kCommands), nearer);
+  std::cerr << "attend: there is no command '" << name << "'; the nearest is '" << nearest.name
+            << "' (`attend` alone lists them all)\n";
+  return 2;
+}
+
+int run(int argc, char** argv) {
+  if (const char* isa = std::getenv("ATTEND_ISA")) {
+    try {
+      kernels::cap_instruction_set(isa);
+    } catch (const Error& error) {
+      std::cerr << "attend: ATTEND_ISA in the environment: " << error.what() << '\n';
+      return 2;
+    }
+  }
+  if (argc < 2) return print_commands();
+  const std::string_view name = argv[1];
+  if (name == "--help" || name == "-h" || name == "help") return print_commands();
+  if (name == "--version") return print_version();
+  for (const Command& command : kCommands) {
+    if (command.name == name) return command.run(argc - 1, argv + 1);
+  }
+  return unknown_command(name);
+}
+
+}  // namespace
+}  // namespace attend::cli
+
+int main(int argc, char** argv) {
+  try {
+    return attend::cli::run(argc, argv);
+  } catch (const std::exception& error) {
+    std::cerr << "attend: " << error.what() << '\n';
+    return 1;
+  }
+}

@@ -1,0 +1,116 @@
+// `attend` as its users meet it: what it prints, where, and with which exit code.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <string>
+
+#include "attend/base/real.h"
+#include "attend/kernels/isa.h"
+
+namespace {
+
+struct Result {
+  int code = -1;
+  std::string output;
+};
+
+/// Runs `attend` through a shell. `arguments` may redirect; `environment` goes before the command.
+Result attend_with(const std::string& arguments, const std::string& environment = "") {
+  Result result;
+  FILE* pipe = popen((environment + " '" ATTEND_BINARY "' " + arguments).c_str(), "r");
+  if (pipe == nullptr) return result;
+  std::array<char, 4096> part{};
+  for (size_t count; (count = fread(part.data(), 1, part.size(), pipe)) > 0;) result.output.append(part.data(), count);
+  const int status = pclose(pipe);
+  if (WIFEXITED(status)) result.code = WEXITSTATUS(status);
+  return result;
+}
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+auto lines(const std::string& text) { return std::count(text.begin(), text.end(), '\n'); }
+
+TEST(Cli, AloneItListsTheCommandsWithExamples) {
+  const Result result = attend_with("");
+  EXPECT_EQ(result.code, 0);
+  EXPECT_TRUE(has(result.output, "attend demo")) << result.output;
+  EXPECT_TRUE(has(result.output, "attend --version")) << result.output;
+}
+
+TEST(Cli, HelpIsTheSameList) {
+  const Result alone = attend_with("");
+  for (const char* flag : {"--help", "-h", "help"}) {
+    const Result result = attend_with(flag);
+    EXPECT_EQ(result.code, 0) << flag;
+    EXPECT_EQ(result.output, alone.output) << flag;
+  }
+}
+
+TEST(Cli, VersionNamesTypeInstructionSetAndProcessor) {
+  const Result result = attend_with("--version");
+  EXPECT_EQ(result.code, 0);
+  EXPECT_TRUE(result.output.starts_with("attend ")) << result.output;
+  EXPECT_TRUE(has(result.output, "float" + std::to_string(8 * sizeof(attend::real)))) << result.output;
+  EXPECT_TRUE(has(result.output, attend::kernels::instruction_set())) << result.output;
+  EXPECT_TRUE(has(result.output, attend::kernels::processor())) << result.output;
+}
+
+TEST(Cli, EnvironmentCapsTheInstructionSet) {
+  for (const std::string& name : attend::kernels::instruction_sets()) {
+    const Result result = attend_with("--version", "ATTEND_ISA=" + name);
+    EXPECT_EQ(result.code, 0);
+    EXPECT_TRUE(has(result.output, "instruction set  " + name + " ")) << result.output;
+  }
+}
+
+TEST(Cli, UnknownInstructionSetIsRefusedWithTheValidOnes) {
+  const Result result = attend_with("--version 2>&1", "ATTEND_ISA=mmx");
+  EXPECT_EQ(result.code, 2);
+  EXPECT_EQ(lines(result.output), 1);
+  EXPECT_TRUE(result.output.starts_with("attend: ATTEND_ISA")) << result.output;
+  EXPECT_TRUE(has(result.output, "'mmx'")) << result.output;
+  for (const std::string& name : attend::kernels::instruction_sets()) EXPECT_TRUE(has(result.output, name)) << name;
+}
+
+TEST(Cli, UnknownCommandIsOneLineWithTheNearestName) {
+  for (const char* typed : {"dmeo", "Demo", "dem", "demos"}) {
+    const Result result = attend_with(std::string(typed) + " 2>&1");
+    EXPECT_EQ(result.code, 2);
+    EXPECT_EQ(lines(result.output), 1);
+    EXPECT_TRUE(has(result.output, "'" + std::string(typed) + "'") && has(result.output, "'demo'")) << result.output;
+  }
+  EXPECT_EQ(attend_with("dmeo 2>/dev/null").output, "") << "errors belong to standard error";
+}
+
+TEST(Cli, UnknownFlagsAreRefused) {
+  EXPECT_EQ(attend_with("--verison 2>/dev/null").code, 2);
+  EXPECT_EQ(attend_with("'' 2>/dev/null").code, 2);
+}
+
+TEST(Cli, CommandsExplainThemselvesAndRefuseUnknownFlags) {
+  const Result help = attend_with("demo --help");
+  EXPECT_EQ(help.code, 0);
+  EXPECT_TRUE(has(help.output, "--help")) << help.output;
+  EXPECT_EQ(attend_with("demo --no-such-flag 2>/dev/null").code, 2);
+}
+
+TEST(Cli, StartsQuickly) {
+#if defined(__SANITIZE_ADDRESS__)
+  constexpr double kLimit = 3000;
+#else
+  constexpr double kLimit = 30;
+#endif
+  double best = 1e9;
+  for (int i = 0; i < 10; ++i) {
+    const auto begin = std::chrono::steady_clock::now();
+    ASSERT_EQ(attend_with("--version").code, 0);
+    const std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - begin;
+    best = std::min(best, taken.count());
+  }
+  EXPECT_LT(best, kLimit) << "milliseconds for `attend --version`, best of 10, with the shell that starts it";
+}
+
+}  // namespace

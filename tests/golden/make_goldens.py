@@ -1,0 +1,342 @@
+#!/usr/bin/env python3
+"""Makes the golden files of the tests: what PyTorch computes for small, seeded inputs.
+
+    python3 tests/golden/make_goldens.py            # needs torch, numpy and safetensors; writes beside this script
+
+One .safetensors file per subject; README.md in this folder lists the tensors. Inputs are drawn in float32, everything
+is computed in float64 and rounded to float32 at the end, so a golden is good to half a float32 unit. Each subject has
+its own seed and NumPy's frozen generator: running the script again gives the same bytes.
+"""
+import argparse
+import json
+from pathlib import Path
+
+import numpy
+import torch
+import torch.nn.functional as F
+from safetensors.torch import save_file
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+
+class Draw:
+    """Random inputs of one subject: float32 values, held as float64 tensors."""
+
+    def __init__(self, seed):
+        self.generator = numpy.random.RandomState(seed)
+
+    def normal(self, *shape, scale=1.0, mean=0.0):
+        values = self.generator.standard_normal(shape) * scale + mean
+        return torch.tensor(values, dtype=torch.float32).to(torch.float64)
+
+    def below(self, count, *shape):
+        return torch.tensor(self.generator.randint(0, count, shape), dtype=torch.int64)
+
+
+def leaf(tensor):
+    return tensor.clone().requires_grad_(True)
+
+
+def gradients(outputs, cotangents, inputs):
+    """Gradients of <outputs, cotangents> with respect to `inputs`."""
+    return torch.autograd.grad(outputs, inputs, cotangents)
+
+
+# ---------------------------------------------------------------------------------------------------- recurrent nets
+
+STEPS, BATCH, INPUTS, HIDDEN = 5, 3, 4, 6
+LENGTHS = [3, 5, 1]
+RECURRENT_CASES = {
+    "full": (False, [STEPS] * BATCH),
+    "lengths": (False, LENGTHS),
+    "reverse_full": (True, [STEPS] * BATCH),
+    "reverse": (True, LENGTHS),
+}
+
+
+def run_recurrent(module, weights, x, states, lengths, reverse):
+    """One direction of `module` (which has both) over a packed batch: y and the final states.
+
+    The weights go to the wanted direction; the other one runs with zeros and is cut off from the results.
+    """
+    suffix = "_reverse" if reverse else ""
+    direction = 1 if reverse else 0
+    parameters = {name: torch.zeros_like(value) for name, value in module.named_parameters()}
+    parameters.update({name + "_l0" + suffix: value for name, value in weights.items()})
+    starts = tuple(torch.stack([s, torch.zeros_like(s)][::-1] if reverse else [s, torch.zeros_like(s)]) for s in states)
+    packed = pack_padded_sequence(x, torch.tensor(lengths), enforce_sorted=False)
+    y, last = torch.func.functional_call(module, parameters, (packed, starts if len(starts) > 1 else starts[0]))
+    y, _ = pad_packed_sequence(y, total_length=STEPS)
+    last = last if isinstance(last, tuple) else (last,)
+    return [y[:, :, direction * HIDDEN:(direction + 1) * HIDDEN]] + [s[direction] for s in last]
+
+
+def recurrent(seed, kind, gates, state_names, bias_names):
+    """Whole-sequence recurrent nets: outputs, final states and all gradients, with and without lengths, both ways."""
+    draw = Draw(seed)
+    module = kind(INPUTS, HIDDEN, bidirectional=True).double()
+    given = {
+        "x": draw.normal(STEPS, BATCH, INPUTS),
+        "w_ih": draw.normal(gates * HIDDEN, INPUTS, scale=0.5),
+        "w_hh": draw.normal(gates * HIDDEN, HIDDEN, scale=0.5),
+    }
+    for name in bias_names:
+        given[name] = draw.normal(gates * HIDDEN, scale=0.5)
+    for name in state_names:
+        given[name + "0"] = draw.normal(BATCH, HIDDEN, scale=0.5)
+    outputs = ["y"] + [name + "_last" for name in state_names]
+    cotangents = {"dy": draw.normal(STEPS, BATCH, HIDDEN)}
+    for name in outputs[1:]:
+        cotangents["d" + name] = draw.normal(BATCH, HIDDEN)
+
+    result = {**given, **cotangents, "lengths": torch.tensor(LENGTHS)}
+    for case, (reverse, lengths) in RECURRENT_CASES.items():
+        inputs = {name: leaf(value) for name, value in given.items()}
+        # With one bias, PyTorch's second one is zero: the sum is what counts.
+        weights = {
+            "weight_ih": inputs["w_ih"],
+            "weight_hh": inputs["w_hh"],
+            "bias_ih": inputs[bias_names[0]],
+            "bias_hh": inputs[bias_names[1]] if len(bias_names) > 1 else torch.zeros_like(inputs[bias_names[0]]),
+        }
+        states = [inputs[name + "0"] for name in state_names]
+        values = run_recurrent(module, weights, inputs["x"], states, lengths, reverse)
+        result.update({f"{case}.{name}": value for name, value in zip(outputs, values)})
+        slopes = gradients(values, list(cotangents.values()), list(inputs.values()))
+        result.update({f"{case}.d{name}": slope for name, slope in zip(inputs, slopes)})
+    return result
+
+
+def lstm():
+    return recurrent(1, torch.nn.LSTM, 4, ["h", "c"], ["b"])
+
+
+def gru():
+    return recurrent(2, torch.nn.GRU, 3, ["h"], ["b_ih", "b_hh"])
+
+
+def rnn():
+    return recurrent(3, torch.nn.RNN, 1, ["h"], ["b"])
+
+
+# --------------------------------------------------------------------------------------------------------- attention
+
+ATTENTION_GROUPS = {
+    # name: batch, queries, keys, heads, depth, keys that count per sequence, window
+    "wide": (2, 5, 7, 2, 4, [7, 2], 1),
+    "tall": (2, 7, 5, 2, 4, [3, 5], 2),
+    "long": (1, 66, 131, 1, 8, [97], 20),
+}
+ATTENTION_MASKS = {
+    # name: padding, causal, window
+    "none": (False, False, False),
+    "padding": (True, False, False),
+    "causal": (False, True, False),
+    "causal_padding": (True, True, False),
+    "window": (False, False, True),
+    "window_padding": (True, False, True),
+    "causal_window": (False, True, True),
+}
+
+
+def attend(q, k, v, heads, lengths=None, causal=False, window=None):
+    """softmax(q·kᵀ/√d)·v per head; heads are column slices of q, k and v."""
+    batch, queries, keys = q.shape[0], q.shape[1], k.shape[1]
+    split = lambda t: t.view(batch, t.shape[1], heads, -1).transpose(1, 2)
+    if lengths is None and window is None:
+        y = F.scaled_dot_product_attention(split(q), split(k), split(v), is_causal=causal)
+    else:
+        i, j = torch.arange(queries)[:, None], torch.arange(keys)[None, :]
+        allowed = torch.ones(batch, 1, queries, keys, dtype=torch.bool)
+        if lengths is not None:
+            allowed &= (j < torch.tensor(lengths)[:, None, None])[:, None]
+        if causal:
+            allowed &= j <= i
+        if window is not None:
+            allowed &= (i - j).abs() <= window
+        y = F.scaled_dot_product_attention(split(q), split(k), split(v), attn_mask=allowed)
+    return y.transpose(1, 2).reshape(batch, queries, -1)
+
+
+def attention():
+    """The multi-head core with every mask; a query that may see no key gives zeros."""
+    draw, result = Draw(4), {}
+    for group, (batch, queries, keys, heads, depth, lengths, window) in ATTENTION_GROUPS.items():
+        given = {
+            "q": draw.normal(batch, queries, heads * depth),
+            "k": draw.normal(batch, keys, heads * depth),
+            "v": draw.normal(batch, keys, heads * depth),
+        }
+        dy = draw.normal(batch, queries, heads * depth)
+        shared = {**given, "dy": dy, "lengths": torch.tensor(lengths), "heads": torch.tensor([heads]),
+                  "window": torch.tensor([window])}
+        result.update({f"{group}.{name}": value for name, value in shared.items()})
+        for mask, (padding, causal, windowed) in ATTENTION_MASKS.items():
+            inputs = {name: leaf(value) for name, value in given.items()}
+            y = attend(*inputs.values(), heads, lengths if padding else None, causal, window if windowed else None)
+            slopes = gradients(y, dy, list(inputs.values()))
+            result[f"{group}.{mask}.y"] = y
+            result.update({f"{group}.{mask}.d{name}": slope for name, slope in zip(inputs, slopes)})
+    return result
+
+
+# ------------------------------------------------------------------------------------------------- layers and losses
+
+
+def layer_norm():
+    draw = Draw(5)
+    given = {"x": draw.normal(7, 33, scale=2, mean=1), "gain": draw.normal(33), "bias": draw.normal(33)}
+    dy, inputs = draw.normal(7, 33), {name: leaf(value) for name, value in given.items()}
+    y = F.layer_norm(inputs["x"], (33,), inputs["gain"], inputs["bias"], eps=1e-5)
+    slopes = gradients(y, dy, list(inputs.values()))
+    return {**given, "dy": dy, "y": y, **{"d" + name: slope for name, slope in zip(inputs, slopes)}}
+
+
+CONVOLUTIONS = {
+    "stride1_padding1": dict(stride=1, padding=1),
+    "stride2_padding0": dict(stride=2, padding=0),
+}
+
+
+def conv2d():
+    draw = Draw(6)
+    given = {"x": draw.normal(2, 3, 9, 8), "w": draw.normal(4, 3, 3, 3, scale=0.3), "b": draw.normal(4)}
+    result = dict(given)
+    for case, options in CONVOLUTIONS.items():
+        inputs = {name: leaf(value) for name, value in given.items()}
+        y = F.conv2d(*inputs.values(), **options)
+        dy = draw.normal(*y.shape)
+        slopes = gradients(y, dy, list(inputs.values()))
+        result.update({f"{case}.y": y, f"{case}.dy": dy})
+        result.update({f"{case}.d{name}": slope for name, slope in zip(inputs, slopes)})
+    return result
+
+
+POOLING = dict(kernel_size=3, stride=2, padding=1)
+
+
+def pool2d():
+    draw = Draw(10)
+    x, dy = draw.normal(2, 3, 9, 8), draw.normal(2, 3, 5, 4)
+    result = {"x": x, "dy": dy}
+    for case, function in (("max", F.max_pool2d), ("average", F.avg_pool2d)):
+        inputs = leaf(x)
+        y = function(inputs, **POOLING)
+        result.update({f"{case}.y": y, f"{case}.dx": gradients(y, dy, [inputs])[0]})
+    return result
+
+
+def cross_entropy():
+    """Mean over the rows whose target is not ignored; `dloss` is the cotangent of that mean."""
+    draw, rows, classes, ignored = Draw(7), 9, 11, -100
+    logits, targets = draw.normal(rows, classes, scale=2), draw.below(classes, rows)
+    targets[[2, 7]] = ignored
+    dloss = torch.tensor(0.75, dtype=torch.float64)
+    result = {"logits": logits, "targets": targets, "dloss": dloss}
+    for case, smoothing in (("plain", 0.0), ("smoothed", 0.1)):
+        x = leaf(logits)
+        loss = F.cross_entropy(x, targets, ignore_index=ignored, label_smoothing=smoothing)
+        result.update({f"{case}.loss": loss, f"{case}.dlogits": gradients(loss, dloss, [x])[0]})
+    return result
+
+
+def activations():
+    """gelu (by the error function), and softmax and log-softmax over the last axis, also with masked elements."""
+    draw = Draw(8)
+    x, dy = draw.normal(4, 9, scale=2), draw.normal(4, 9)
+    mask = torch.ones(4, 9, dtype=torch.bool)
+    mask[0, 5:], mask[1, ::2], mask[2, 1:] = False, False, False
+    masked = lambda t: t.masked_fill(~mask, float("-inf"))
+    result = {"x": x, "dy": dy, "mask": mask}
+    for name, function in (("gelu", F.gelu), ("softmax", lambda t: F.softmax(t, -1)),
+                           ("log_softmax", lambda t: F.log_softmax(t, -1)),
+                           ("masked_softmax", lambda t: F.softmax(masked(t), -1))):
+        inputs = leaf(x)
+        y = function(inputs)
+        result.update({f"{name}.y": y, f"{name}.dx": gradients(y, dy, [inputs])[0]})
+    return result
+
+
+# -------------------------------------------------------------------------------------------------------- optimisers
+
+OPTIMISER_STEPS = 10
+OPTIMISERS = {
+    "sgd": (torch.optim.SGD, dict(lr=0.1)),
+    "sgd_momentum": (torch.optim.SGD, dict(lr=0.1, momentum=0.9)),
+    "sgd_momentum_decay": (torch.optim.SGD, dict(lr=0.1, momentum=0.9, weight_decay=0.01)),
+    "sgd_nesterov": (torch.optim.SGD, dict(lr=0.1, momentum=0.9, nesterov=True)),
+    "sgd_nesterov_decay": (torch.optim.SGD, dict(lr=0.1, momentum=0.9, nesterov=True, weight_decay=0.01)),
+    "adam": (torch.optim.Adam, dict(lr=0.01)),
+    "adam_decay": (torch.optim.Adam, dict(lr=0.01, weight_decay=0.01)),
+    "adamw": (torch.optim.AdamW, dict(lr=0.01, weight_decay=0.0)),
+    "adamw_decay": (torch.optim.AdamW, dict(lr=0.01, weight_decay=0.01)),
+    "adadelta": (torch.optim.Adadelta, dict(lr=1.0)),
+    "adadelta_decay": (torch.optim.Adadelta, dict(lr=1.0, weight_decay=0.01)),
+}
+HYPER_PARAMETERS = ("lr", "momentum", "dampening", "nesterov", "betas", "rho", "eps", "weight_decay")
+
+
+def optimisers():
+    """Parameter values after each of ten steps with given gradients."""
+    draw = Draw(9)
+    start = {"a": draw.normal(3, 5), "b": draw.normal(7)}
+    slopes = {name: draw.normal(OPTIMISER_STEPS, *value.shape) for name, value in start.items()}
+    result = {f"{name}.start": value for name, value in start.items()}
+    result.update({f"{name}.gradients": value for name, value in slopes.items()})
+    for case, (kind, options) in OPTIMISERS.items():
+        parameters = {name: leaf(value) for name, value in start.items()}
+        optimiser, path = kind(parameters.values(), **options), {name: [] for name in parameters}
+        for step in range(OPTIMISER_STEPS):
+            for name, parameter in parameters.items():
+                parameter.grad = slopes[name][step].clone()
+            optimiser.step()
+            for name, parameter in parameters.items():
+                path[name].append(parameter.detach().clone())
+        result.update({f"{case}.{name}": torch.stack(values) for name, values in path.items()})
+    return result
+
+
+def optimiser_settings():
+    """Every hyper-parameter that was used, defaults included."""
+    settings = {}
+    for case, (kind, options) in OPTIMISERS.items():
+        defaults = kind([torch.zeros(1)], **options).defaults
+        settings[case] = {name: defaults[name] for name in HYPER_PARAMETERS if name in defaults}
+    return settings
+
+
+# -------------------------------------------------------------------------------------------------------------- files
+
+SUBJECTS = {
+    # file: (function, what its numbers need to be understood)
+    "lstm": (lstm, {"gates": "i,f,g,o", "reverse": [name for name, (back, _) in RECURRENT_CASES.items() if back]}),
+    "gru": (gru, {"gates": "r,z,n", "n": "tanh(W_in x + b_in + r*(W_hn h + b_hn))", "h'": "(1-z)*n + z*h"}),
+    "rnn": (rnn, {"h'": "tanh(W_ih x + W_hh h + b)"}),
+    "attention": (attention, {"scale": "1/sqrt(depth)", "causal": "key j <= query i", "window": "|i-j| <= window"}),
+    "layer_norm": (layer_norm, {"eps": 1e-5}),
+    "conv2d": (conv2d, {"layout": "x [N,C,H,W], w [O,C,kh,kw]", "cases": CONVOLUTIONS}),
+    "pool2d": (pool2d, {**POOLING, "average": "over kernel*kernel, padding counts as zeros"}),
+    "cross_entropy": (cross_entropy, {"ignore_index": -100, "label_smoothing": {"plain": 0.0, "smoothed": 0.1}}),
+    "activations": (activations, {"gelu": "x*Phi(x), error function", "axis": -1}),
+    "optimisers": (optimisers, optimiser_settings()),
+}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, default=Path(__file__).resolve().parent, help="folder to write to")
+    arguments = parser.parse_args()
+    torch.set_num_threads(1)
+    torch.use_deterministic_algorithms(True)
+    for name, (make, settings) in SUBJECTS.items():
+        tensors = {key: value.detach().to(torch.float32).contiguous() for key, value in make().items()}
+        for key, value in tensors.items():
+            assert torch.isfinite(value).all(), f"{name}: {key} is not finite"
+        path = arguments.out / f"{name}.safetensors"
+        # One metadata key only: the order of several is not fixed, and the file would differ from run to run.
+        save_file(tensors, path, metadata={"settings": json.dumps(settings, sort_keys=True)})
+        path.chmod(0o644)
+        print(f"{path.name}: {len(tensors)} tensors, {path.stat().st_size} bytes")
+
+
+if __name__ == "__main__":
+    main()
