@@ -107,6 +107,11 @@ Block* from_system(uint32_t size_class) {
   return block;
 }
 
+#if defined(__has_feature)  // how clang tells; gcc defines __SANITIZE_ADDRESS__
+#if __has_feature(address_sanitizer)
+#define __SANITIZE_ADDRESS__
+#endif
+#endif
 #if defined(__SANITIZE_ADDRESS__)
 constexpr bool kPooled = false;  // so that the sanitizer sees every block's end and lifetime
 #else

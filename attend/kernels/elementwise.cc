@@ -18,9 +18,9 @@ HWY_BEFORE_NAMESPACE();
 namespace attend::kernels {
 namespace HWY_NAMESPACE {
 
-// Elements below which a loop stays on one thread: cheap ones are done in the time it takes to start another.
-constexpr size_t kGrainCheap = size_t{32} << 10;
-constexpr size_t kGrainCostly = size_t{4} << 10;
+// Elements below which a loop stays on one thread: about 10 µs of work, as for products (gemm.cc).
+constexpr size_t kGrainCheap = size_t{64} << 10;
+constexpr size_t kGrainCostly = size_t{16} << 10;
 
 template <class Function>
 void map1(size_t grain, const real* x, real* out, size_t n, Function f) {

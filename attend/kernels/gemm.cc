@@ -17,8 +17,9 @@ namespace HWY_NAMESPACE {
 
 // Columns of C per task. Narrow enough to give each thread several tasks on the shapes of our models.
 constexpr size_t kBlockColumns = 128;
-// Below this many multiply-adds a product stays on one thread: starting the others costs a microsecond or two.
-constexpr size_t kParallelWork = size_t{1} << 18;
+// Below this many multiply-adds (about 10 µs of one core) a product stays on one thread: starting the others costs a
+// microsecond or two, and far more when they have to share their core with another program.
+constexpr size_t kParallelWork = size_t{1} << 20;
 // With fewer rows than this, packing B costs more than the strided reads that it saves.
 constexpr size_t kPackRows = 16;
 
@@ -131,7 +132,7 @@ void PackB(const Product& p, real* packed) {
     pack_panel(p.transpose_b ? p.b + j * p.ldb : p.b + j, p.ldb, p.transpose_b, p.k, std::min(kPanel, p.n - j),
                packed + j * p.k);
   };
-  if (p.k * p.n < kParallelWork / 4) {
+  if (p.k * p.n < kParallelWork / 16) {
     for (size_t panel = 0; panel < count; ++panel) one(panel);
   } else {
     parallel_for(count, one);
@@ -148,7 +149,7 @@ void Transpose(const real* in, size_t ld_in, size_t rows, size_t columns, real* 
       transpose_block(in + i * ld_in + j, ld_in, tall, std::min(kBlock, columns - j), out + j * ld_out + i, ld_out);
     }
   };
-  if (rows * columns < kParallelWork / 4) {
+  if (rows * columns < kParallelWork / 16) {
     for (size_t t = 0; t < bands; ++t) band(t);
   } else {
     parallel_for(bands, band);
@@ -193,7 +194,7 @@ void batched_gemm(const Product& first, size_t count, size_t stride_a, size_t st
   };
   // Many small products: one thread each. Few large ones: all threads on each.
   const bool large = first.m * first.n * first.k >= (size_t{1} << 22);
-  if (large || count < static_cast<size_t>(threads()) || count * first.m * first.n * first.k < (size_t{1} << 17)) {
+  if (large || count < static_cast<size_t>(threads()) || count * first.m * first.n * first.k < (size_t{1} << 20)) {
     for (size_t i = 0; i < count; ++i) one(i);
   } else {
     parallel_for(count, one);

@@ -20,7 +20,7 @@ namespace attend::kernels {
 namespace HWY_NAMESPACE {
 
 // Multiply-adds per step below which one thread does all: a barrier costs about as much as 2^17 of them.
-constexpr size_t kTeamWork = size_t{1} << 18;
+constexpr size_t kTeamWork = size_t{1} << 19;
 
 /// The units (columns of the state) that one member of the team computes: whole panels.
 struct Units {

@@ -21,7 +21,7 @@ namespace attend::kernels {
 namespace HWY_NAMESPACE {
 
 // Elements per task: below this, one thread is done before another has started.
-constexpr size_t kRowGrain = size_t{8} << 10;
+constexpr size_t kRowGrain = size_t{16} << 10;
 // Longest row kept on the stack between two passes, so that the result can be written past the caches.
 constexpr size_t kStackRow = 4096;
 constexpr real kLowest = -std::numeric_limits<real>::infinity();

@@ -167,7 +167,10 @@ std::vector<real> train(int threads) {
   nn::Linear out(192, 50, random);
   std::vector<nn::NamedParam> all;
   const auto collect = [&](const std::string& name, Var& v) { all.push_back({name, v}); };
-  words.params(collect), lstm.params(collect), norm.params(collect), out.params(collect);
+  nn::visit_part(collect, "words", words);
+  nn::visit_part(collect, "lstm", lstm);
+  nn::visit_part(collect, "norm", norm);
+  nn::visit_part(collect, "out", out);
   const auto adam = train::make_optimiser("adam", {}, all);
   std::vector<real> losses;
   for (int step = 0; step < 4; ++step) {
