@@ -42,7 +42,8 @@ Row softmax_row() {
     for (int64_t r = 0; r < kRows; r += 1021) {
       double sum = 0;
       for (int64_t i = 0; i < kWidth; ++i) sum += std::exp(double{x.value().data()[r * kWidth + i]});
-      require_near("softmax", y.data()[r * kWidth] * 1e3, std::exp(double{x.value().data()[r * kWidth]}) / sum * 1e3, 1e-5);
+      require_near("softmax", y.data()[r * kWidth] * 1e3, std::exp(double{x.value().data()[r * kWidth]}) / sum * 1e3,
+                   1e-5);
     }
     return [=] { softmax(x); };
   };
@@ -60,7 +61,8 @@ Row layer_norm_row() {
       for (int64_t i = 0; i < kWidth; ++i) mean += row_of_x[i] / double{kWidth};
       for (int64_t i = 0; i < kWidth; ++i) variance += std::pow(row_of_x[i] - mean, 2) / kWidth;
       require_near("layer norm", y.data()[r * kWidth + 7],
-                   (row_of_x[7] - mean) / std::sqrt(variance + 1e-5) * gain.value().data()[7] + bias.value().data()[7], 1e-5);
+                   (row_of_x[7] - mean) / std::sqrt(variance + 1e-5) * gain.value().data()[7] + bias.value().data()[7],
+                   1e-5);
     }
     return [=] { layer_norm(x, gain, bias); };
   };
@@ -69,8 +71,11 @@ Row layer_norm_row() {
 
 Row cross_entropy_row(int64_t V) {
   const int64_t N = 1280;
-  Row row{.name = "cross_entropy/V" + std::to_string(V), .unit = Unit::gbs,
-          .work = 2.0 * static_cast<double>(N * V) * sizeof(real), .percent = 60, .peer = 3.0};
+  Row row{.name = "cross_entropy/V" + std::to_string(V),
+          .unit = Unit::gbs,
+          .work = 2.0 * static_cast<double>(N * V) * sizeof(real),
+          .percent = 60,
+          .peer = 3.0};
   row.prepare = [=]() -> std::function<void()> {
     const Var logits = Var::leaf(normal({N, V}));
     Ids targets({N}, std::vector<int32_t>(static_cast<size_t>(N)));
@@ -91,8 +96,8 @@ Row cross_entropy_row(int64_t V) {
     double sum = 0;
     for (int64_t i = 0; i < V; ++i) sum += std::exp(double{x[i]});
     const double share = 0.1 / static_cast<double>(V) + (targets.values[0] == 3 ? 0.9 : 0);
-    require_near("the gradient of cross-entropy", 1e6 * logits.gradient().data()[3], 1e6 * (std::exp(double{x[3]}) / sum - share) / N,
-                 1e-3);
+    require_near("the gradient of cross-entropy", 1e6 * logits.gradient().data()[3],
+                 1e6 * (std::exp(double{x[3]}) / sum - share) / N, 1e-3);
     return run;
   };
   return row;
@@ -121,7 +126,9 @@ Row adam_row() {
 Row conv2d_row(int64_t size, int64_t C, int64_t B) {
   const int64_t O = 64;
   Row row{.name = "conv2d/" + std::to_string(size) + "x" + std::to_string(size) + "/B" + std::to_string(B),
-          .work = 6.0 * static_cast<double>(B * O * C * 9 * size * size), .percent = 60, .peer = 1.0};
+          .work = 6.0 * static_cast<double>(B * O * C * 9 * size * size),
+          .percent = 60,
+          .peer = 1.0};
   row.prepare = [=]() -> std::function<void()> {
     const Var x = Var::leaf(normal({B, C, size, size}, 1, 1)), w = Var::leaf(normal({O, C, 3, 3}, 0.06, 2));
     const Var b = Var::leaf(normal({O}, 1, 3));
@@ -149,7 +156,9 @@ Row conv2d_row(int64_t size, int64_t C, int64_t B) {
 
 Row small_add_row(bool recording) {
   const int count = 1000;
-  Row row{.name = recording ? "add/4x4/recording" : "add/4x4", .unit = Unit::nanoseconds, .work = count,
+  Row row{.name = recording ? "add/4x4/recording" : "add/4x4",
+          .unit = Unit::nanoseconds,
+          .work = count,
           .most = recording ? 500.0 : 150.0};
   row.prepare = [=]() -> std::function<void()> {
     const Var a = recording ? Var::leaf(normal({4, 4}, 1, 1)) : Var(normal({4, 4}, 1, 1)), b = normal({4, 4}, 1, 2);

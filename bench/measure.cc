@@ -13,9 +13,7 @@
 
 namespace attend::bench {
 
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 double best_seconds(const std::function<void()>& run, double seconds) {
   run();

@@ -12,10 +12,10 @@ double best_seconds(const std::function<void()>& run, double seconds);
 
 /// What this machine can do at all, now, with the threads in use.
 struct Limits {
-  double gflops = 0;          // best f32 product that oneDNN gives, packed or not
-  std::string product;        // which one it was
-  double copy_gbs = 0;        // memcpy by all threads at once, bytes read + bytes written
-  double streamed_gbs = 0;    // the same with stores past the caches
+  double gflops = 0;        // best f32 product that oneDNN gives, packed or not
+  std::string product;      // which one it was
+  double copy_gbs = 0;      // memcpy by all threads at once, bytes read + bytes written
+  double streamed_gbs = 0;  // the same with stores past the caches
   /// Measures again and keeps the better figure: other tenants of the machine make all of them too low, never too high.
   void refresh(double seconds);
 };

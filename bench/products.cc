@@ -9,10 +9,13 @@ namespace {
 
 Row linear_row(bool backward) {
   const int64_t N = 1280, I = 256, O = 1024;
-  Row row{.name = backward ? "linear/fb" : "linear/forward", .work = (backward ? 6.0 : 2.0) * N * I * O,
-          .percent = backward ? 85 : 92, .peer = 1.0};
+  Row row{.name = backward ? "linear/fb" : "linear/forward",
+          .work = (backward ? 6.0 : 2.0) * N * I * O,
+          .percent = backward ? 85 : 92,
+          .peer = 1.0};
   row.prepare = [=]() -> std::function<void()> {
-    const Var x = Var::leaf(normal({N, I}, 1, 1)), w = Var::leaf(normal({O, I}, 0.06, 2)), b = Var::leaf(normal({O}, 1, 3));
+    const Var x = Var::leaf(normal({N, I}, 1, 1)), w = Var::leaf(normal({O, I}, 0.06, 2)),
+              b = Var::leaf(normal({O}, 1, 3));
     const Tensor y = linear(x, w, b).value(), seed = normal({N, O}, 1, 4);
     for (const int64_t at : {int64_t{0}, N / 2, N - 1}) {
       double sum = b.value().data()[at % O];
@@ -77,7 +80,8 @@ Row recurrent_row(Cell cell, int64_t H, int64_t B, bool backward) {
     const Recurrent net(cell, T, B, H);
     const Tensor wanted = net.stepwise(net.x.value());
     const Tensor got = recurrent(cell, net.weights, net.x).last.h.value();
-    for (size_t i = 0; i < wanted.size(); ++i) require_near("the recurrent state", got.data()[i], wanted.data()[i], 1e-4);
+    for (size_t i = 0; i < wanted.size(); ++i)
+      require_near("the recurrent state", got.data()[i], wanted.data()[i], 1e-4);
     if (!backward) return [=] { recurrent(cell, net.weights, net.x); };
     const Tensor seed = normal({T, B, H}, 1, 6);
     const RecurrentWeights& w = net.weights;
@@ -99,7 +103,9 @@ void check_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Te
   const int64_t n = q.dim(1), i = n * 2 / 3, h = 5;
   std::vector<double> w(static_cast<size_t>(n));
   double sum = 0;
-  const auto at = [&](const Tensor& t, int64_t row, int64_t d) { return double{t.data()[row * kColumns + h * kDepth + d]}; };
+  const auto at = [&](const Tensor& t, int64_t row, int64_t d) {
+    return double{t.data()[row * kColumns + h * kDepth + d]};
+  };
   const int64_t seen = causal ? i + 1 : n;
   for (int64_t j = 0; j < seen; ++j) {
     double e = 0;
@@ -117,11 +123,13 @@ Row attention_row(int64_t n, bool causal, bool backward) {
   const int64_t B = std::max<int64_t>(1, 4096 / n);
   const double forward = 4.0 * static_cast<double>(B * kHeads * n * n * kDepth) / (causal ? 2 : 1);
   Row row{.name = "attention/n" + std::to_string(n) + (causal ? "/causal_" : "/") + (backward ? "fb" : "forward"),
-          .work = (backward ? 3.5 : 1) * forward, .peer = causal ? 1.2 : 1.0};
+          .work = (backward ? 3.5 : 1) * forward,
+          .peer = causal ? 1.2 : 1.0};
   if (!causal) row.percent = backward ? 70 : 75;
   row.prepare = [=]() -> std::function<void()> {
     const Shape shape{B, n, kColumns};
-    const Var q = Var::leaf(normal(shape, 1, 1)), k = Var::leaf(normal(shape, 1, 2)), v = Var::leaf(normal(shape, 1, 3));
+    const Var q = Var::leaf(normal(shape, 1, 1)), k = Var::leaf(normal(shape, 1, 2)),
+              v = Var::leaf(normal(shape, 1, 3));
     const AttentionOptions options{.heads = kHeads, .causal = causal};
     const auto forward_pass = [=] { return scaled_dot_product_attention(q, k, v, options); };
     check_attention(q.value(), k.value(), v.value(), forward_pass().value(), causal);
@@ -163,7 +171,8 @@ Row additive_row(int64_t T) {
   // Bound by the evaluation of B·T·T·H hyperbolic tangents, twice: neither limit of the machine says much about it.
   Row row{.name = "additive/T" + std::to_string(T), .unit = Unit::milliseconds, .peer = 4.0, .composed = 4.0};
   row.prepare = [=]() -> std::function<void()> {
-    const Var q = Var::leaf(normal({B, T, H}, 1, 1)), k = Var::leaf(normal({B, T, H}, 1, 2)), v = Var::leaf(normal({H}, 1, 3));
+    const Var q = Var::leaf(normal({B, T, H}, 1, 1)), k = Var::leaf(normal({B, T, H}, 1, 2)),
+              v = Var::leaf(normal({H}, 1, 3));
     const Tensor e = additive_score(q, k, v).value(), seed = normal({B, T, T}, 1, 4);
     double sum = 0;
     for (int64_t h = 0; h < H; ++h) {
@@ -179,8 +188,7 @@ Row additive_row(int64_t T) {
   row.prepare_composed = [=]() -> std::function<void()> {
     const Var q = Var::leaf(normal({B, T, 1, H}, 1, 1)), k = Var::leaf(normal({B, 1, T, H}, 1, 2));
     const Var v = Var::leaf(normal({1, H}, 1, 3));
-    return forward_backward({q, k, v}, normal({B, T, T, 1}, 1, 4),
-                            [=] { return linear(tanh(add(q, k)), v, Var()); });
+    return forward_backward({q, k, v}, normal({B, T, T, 1}, 1, 4), [=] { return linear(tanh(add(q, k)), v, Var()); });
   };
   return row;
 }

@@ -14,7 +14,7 @@ const char* name_of(Unit unit);
 struct Row {
   std::string name;  // the same as the peer's, where it has one (bench/peers/torch_ops.py)
   Unit unit = Unit::gflops;
-  double work = 0;  // FLOP or bytes of one run; operations of one run for nanoseconds
+  double work = 0;                      // FLOP or bytes of one run; operations of one run for nanoseconds
   std::optional<double> percent = {};   // of the machine's limit, at least
   std::optional<double> peer = {};      // times PyTorch's speed, at least
   std::optional<double> composed = {};  // times the speed of our own composed ops, at least

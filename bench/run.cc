@@ -35,8 +35,8 @@ class Peer {
     }
     const char* given = std::getenv("ATTEND_PEER_PYTHON");
     const std::string python = !options.peer_python.empty() ? options.peer_python : given ? given : "python3";
-    command_ = shell_word(python) + " " + shell_word(options.peer_script) + " --seconds " + std::to_string(options.seconds) +
-               " --threads " + std::to_string(kernels::threads());
+    command_ = shell_word(python) + " " + shell_word(options.peer_script) + " --seconds " +
+               std::to_string(options.seconds) + " --threads " + std::to_string(kernels::threads());
     if (std::system((shell_word(python) + " -c 'import torch' 2>/dev/null").c_str()) != 0) {
       command_.clear();
       state_ = "PyTorch cannot be imported by " + python + " (set ATTEND_PEER_PYTHON): no ratios to it";
@@ -57,7 +57,8 @@ class Peer {
       const nlohmann::json said = nlohmann::json::parse(line.data(), nullptr, false);
       if (said.is_discarded()) continue;
       if (said.contains("torch")) {
-        state_ = "PyTorch " + said["torch"].get<std::string>() + ", " + std::to_string(said["threads"].get<int>()) + " threads";
+        state_ = "PyTorch " + said["torch"].get<std::string>() + ", " + std::to_string(said["threads"].get<int>()) +
+                 " threads";
       }
       if (said.contains("name")) found[said["name"].get<std::string>()] = said["ms"].get<double>();
     }
@@ -122,7 +123,8 @@ Timing time_row(const Row& row, double seconds) {
 
 Result judge(const Row& row, const Timing& t, const Limits& limits, const std::map<std::string, double>& peers) {
   Result r{.name = row.name, .value = t.value, .unit = row.unit, .target = target_of(row)};
-  if (row.unit == Unit::gflops || row.unit == Unit::gbs) r.percent_of_limit = 100 * t.value / limit_for(row.unit, limits);
+  if (row.unit == Unit::gflops || row.unit == Unit::gbs)
+    r.percent_of_limit = 100 * t.value / limit_for(row.unit, limits);
   if (const auto peer = peers.find(row.name); peer != peers.end()) r.peer_ratio = peer->second / (1e3 * t.seconds);
   if (t.composed_seconds > 0) r.composed_ratio = t.composed_seconds / t.seconds;
   r.holds = holds(row, r);
@@ -162,14 +164,14 @@ const char* name_of(Unit unit) {
 }
 
 std::vector<Group> all_groups() {
-  return {{"products", product_rows()},        {"recurrent", recurrent_rows()}, {"attention", attention_rows()},
-          {"elements", element_rows()},        {"training", training_rows()},   {"convolution", convolution_rows()},
+  return {{"products", product_rows()}, {"recurrent", recurrent_rows()}, {"attention", attention_rows()},
+          {"elements", element_rows()}, {"training", training_rows()},   {"convolution", convolution_rows()},
           {"overhead", overhead_rows()}};
 }
 
 Report run(const RunOptions& options, std::ostream& out) {
-  Report report{.processor = kernels::processor(), .instruction_set = kernels::instruction_set(),
-                .threads = kernels::threads()};
+  Report report{
+      .processor = kernels::processor(), .instruction_set = kernels::instruction_set(), .threads = kernels::threads()};
   out << report.processor << ", " << report.instruction_set << ", " << report.threads << " threads" << std::endl;
   report.limits.refresh(2 * options.seconds);
   out << "limit: " << number(report.limits.gflops, 0) << " GFLOP/s (oneDNN, " << report.limits.product << "), copy "
@@ -177,7 +179,8 @@ Report run(const RunOptions& options, std::ostream& out) {
       << std::endl;
   Peer peer(options);
   char head[256];
-  std::snprintf(head, sizeof(head), "\n%-32s %9s %-8s %6s %8s %8s  ", "row", "value", "", "limit", "PyTorch", "composed");
+  std::snprintf(head, sizeof(head), "\n%-32s %9s %-8s %6s %8s %8s  ", "row", "value", "", "limit", "PyTorch",
+                "composed");
   out << head << "holds target" << std::endl;
   for (const Group& group : all_groups()) {
     const std::vector<Row> rows = matching(group, options.match);
@@ -193,9 +196,10 @@ Report run(const RunOptions& options, std::ostream& out) {
     }
   }
   report.peer = peer.state();
-  const auto missed = std::count_if(report.results.begin(), report.results.end(), [](const Result& r) { return r.holds == false; });
-  out << "\nlimit at the end: " << number(report.limits.gflops, 0) << " GFLOP/s (" << report.limits.product << "), copy "
-      << number(report.limits.copy_gbs, 1) << " GB/s\n"
+  const auto missed =
+      std::count_if(report.results.begin(), report.results.end(), [](const Result& r) { return r.holds == false; });
+  out << "\nlimit at the end: " << number(report.limits.gflops, 0) << " GFLOP/s (" << report.limits.product
+      << "), copy " << number(report.limits.copy_gbs, 1) << " GB/s\n"
       << report.peer << "\n"
       << (missed == 0 ? "every target holds" : std::to_string(missed) + " target(s) missed") << std::endl;
   return report;
@@ -205,16 +209,20 @@ void write_json(const Report& report, const std::string& path) {
   using nlohmann::json;
   const auto optional = [](const auto& x) { return x ? json(*x) : json(nullptr); };
   const auto fact = [](const std::string& name, double value, const char* unit) {
-    return json{{"name", name}, {"value", value}, {"unit", unit}, {"percent_of_limit", nullptr},
-                {"peer_ratio", nullptr}, {"target", ""}, {"holds", nullptr}};
+    return json{{"name", name},          {"value", value}, {"unit", unit},    {"percent_of_limit", nullptr},
+                {"peer_ratio", nullptr}, {"target", ""},   {"holds", nullptr}};
   };
   json rows = json::array({fact("limit/product (" + report.limits.product + ")", report.limits.gflops, "GFLOP/s"),
                            fact("limit/copy", report.limits.copy_gbs, "GB/s"),
                            fact("limit/copy past the caches", report.limits.streamed_gbs, "GB/s")});
   for (const Result& r : report.results) {
-    json row{{"name", r.name}, {"value", r.value}, {"unit", name_of(r.unit)},
-             {"percent_of_limit", optional(r.percent_of_limit)}, {"peer_ratio", optional(r.peer_ratio)},
-             {"target", r.target}, {"holds", optional(r.holds)}};
+    json row{{"name", r.name},
+             {"value", r.value},
+             {"unit", name_of(r.unit)},
+             {"percent_of_limit", optional(r.percent_of_limit)},
+             {"peer_ratio", optional(r.peer_ratio)},
+             {"target", r.target},
+             {"holds", optional(r.holds)}};
     if (r.composed_ratio) row["composed_ratio"] = *r.composed_ratio;
     rows.push_back(std::move(row));
   }

@@ -80,13 +80,15 @@ void show_attention(const std::string& word, const Reverser::Result& result) {
 
 void say(const Reverser& network, const std::string& word) {
   const std::string back = network(word).text;
-  std::cout << "  " << word << " → " << back << (back == std::string(word.rbegin(), word.rend()) ? "" : "   (wrong)") << '\n';
+  std::cout << "  " << word << " → " << back << (back == std::string(word.rbegin(), word.rend()) ? "" : "   (wrong)")
+            << '\n';
 }
 
 }  // namespace
 
 int demo(int argc, char** argv) {
-  CLI::App app("Trains a small network with attention to spell words backwards, and shows where it looks", "attend demo");
+  CLI::App app("Trains a small network with attention to spell words backwards, and shows where it looks",
+               "attend demo");
   std::filesystem::path folder = "build/demo";
   std::vector<std::string> words;
   long steps = 1500;

@@ -25,9 +25,19 @@ void multiply_into(GradientNode& node, const Tensor& dy, const Tensor& x) {
   const bool accumulate = node.gradient.defined();
   if (!accumulate) node.gradient = Tensor(node.shape);
   if (accumulate && !node.gradient.unique()) node.gradient = node.gradient.clone();
-  const size_t n = static_cast<size_t>(dy.dim(0)), o = static_cast<size_t>(dy.dim(1)), i = static_cast<size_t>(x.dim(1));
-  kernels::gemm({.m = o, .n = i, .k = n, .a = dy.data(), .lda = o, .transpose_a = true, .b = x.data(), .ldb = i,
-                 .c = node.gradient.data(), .ldc = i, .accumulate = accumulate});
+  const size_t n = static_cast<size_t>(dy.dim(0)), o = static_cast<size_t>(dy.dim(1)),
+               i = static_cast<size_t>(x.dim(1));
+  kernels::gemm({.m = o,
+                 .n = i,
+                 .k = n,
+                 .a = dy.data(),
+                 .lda = o,
+                 .transpose_a = true,
+                 .b = x.data(),
+                 .ldb = i,
+                 .c = node.gradient.data(),
+                 .ldc = i,
+                 .accumulate = accumulate});
 }
 
 }  // namespace

@@ -24,7 +24,8 @@ template <class... Parts>
 /// Throws Error unless `wanted`; the parts are only put together when it fails.
 template <class... Parts>
 inline void require(bool wanted, const Parts&... parts) {
-  if (!wanted) [[unlikely]] fail(parts...);
+  if (!wanted) [[unlikely]]
+    fail(parts...);
 }
 
 }  // namespace attend

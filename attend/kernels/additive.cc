@@ -29,7 +29,8 @@ void energies_of(const AdditiveProblem& p, const real* q, const real* k, real* o
     for (size_t i = 0; i < Q; ++i) sums[i] = hn::Zero(Real());
     walk(H, [&](size_t h, auto load, auto, auto valid) HWY_ATTR {
       const Reals key = load(k + j * H + h), v = valid(load(p.v + h));
-      for (size_t i = 0; i < Q; ++i) sums[i] = hn::MulAdd(v, tanh_of_finite(hn::Add(load(q + i * H + h), key)), sums[i]);
+      for (size_t i = 0; i < Q; ++i)
+        sums[i] = hn::MulAdd(v, tanh_of_finite(hn::Add(load(q + i * H + h), key)), sums[i]);
     });
     for (size_t i = 0; i < Q; ++i) out[i * p.keys + j] = hn::GetLane(hn::SumOfLanes(Real(), sums[i]));
   }
@@ -54,11 +55,12 @@ void AdditiveForward(const AdditiveProblem& p, real* energies) {
 
 /// For Q queries and all keys, one vector of units at a time: s = de·v∘(1 − t²) goes to dq and dk, de·t to dv.
 template <size_t Q>
-void gradients_of(const AdditiveProblem& p, const real* q, const real* k, const real* de, real* dq, real* dk, real* dv) {
+void gradients_of(const AdditiveProblem& p, const real* q, const real* k, const real* de, real* dq, real* dk,
+                  real* dv) {
   const size_t H = p.hidden;
   walk(H, [&](size_t h, auto load, auto store, auto) HWY_ATTR {
     const Real d;
-    const Reals one = hn::Set(d, 1), v = load(p.v + h);
+    const Reals v = load(p.v + h);
     Reals query[Q], sum[Q], dv_sum = load(dv + h);
     for (size_t i = 0; i < Q; ++i) {
       query[i] = load(q + i * H + h);
@@ -69,10 +71,10 @@ void gradients_of(const AdditiveProblem& p, const real* q, const real* k, const 
       Reals dk_sum = hn::Zero(d);
       for (size_t i = 0; i < Q; ++i) {
         const Reals t = tanh_of_finite(hn::Add(query[i], key)), e = hn::Set(d, de[i * p.keys + j]);
-        const Reals slope = hn::Mul(hn::NegMulAdd(t, t, one), e);
+        const Reals te = hn::Mul(t, e), slope = hn::NegMulAdd(te, t, e);  // e·(1 − t²)
         sum[i] = hn::Add(sum[i], slope);
         dk_sum = hn::Add(dk_sum, slope);
-        dv_sum = hn::MulAdd(t, e, dv_sum);
+        dv_sum = hn::Add(dv_sum, te);
       }
       store(hn::MulAdd(dk_sum, v, load(dk + j * H + h)), dk + j * H + h);
     }

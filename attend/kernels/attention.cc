@@ -166,8 +166,7 @@ struct QueryTile {
   }
 };
 
-void forward_tile(const Head& head, const PackedHead& packed, QueryTile& tile, size_t first, real* out,
-                  real* log_sum) {
+void forward_tile(const Head& head, const PackedHead& packed, QueryTile& tile, size_t first, real* out, real* log_sum) {
   const AttentionProblem& p = head.p;
   const size_t rows = std::min(kQueryTile, p.queries - first), D = p.depth;
   gather_rows(p.q + head.query_offset() + first * head.stride(), head.stride(), rows, D, p.scale, tile.queries);
@@ -214,9 +213,9 @@ void AttentionForward(const AttentionProblem& p, real* out, real* log_sum) {
 /// Everything of one head that the backward pass multiplies with, packed once.
 struct BackwardHead {
   memory::Scratch memory;
-  real *queries_t, *dout_t;              // qᵀ, doᵀ as right sides: [depth, Tq]
-  real *queries, *dout, *keys;           // as right sides: [Tq, depth], [Tq, depth], [Tk, depth]
-  real* delta;                           // [Tq]: Σ do∘o
+  real *queries_t, *dout_t;     // qᵀ, doᵀ as right sides: [depth, Tq]
+  real *queries, *dout, *keys;  // as right sides: [Tq, depth], [Tq, depth], [Tk, depth]
+  real* delta;                  // [Tq]: Σ do∘o
   explicit BackwardHead(const Head& head, const real* out, const real* d_out)
       : memory(2 * packed_size(head.p.depth, head.p.queries) + 2 * packed_size(head.p.queries, head.p.depth) +
                packed_size(head.p.keys, head.p.depth) + head.p.queries * (head.p.depth + 1) +
@@ -242,9 +241,8 @@ struct BackwardHead {
     const real* o = out + head.query_offset();
     for (size_t i = 0; i < T; ++i) {
       Reals sum = hn::Zero(Real());
-      walk(D, [&](size_t j, auto load, auto, auto valid) HWY_ATTR {
-        sum = hn::Add(sum, valid(hn::Mul(load(g + i * stride + j), load(o + i * stride + j))));
-      });
+      walk(D, [&](size_t j, auto load, auto, auto valid)
+                  HWY_ATTR { sum = hn::Add(sum, valid(hn::Mul(load(g + i * stride + j), load(o + i * stride + j)))); });
       delta[i] = hn::GetLane(hn::SumOfLanes(Real(), sum));
     }
   }
@@ -304,7 +302,8 @@ void backward_tile(const Head& head, const BackwardHead& packed, BackwardTile& t
                  log_sum + head.row(i), packed.delta + i, tile.dropout ? tile.dropout + r * ld : nullptr);
   }
   const size_t at = head.key_offset() + j * stride;
-  block_product(tile.weights, ld, packed.dout + i * kPanel, p.queries * kPanel, keys, D, queries, dv + at, stride, !first);
+  block_product(tile.weights, ld, packed.dout + i * kPanel, p.queries * kPanel, keys, D, queries, dv + at, stride,
+                !first);
   block_product(tile.gradients, ld, packed.queries + i * kPanel, p.queries * kPanel, keys, D, queries, dk + at, stride,
                 !first);
   transpose_block(tile.gradients, ld, keys, queries, tile.turned, ld);
@@ -326,9 +325,11 @@ void AttentionBackward(const AttentionProblem& p, const real* out, const real* l
       gather_rows(p.v + at, stride, keys, D, 1, tile.values);
       bool first = true;
       const size_t last_key = std::min(j + keys, head.key_count());
-      const Range seen = j < last_key ? Range{head.queries_of(j).begin, head.queries_of(last_key - 1).end} : Range{0, 0};
+      const Range seen =
+          j < last_key ? Range{head.queries_of(j).begin, head.queries_of(last_key - 1).end} : Range{0, 0};
       for (size_t i = seen.begin / kBackwardTile * kBackwardTile; i < seen.end; i += kBackwardTile) {
-        backward_tile(head, packed, tile, j, keys, i, std::min(kBackwardTile, p.queries - i), log_sum, dq, dk, dv, first);
+        backward_tile(head, packed, tile, j, keys, i, std::min(kBackwardTile, p.queries - i), log_sum, dq, dk, dv,
+                      first);
         first = false;
       }
       if (!first) continue;

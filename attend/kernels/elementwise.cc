@@ -6,8 +6,8 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "attend/kernels/elementwise.cc"
-#include <hwy/foreach_target.h>  // IWYU pragma: keep
 #include <hwy/cache_control.h>
+#include <hwy/foreach_target.h>  // IWYU pragma: keep
 #include <hwy/highway.h>
 
 #include "attend/kernels/math-inl.h"
@@ -32,9 +32,8 @@ void map1(size_t grain, const real* x, real* out, size_t n, Function f) {
 template <class Function>
 void map2(size_t grain, const real* a, const real* b, real* out, size_t n, Function f) {
   parallel_ranges(n, grain, [&](size_t begin, size_t end) {
-    map_range(out + begin, end - begin, n, [&](auto d, size_t i, auto load) {
-      return f(load(d, a + begin + i), load(d, b + begin + i));
-    });
+    map_range(out + begin, end - begin, n,
+              [&](auto d, size_t i, auto load) { return f(load(d, a + begin + i), load(d, b + begin + i)); });
   });
 }
 
@@ -53,7 +52,8 @@ void UnaryMap(Unary f, const real* x, real* out, size_t n) {
 void UnaryBackward(Unary f, const real* dy, const real* kept, real* dx, size_t n) {
   switch (f) {
     case Unary::tanh:
-      return map2(kGrainCheap, dy, kept, dx, n, [](auto g, auto y) HWY_ATTR { return hn::NegMulAdd(hn::Mul(g, y), y, g); });
+      return map2(kGrainCheap, dy, kept, dx, n,
+                  [](auto g, auto y) HWY_ATTR { return hn::NegMulAdd(hn::Mul(g, y), y, g); });
     case Unary::sigmoid:
       return map2(kGrainCheap, dy, kept, dx, n, [](auto g, auto y) HWY_ATTR {
         const auto gy = hn::Mul(g, y);
@@ -73,9 +73,8 @@ void UnaryBackward(Unary f, const real* dy, const real* kept, real* dx, size_t n
 template <class Function>
 void binary_with(const real* a, size_t a_step, const real* b, size_t b_step, real* out, size_t n, Function f) {
   parallel_ranges(n, kGrainCheap, [&](size_t begin, size_t end) {
-    const auto side = [&](auto d, auto load, const real* x, size_t step, size_t i) HWY_ATTR {
-      return step == 0 ? hn::Set(d, *x) : load(d, x + begin + i);
-    };
+    const auto side = [&](auto d, auto load, const real* x, size_t step, size_t i)
+                          HWY_ATTR { return step == 0 ? hn::Set(d, *x) : load(d, x + begin + i); };
     map_range(out + begin, end - begin, n, [&](auto d, size_t i, auto load) HWY_ATTR {
       return f(side(d, load, a, a_step, i), side(d, load, b, b_step, i));
     });

@@ -94,7 +94,7 @@ void run_tile(const real* a, size_t lda, const real* b, size_t ldb, size_t k, re
 
 /// Tiles of 1 … kTileRows rows; index 0 is never used.
 inline constexpr TileFunction kTiles[] = {
-    nullptr,     run_tile<1>, run_tile<2>, run_tile<3>, run_tile<4>,  run_tile<5>,  run_tile<6>,
+    nullptr,     run_tile<1>, run_tile<2>, run_tile<3>,  run_tile<4>,  run_tile<5>,  run_tile<6>,
 #if HWY_MAX_BYTES >= 64
     run_tile<7>, run_tile<8>, run_tile<9>, run_tile<10>, run_tile<11>, run_tile<12>,
 #endif

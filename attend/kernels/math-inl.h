@@ -7,10 +7,10 @@
 #define ATTEND_KERNELS_MATH_INL_H_
 #endif
 
+#include <hwy/contrib/math/math-inl.h>
 #include <hwy/highway.h>
 
 #include <cmath>
-#include <hwy/contrib/math/math-inl.h>
 
 #include "attend/base/real.h"
 

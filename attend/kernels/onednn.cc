@@ -530,9 +530,9 @@ void conv2d_backward_data_by_product(const Conv2d& g, const real* dy, const real
   });
 }
 
-// Our own on every machine: oneDNN's jit:avx2 kernel gives 132–136 GFLOP/s here and wants x and dy in its layouts; this
-// gives 140–160 (two AVX2 cores, 3×3, 32→64 on 28×28 and 64→64 on 56×56), reads both where they lie, and adds up in an
-// order that does not depend on the number of threads, which oneDNN does not promise.
+// Our own on every machine: on an AVX2 core oneDNN's kernel gives 66 GFLOP/s and wants x and dy in its layouts; this
+// gives 72–77 (3×3, 32→64 on 28×28 and 64→64 on 56×56), reads both where they lie, and adds up in an order that does not
+// depend on the number of threads, which oneDNN does not promise.
 //
 // dweightᵀ[taps, O] = Σ over blocks of pixels of U[taps, pixels] · dy[O, pixels]ᵀ, U being the unfolded image. The bias
 // is a weight on a constant 1: a last row of ones in U.

@@ -37,8 +37,9 @@ void parallel_for(size_t count, Body&& body) {
   if (count == 0) return;
   if (count == 1) return body(size_t{0});
   using B = std::remove_reference_t<Body>;
-  detail::run_tasks(count, [](void* context, size_t task) { (*static_cast<B*>(context))(task); },
-                    const_cast<void*>(static_cast<const void*>(&body)));
+  detail::run_tasks(
+      count, [](void* context, size_t task) { (*static_cast<B*>(context))(task); },
+      const_cast<void*>(static_cast<const void*>(&body)));
 }
 
 /// Runs `body(begin, end)` over [0, count) in pieces of at least `grain` elements, each a multiple of kMultiple.

@@ -23,11 +23,11 @@ struct Recurrence {
   Cell cell = Cell::lstm;
   size_t steps = 0, batch = 0, hidden = 0;
   bool reverse = false;
-  const int32_t* lengths = nullptr;  // [B], or null: all of full length
-  const real* weights = nullptr;     // U [G·H, H]
+  const int32_t* lengths = nullptr;      // [B], or null: all of full length
+  const real* weights = nullptr;         // U [G·H, H]
   const real* candidate_bias = nullptr;  // cₙ [H], gru only
-  real* gates = nullptr;      // [T,B,G·H]: in, W·x + b; out, the activated gates; after the backward pass, ∂/∂(W·x + b)
-  real* candidate = nullptr;  // [T,B,H], gru only: Uₙh + cₙ; after the backward pass, its gradient
+  real* gates = nullptr;  // [T,B,G·H]: in, W·x + b; out, the activated gates; after the backward pass, ∂/∂(W·x + b)
+  real* candidate = nullptr;      // [T,B,H], gru only: Uₙh + cₙ; after the backward pass, its gradient
   real* hidden_states = nullptr;  // [T+1,B,H]
   real* cell_states = nullptr;    // [T+1,B,H], lstm only
 };

@@ -114,9 +114,8 @@ HWY_INLINE real row_dot(const real* a, const real* b, size_t n) {
     s0 = hn::MulAdd(hn::LoadU(d, a + i), hn::LoadU(d, b + i), s0);
     s1 = hn::MulAdd(hn::LoadU(d, a + i + kLanes), hn::LoadU(d, b + i + kLanes), s1);
   }
-  walk(n - i, [&](size_t j, auto load, auto, auto valid) HWY_ATTR {
-    s0 = hn::Add(s0, valid(hn::Mul(load(a + i + j), load(b + i + j))));
-  });
+  walk(n - i, [&](size_t j, auto load, auto, auto valid)
+                  HWY_ATTR { s0 = hn::Add(s0, valid(hn::Mul(load(a + i + j), load(b + i + j)))); });
   return total(hn::Add(s0, s1));
 }
 

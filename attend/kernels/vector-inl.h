@@ -51,14 +51,16 @@ HWY_INLINE void walk(size_t n, Function f) {
   const Real d;
   size_t i = 0;
   for (; i + kLanes <= n; i += kLanes) {
-    f(i, [](const real* p) HWY_ATTR { return hn::LoadU(Real(), p); },
-      [](Reals v, real* p) HWY_ATTR { hn::StoreU(v, Real(), p); }, [](Reals v) HWY_ATTR { return v; });
+    f(
+        i, [](const real* p) HWY_ATTR { return hn::LoadU(Real(), p); },
+        [](Reals v, real* p) HWY_ATTR { hn::StoreU(v, Real(), p); }, [](Reals v) HWY_ATTR { return v; });
   }
   if (i < n) {
     const size_t rest = n - i;
-    f(i, [rest](const real* p) HWY_ATTR { return load_some(p, rest); },
-      [rest](Reals v, real* p) HWY_ATTR { store_some(v, p, rest); },
-      [rest, d](Reals v) HWY_ATTR { return hn::IfThenElseZero(hn::FirstN(d, rest), v); });
+    f(
+        i, [rest](const real* p) HWY_ATTR { return load_some(p, rest); },
+        [rest](Reals v, real* p) HWY_ATTR { store_some(v, p, rest); },
+        [rest, d](Reals v) HWY_ATTR { return hn::IfThenElseZero(hn::FirstN(d, rest), v); });
   }
 }
 

@@ -29,7 +29,9 @@ void glorot(Tensor& weight, Random& random) {
   fill_uniform(weight, std::sqrt(6 / (f.in + f.out)), random);
 }
 
-void uniform(Tensor& weight, Random& random) { fill_uniform(weight, 1 / std::sqrt(fans_of(weight.shape()).in), random); }
+void uniform(Tensor& weight, Random& random) {
+  fill_uniform(weight, 1 / std::sqrt(fans_of(weight.shape()).in), random);
+}
 
 void normal(Tensor& weight, Random& random) {
   for (real& x : weight.values()) x = static_cast<real>(random.normal() / std::sqrt(fans_of(weight.shape()).in));

@@ -34,8 +34,8 @@ RecurrentState RecurrentCell::operator()(const Var& x, const RecurrentState& bef
   return sequence(reshape(x, {1, x.dim(0), x.dim(1)}), before).last;
 }
 
-RecurrentOutput RecurrentCell::sequence(const Var& x, const RecurrentState& initial, const std::vector<int32_t>& lengths,
-                                        bool reverse) const {
+RecurrentOutput RecurrentCell::sequence(const Var& x, const RecurrentState& initial,
+                                        const std::vector<int32_t>& lengths, bool reverse) const {
   return recurrent(cell_, weights_, x, initial, lengths, reverse);
 }
 

@@ -1,11 +1,12 @@
 // Tiled attention against the composed one (product, masked softmax, product), for lengths up to 1000 and every mask.
+#include "attend/kernels/attention.h"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "attend/autograd/ops.h"
 #include "attend/base/memory.h"
-#include "attend/kernels/attention.h"
 #include "tests/support/array.h"
 
 namespace attend {
@@ -21,8 +22,9 @@ struct MaskKind {
   bool padding, causal;
   int64_t window;
 };
-const MaskKind kMasks[] = {{"none", false, false, -1},   {"padding", true, false, -1}, {"causal", false, true, -1},
-                           {"window", false, false, 17}, {"window 0", false, false, 0}, {"padding, causal", true, true, -1},
+const MaskKind kMasks[] = {{"none", false, false, -1},    {"padding", true, false, -1},
+                           {"causal", false, true, -1},   {"window", false, false, 17},
+                           {"window 0", false, false, 0}, {"padding, causal", true, true, -1},
                            {"all", true, true, 40}};
 
 std::vector<int32_t> lengths_for(const MaskKind& kind, int64_t B, int64_t n) {
@@ -38,8 +40,8 @@ Tensor mask_of(const AttentionOptions& o, int64_t B, int64_t queries, int64_t ke
   for (int64_t b = 0; b < B; ++b) {
     for (int64_t i = 0; i < queries; ++i) {
       for (int64_t j = 0; j < keys; ++j) {
-        const bool seen = (o.key_lengths.empty() || j < o.key_lengths[static_cast<size_t>(b)]) && (!o.causal || j <= i) &&
-                          (o.window < 0 || std::abs(i - j) <= o.window);
+        const bool seen = (o.key_lengths.empty() || j < o.key_lengths[static_cast<size_t>(b)]) &&
+                          (!o.causal || j <= i) && (o.window < 0 || std::abs(i - j) <= o.window);
         mask.data()[(b * queries + i) * keys + j] = seen;
       }
     }
@@ -68,8 +70,8 @@ double gap(const Tensor& a, const Tensor& b) {
 
 void compare(const MaskKind& kind, int64_t queries, int64_t keys) {
   const int64_t B = 2, heads = 2, D = 40;
-  const AttentionOptions options{.heads = heads, .key_lengths = lengths_for(kind, B, keys), .causal = kind.causal,
-                                 .window = kind.window};
+  const AttentionOptions options{
+      .heads = heads, .key_lengths = lengths_for(kind, B, keys), .causal = kind.causal, .window = kind.window};
   const Tensor seed = normal({B, queries, D}, 4);
   std::vector<Tensor> outputs, dq, dk, dv;
   for (const bool tiled : {true, false}) {
@@ -98,7 +100,8 @@ TEST(TiledAttention, EqualsComposedForShortLengths) {
 
 TEST(TiledAttentionSlow, EqualsComposedUpToAThousand) {
   for (const MaskKind& kind : kMasks) {
-    for (const int64_t n : {63, 64, 65, 95, 96, 97, 127, 128, 129, 191, 193, 255, 256, 257, 300, 385, 511, 512, 513, 700, 999, 1000}) {
+    for (const int64_t n :
+         {63, 64, 65, 95, 96, 97, 127, 128, 129, 191, 193, 255, 256, 257, 300, 385, 511, 512, 513, 700, 999, 1000}) {
       SCOPED_TRACE(std::string(kind.name) + ", length " + std::to_string(n));
       compare(kind, n, n);
     }
@@ -131,8 +134,17 @@ TEST(TiledAttention, WeightsCanBeComputedAgain) {
   const int64_t B = 2, T = 130, D = 24, heads = 2;
   const Tensor q = normal({B, T, D}, 1), k = normal({B, T, D}, 2), v = normal({B, T, D}, 3);
   const std::vector<int32_t> lengths{130, 77};
-  kernels::AttentionProblem p{.batch = 2, .heads = 2, .queries = 130, .keys = 130, .depth = 12, .scale = real(0.3),
-                              .key_lengths = lengths.data(), .causal = true, .window = 50, .q = q.data(), .k = k.data(),
+  kernels::AttentionProblem p{.batch = 2,
+                              .heads = 2,
+                              .queries = 130,
+                              .keys = 130,
+                              .depth = 12,
+                              .scale = real(0.3),
+                              .key_lengths = lengths.data(),
+                              .causal = true,
+                              .window = 50,
+                              .q = q.data(),
+                              .k = k.data(),
                               .v = v.data()};
   Tensor out({B, T, D}), log_sum({B, heads, T}), weights({B, heads, T, T});
   kernels::attention_forward(p, out.data(), log_sum.data());

@@ -30,8 +30,9 @@ Arrays attention_loops(const Arrays& in, const AttentionOptions& o) {
           double weight = w[static_cast<size_t>(j)] / sum;
           if (o.dropout > 0) {
             const uint32_t counter = static_cast<uint32_t>(j / 64 * 16 + j % 16);
-            const uint32_t number = philox({counter, static_cast<uint32_t>(row), static_cast<uint32_t>(row >> 32), 0x64726F70},
-                                           key)[static_cast<size_t>(j % 64 / 16)];
+            const uint32_t number =
+                philox({counter, static_cast<uint32_t>(row), static_cast<uint32_t>(row >> 32), 0x64726F70},
+                       key)[static_cast<size_t>(j % 64 / 16)];
             weight *= number < static_cast<uint32_t>(static_cast<double>(1 - o.dropout) * 4294967296.0) ? 1 / keep : 0;
           }
           for (int64_t d = 0; d < D; ++d) out(b, i, h * D + d) += weight * v(b, j, h * D + d);
@@ -64,38 +65,40 @@ void add_attention_rows(std::vector<OpRow>& table) {
       {"tiles window", 130, 270, 17, {.heads = 1, .window = 5}},
   };
   for (const Kind& kind : kinds) {
-    table.push_back({std::string("scaled_dot_product_attention ") + kind.name,
-                     {{2, kind.queries, kind.columns}, {2, kind.keys, kind.columns}, {2, kind.keys, kind.columns}},
-                     [o = kind.options](const Vars& x) {
-                       Random random(3);
-                       AttentionOptions options = o;
-                       options.random = &random;
-                       return Vars{scaled_dot_product_attention(x[0], x[1], x[2], options)};
-                     },
-                     [o = kind.options](const Arrays& x) { return attention_loops(x, o); },
-                     {{[] {
-                         scaled_dot_product_attention(Tensor::zeros({2, 3, 4}), Tensor::zeros({2, 5, 6}), Tensor::zeros({2, 5, 6}));
-                       },
-                       "q [B,Tq,D], k and v [B,Tk,D] are wanted, got [2, 3, 4], [2, 5, 6], [2, 5, 6]"},
-                      {[] {
-                         const Var x = Tensor::zeros({2, 3, 4});
-                         scaled_dot_product_attention(x, x, x, {.heads = 3});
-                       },
-                       "heads must divide D = 4, got 3"},
-                      {[] {
-                         const Var x = Tensor::zeros({1, 3, 4});
-                         scaled_dot_product_attention(x, x, x, {.key_lengths = {4}});
-                       },
-                       "key lengths must be in [0, 3], got 4"},
-                      {[] {
-                         const Var x = Tensor::zeros({1, 3, 4});
-                         scaled_dot_product_attention(x, x, x, {.dropout = real(0.1)});
-                       },
-                       "dropout wants a stream"}}});
+    table.push_back(
+        {std::string("scaled_dot_product_attention ") + kind.name,
+         {{2, kind.queries, kind.columns}, {2, kind.keys, kind.columns}, {2, kind.keys, kind.columns}},
+         [o = kind.options](const Vars& x) {
+           Random random(3);
+           AttentionOptions options = o;
+           options.random = &random;
+           return Vars{scaled_dot_product_attention(x[0], x[1], x[2], options)};
+         },
+         [o = kind.options](const Arrays& x) { return attention_loops(x, o); },
+         {{[] {
+             scaled_dot_product_attention(Tensor::zeros({2, 3, 4}), Tensor::zeros({2, 5, 6}), Tensor::zeros({2, 5, 6}));
+           },
+           "q [B,Tq,D], k and v [B,Tk,D] are wanted, got [2, 3, 4], [2, 5, 6], [2, 5, 6]"},
+          {[] {
+             const Var x = Tensor::zeros({2, 3, 4});
+             scaled_dot_product_attention(x, x, x, {.heads = 3});
+           },
+           "heads must divide D = 4, got 3"},
+          {[] {
+             const Var x = Tensor::zeros({1, 3, 4});
+             scaled_dot_product_attention(x, x, x, {.key_lengths = {4}});
+           },
+           "key lengths must be in [0, 3], got 4"},
+          {[] {
+             const Var x = Tensor::zeros({1, 3, 4});
+             scaled_dot_product_attention(x, x, x, {.dropout = real(0.1)});
+           },
+           "dropout wants a stream"}}});
   }
 
   for (const auto& [kind, H] : {std::pair{"one", int64_t{1}}, {"odd", int64_t{19}}, {"even", int64_t{32}}}) {
-    table.push_back({std::string("additive_score ") + kind, {{2, 5, H}, {2, 7, H}, {H}},
+    table.push_back({std::string("additive_score ") + kind,
+                     {{2, 5, H}, {2, 7, H}, {H}},
                      [](const Vars& x) { return Vars{additive_score(x[0], x[1], x[2])}; },
                      [](const Arrays& x) {
                        Array e({2, 5, 7});
@@ -110,7 +113,9 @@ void add_attention_rows(std::vector<OpRow>& table) {
                        }
                        return Arrays{e};
                      },
-                     {{[] { additive_score(Tensor::zeros({2, 3, 4}), Tensor::zeros({2, 5, 4}), Tensor::zeros({5})); },
+                     {{[] {
+                         additive_score(Tensor::zeros({2, 3, 4}), Tensor::zeros({2, 5, 4}), Tensor::zeros({5}));
+                       },
                        "additive_score: q [B,Tq,H], k [B,Tk,H] and v [H] are wanted"}}});
   }
 }

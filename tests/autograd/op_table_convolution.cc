@@ -37,7 +37,8 @@ Array conv_loops(const Arrays& in, const Conv2dOptions& o) {
 
 Array pool_loops(const Array& x, const Pool2dOptions& o, bool average) {
   const int64_t stride = o.stride == 0 ? o.kernel : o.stride;
-  Array y({x.dim(0), x.dim(1), windows(x.dim(2), o.kernel, stride, o.padding), windows(x.dim(3), o.kernel, stride, o.padding)});
+  Array y({x.dim(0), x.dim(1), windows(x.dim(2), o.kernel, stride, o.padding),
+           windows(x.dim(3), o.kernel, stride, o.padding)});
   for (int64_t n = 0; n < y.dim(0); ++n) {
     for (int64_t c = 0; c < y.dim(1); ++c) {
       for (int64_t i = 0; i < y.dim(2); ++i) {
@@ -67,24 +68,45 @@ void add_convolution_rows(std::vector<OpRow>& table) {
     Shape x, w;
     Conv2dOptions options;
   };
-  for (const Kind& kind : {Kind{"3x3", {2, 3, 7, 6}, {5, 3, 3, 3}, {1, 1}}, Kind{"stride", {2, 2, 9, 7}, {4, 2, 3, 3}, {2, 0}},
-                           Kind{"1x1", {1, 4, 5, 5}, {3, 4, 1, 1}, {1, 0}}, Kind{"5x3", {2, 1, 8, 8}, {2, 1, 5, 3}, {1, 2}}}) {
-    table.push_back({std::string("conv2d ") + kind.name, {kind.x, kind.w, {kind.w[0]}},
+  for (const Kind& kind :
+       {Kind{"3x3", {2, 3, 7, 6}, {5, 3, 3, 3}, {1, 1}}, Kind{"stride", {2, 2, 9, 7}, {4, 2, 3, 3}, {2, 0}},
+        Kind{"1x1", {1, 4, 5, 5}, {3, 4, 1, 1}, {1, 0}}, Kind{"5x3", {2, 1, 8, 8}, {2, 1, 5, 3}, {1, 2}}}) {
+    table.push_back({std::string("conv2d ") + kind.name,
+                     {kind.x, kind.w, {kind.w[0]}},
                      [o = kind.options](const Vars& x) { return Vars{conv2d(x[0], x[1], x[2], o)}; },
                      [o = kind.options](const Arrays& x) { return Arrays{conv_loops(x, o)}; },
-                     {{[] { conv2d(Tensor::zeros({1, 3, 5, 5}), Tensor::zeros({2, 4, 3, 3}), Var()); }, "conv2d"},
-                      {[] { conv2d(Tensor::zeros({1, 3, 2, 2}), Tensor::zeros({2, 3, 3, 3}), Var()); }, "conv2d"},
-                      {[] { conv2d(Tensor::zeros({3, 5, 5}), Tensor::zeros({2, 3, 3, 3}), Var()); }, "conv2d"}}});
+                     {{[] {
+                         conv2d(Tensor::zeros({1, 3, 5, 5}), Tensor::zeros({2, 4, 3, 3}), Var());
+                       },
+                       "conv2d"},
+                      {[] {
+                         conv2d(Tensor::zeros({1, 3, 2, 2}), Tensor::zeros({2, 3, 3, 3}), Var());
+                       },
+                       "conv2d"},
+                      {[] {
+                         conv2d(Tensor::zeros({3, 5, 5}), Tensor::zeros({2, 3, 3, 3}), Var());
+                       },
+                       "conv2d"}}});
   }
   for (const auto& [kind, o] : {std::pair{"plain", Pool2dOptions{2, 0, 0}}, {"overlap", Pool2dOptions{3, 2, 1}}}) {
-    table.push_back({std::string("max_pool2d ") + kind, {{2, 3, 6, 8}},
+    table.push_back({std::string("max_pool2d ") + kind,
+                     {{2, 3, 6, 8}},
                      [o = o](const Vars& x) { return Vars{max_pool2d(x[0], o)}; },
                      [o = o](const Arrays& x) { return Arrays{pool_loops(x[0], o, false)}; },
-                     {{[] { max_pool2d(Tensor::zeros({3, 5, 5})); }, "max_pool2d"}}, {}, 1e-6});
-    table.push_back({std::string("avg_pool2d ") + kind, {{2, 3, 6, 8}},
+                     {{[] {
+                         max_pool2d(Tensor::zeros({3, 5, 5}));
+                       },
+                       "max_pool2d"}},
+                     {},
+                     1e-6});
+    table.push_back({std::string("avg_pool2d ") + kind,
+                     {{2, 3, 6, 8}},
                      [o = o](const Vars& x) { return Vars{avg_pool2d(x[0], o)}; },
                      [o = o](const Arrays& x) { return Arrays{pool_loops(x[0], o, true)}; },
-                     {{[] { avg_pool2d(Tensor::zeros({3, 5, 5})); }, "avg_pool2d"}}});
+                     {{[] {
+                         avg_pool2d(Tensor::zeros({3, 5, 5}));
+                       },
+                       "avg_pool2d"}}});
   }
 }
 

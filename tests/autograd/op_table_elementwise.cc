@@ -63,15 +63,17 @@ void add_elementwise_rows(std::vector<OpRow>& table) {
                              {"multiply", attend::multiply, [](double a, double b) { return a * b; }},
                              {"divide", attend::divide, [](double a, double b) { return a / b; }}};
   const std::pair<const char*, std::vector<Shape>> shapes[] = {
-      {"same", {{3, 17}, {3, 17}}},         {"bias", {{2, 5, 9}, {9}}},      {"column", {{2, 5, 9}, {5, 1}}},
-      {"middle", {{2, 1, 9}, {2, 5, 1}}},   {"scalar", {{4, 3}, {}}},        {"left", {{6}, {2, 3, 6}}},
+      {"same", {{3, 17}, {3, 17}}},       {"bias", {{2, 5, 9}, {9}}}, {"column", {{2, 5, 9}, {5, 1}}},
+      {"middle", {{2, 1, 9}, {2, 5, 1}}}, {"scalar", {{4, 3}, {}}},   {"left", {{6}, {2, 3, 6}}},
       {"one", {{3, 1}, {3, 4}}},
   };
   for (const BinaryOp& op : binary) {
     for (const auto& [kind, extents] : shapes) {
       OpRow row{std::string(op.name) + " " + kind, extents, [op](const Vars& x) { return Vars{op.run(x[0], x[1])}; },
                 [op](const Arrays& x) { return Arrays{broadcast(x[0], x[1], op.f)}; }};
-      row.refusals = {{[op] { op.run(Tensor::zeros({2, 3}), Tensor::zeros({2, 4})); },
+      row.refusals = {{[op] {
+                         op.run(Tensor::zeros({2, 3}), Tensor::zeros({2, 4}));
+                       },
                        std::string(op.name) + ": shapes must be equal or 1"},
                       {[op] { op.run(Tensor(), Tensor::zeros({2})); }, "undefined"}};
       // Denominators away from 0.
@@ -91,16 +93,22 @@ void add_elementwise_rows(std::vector<OpRow>& table) {
       {"log", attend::log, [](double x) { return std::log(x); }, [](double x) { return std::exp(x); }},
   };
   for (const UnaryOp& op : unary) {
-    table.push_back({op.name, {{3, 37}}, [op](const Vars& x) { return Vars{op.run(x[0])}; },
+    table.push_back({op.name,
+                     {{3, 37}},
+                     [op](const Vars& x) { return Vars{op.run(x[0])}; },
                      [op](const Arrays& x) { return Arrays{mapped(x[0], op.f)}; },
-                     {{[op] { op.run(Var()); }, std::string(op.name) + ": a tensor is wanted"}}, op.prepare});
+                     {{[op] { op.run(Var()); }, std::string(op.name) + ": a tensor is wanted"}},
+                     op.prepare});
   }
 
-  table.push_back({"affine", {{5, 7}}, [](const Vars& x) { return Vars{affine(x[0], real(-1.5), real(0.25))}; },
+  table.push_back({"affine",
+                   {{5, 7}},
+                   [](const Vars& x) { return Vars{affine(x[0], real(-1.5), real(0.25))}; },
                    [](const Arrays& x) { return Arrays{mapped(x[0], [](double a) { return -1.5 * a + 0.25; })}; },
                    {{[] { affine(Var(), 1); }, "affine: a tensor is wanted"}}});
 
-  table.push_back({"dropout", {{3, 67}},
+  table.push_back({"dropout",
+                   {{3, 67}},
                    [](const Vars& x) {
                      Random random(3);
                      return Vars{dropout(x[0], real(0.3), random)};

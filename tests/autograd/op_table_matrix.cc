@@ -51,20 +51,29 @@ void add_matrix_rows(std::vector<OpRow>& table) {
       const Shape a = ta ? Shape{k, m} : Shape{m, k}, b = tb ? Shape{n, k} : Shape{k, n};
       const std::string kind = std::string(" ") + size + (ta ? " Aᵀ" : " A") + (tb ? "Bᵀ" : "B");
       const Shape out{m, n};
-      table.push_back({"matmul" + kind + std::to_string(turn), {a, b},
-                       [=](const Vars& x) { return Vars{matmul(x[0], x[1], ta, tb)}; },
-                       [=](const Arrays& x) {
-                         const Array c = product(with_shape(x[0], {1, a[0], a[1]}), with_shape(x[1], {1, b[0], b[1]}), ta, tb);
-                         return Arrays{with_shape(c, out)};
-                       },
-                       {{[] { matmul(Tensor::zeros({2, 3}), Tensor::zeros({4, 5})); },
-                         "matmul: [m,k] and [k,n] are wanted, got [2, 3] and [4, 5]"},
-                        {[] { matmul(Tensor::zeros({2, 3, 1}), Tensor::zeros({4, 5})); }, "rank 2"}}});
+      table.push_back(
+          {"matmul" + kind + std::to_string(turn),
+           {a, b},
+           [=](const Vars& x) { return Vars{matmul(x[0], x[1], ta, tb)}; },
+           [=](const Arrays& x) {
+             const Array c = product(with_shape(x[0], {1, a[0], a[1]}), with_shape(x[1], {1, b[0], b[1]}), ta, tb);
+             return Arrays{with_shape(c, out)};
+           },
+           {{[] {
+               matmul(Tensor::zeros({2, 3}), Tensor::zeros({4, 5}));
+             },
+             "matmul: [m,k] and [k,n] are wanted, got [2, 3] and [4, 5]"},
+            {[] {
+               matmul(Tensor::zeros({2, 3, 1}), Tensor::zeros({4, 5}));
+             },
+             "rank 2"}}});
       table.push_back({"batched_matmul" + kind + std::to_string(turn),
                        {{3, a[0], a[1]}, {3, b[0], b[1]}},
                        [=](const Vars& x) { return Vars{batched_matmul(x[0], x[1], ta, tb)}; },
                        [=](const Arrays& x) { return Arrays{product(x[0], x[1], ta, tb)}; },
-                       {{[] { batched_matmul(Tensor::zeros({2, 3, 4}), Tensor::zeros({3, 4, 5})); },
+                       {{[] {
+                           batched_matmul(Tensor::zeros({2, 3, 4}), Tensor::zeros({3, 4, 5}));
+                         },
                          "batched_matmul: [B,m,k] and [B,k,n] are wanted"}}});
     }
   }
@@ -77,25 +86,30 @@ void add_matrix_rows(std::vector<OpRow>& table) {
   for (const auto& [kind, f] : activations) {
     for (const int64_t rows : {2, 19}) {
       const int64_t I = 13, O = 18;
-      table.push_back(
-          {std::string("linear ") + kind + " " + std::to_string(rows), {{rows, 2, I}, {O, I}, {O}},
-           [f = f](const Vars& x) { return Vars{linear(x[0], x[1], x[2], f)}; },
-           [=, f = f](const Arrays& x) {
-             Array y({rows, 2, O});
-             for (int64_t r = 0; r < rows * 2; ++r) {
-               for (int64_t o = 0; o < O; ++o) {
-                 double sum = x[2](o);
-                 for (int64_t i = 0; i < I; ++i) sum += x[0].v[static_cast<size_t>(r * I + i)] * x[1](o, i);
-                 y.v[static_cast<size_t>(r * O + o)] = activated(f, sum);
-               }
-             }
-             return Arrays{y};
-           },
-           {{[] { linear(Tensor::zeros({2, 3}), Tensor::zeros({5, 4}), Var()); },
-             "linear: x [..,I] and weight [O,I] are wanted, got [2, 3] and [5, 4]"},
-            {[] { linear(Tensor::zeros({2, 4}), Tensor::zeros({5, 4}), Tensor::zeros({4})); }, "bias [5]"}},
-           {},
-           f == Activation::relu ? 1e-6 : 1e-3});
+      table.push_back({std::string("linear ") + kind + " " + std::to_string(rows),
+                       {{rows, 2, I}, {O, I}, {O}},
+                       [f = f](const Vars& x) { return Vars{linear(x[0], x[1], x[2], f)}; },
+                       [=, f = f](const Arrays& x) {
+                         Array y({rows, 2, O});
+                         for (int64_t r = 0; r < rows * 2; ++r) {
+                           for (int64_t o = 0; o < O; ++o) {
+                             double sum = x[2](o);
+                             for (int64_t i = 0; i < I; ++i) sum += x[0].v[static_cast<size_t>(r * I + i)] * x[1](o, i);
+                             y.v[static_cast<size_t>(r * O + o)] = activated(f, sum);
+                           }
+                         }
+                         return Arrays{y};
+                       },
+                       {{[] {
+                           linear(Tensor::zeros({2, 3}), Tensor::zeros({5, 4}), Var());
+                         },
+                         "linear: x [..,I] and weight [O,I] are wanted, got [2, 3] and [5, 4]"},
+                        {[] {
+                           linear(Tensor::zeros({2, 4}), Tensor::zeros({5, 4}), Tensor::zeros({4}));
+                         },
+                         "bias [5]"}},
+                       {},
+                       f == Activation::relu ? 1e-6 : 1e-3});
     }
   }
 }

@@ -54,7 +54,8 @@ struct Loops {
         }
         h = next;
       }
-      for (int64_t u = 0; u < H; ++u) h_last(b, u) = h[static_cast<size_t>(u)], c_last(b, u) = c[static_cast<size_t>(u)];
+      for (int64_t u = 0; u < H; ++u)
+        h_last(b, u) = h[static_cast<size_t>(u)], c_last(b, u) = c[static_cast<size_t>(u)];
     }
     return lstm ? Arrays{y, h_last, c_last} : Arrays{y, h_last};
   }
@@ -88,25 +89,25 @@ void add_recurrent_rows(std::vector<OpRow>& table) {
         OpRow row{std::string(c.name) + " " + kind + (reverse ? " reverse" : " forward"), shapes, run,
                   Loops{c.cell, T, B, I, H, lengths, reverse}};
         row.prepare = [](double x) { return x / 2; };  // gates away from saturation
-        row.refusals = {
-            {[cell = c.cell] {
-               recurrent(cell, {Tensor::zeros({8, 3}), Tensor::zeros({9, 2}), Tensor::zeros({8}), {}}, Tensor::zeros({2, 2, 3}));
-             },
-             std::string(c.name) + ": state weights"},
-            {[=, cell = c.cell] {
-               recurrent(cell,
-                         {Tensor::zeros({G * 2, 3}), Tensor::zeros({G * 2, 2}), Tensor::zeros({G * 2}),
-                          gru ? Var(Tensor::zeros({2})) : Var()},
-                         Tensor::zeros({4, 2, 3}), {}, {4, 5});
-             },
-             "lengths must be in [1, 4], got 5"},
-            {[=, cell = c.cell] {
-               recurrent(cell,
-                         {Tensor::zeros({G * 2, 3}), Tensor::zeros({G * 2, 2}), Tensor::zeros({G * 2}),
-                          gru ? Var(Tensor::zeros({2})) : Var()},
-                         Tensor::zeros({4, 2, 5}));
-             },
-             "input weights"}};
+        row.refusals = {{[cell = c.cell] {
+                           recurrent(cell, {Tensor::zeros({8, 3}), Tensor::zeros({9, 2}), Tensor::zeros({8}), {}},
+                                     Tensor::zeros({2, 2, 3}));
+                         },
+                         std::string(c.name) + ": state weights"},
+                        {[=, cell = c.cell] {
+                           recurrent(cell,
+                                     {Tensor::zeros({G * 2, 3}), Tensor::zeros({G * 2, 2}), Tensor::zeros({G * 2}),
+                                      gru ? Var(Tensor::zeros({2})) : Var()},
+                                     Tensor::zeros({4, 2, 3}), {}, {4, 5});
+                         },
+                         "lengths must be in [1, 4], got 5"},
+                        {[=, cell = c.cell] {
+                           recurrent(cell,
+                                     {Tensor::zeros({G * 2, 3}), Tensor::zeros({G * 2, 2}), Tensor::zeros({G * 2}),
+                                      gru ? Var(Tensor::zeros({2})) : Var()},
+                                     Tensor::zeros({4, 2, 5}));
+                         },
+                         "input weights"}};
         table.push_back(row);
       }
     }

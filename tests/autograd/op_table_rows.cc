@@ -79,17 +79,29 @@ void add_reductions(std::vector<OpRow>& table) {
   for (int axis = 0; axis < 3; ++axis) {
     const std::string which = " " + std::to_string(axis);
     const Shape shape{3, 19, 5};
-    table.push_back({"sum" + which, {shape}, [axis](const Vars& x) { return Vars{sum(x[0], axis)}; },
+    table.push_back({"sum" + which,
+                     {shape},
+                     [axis](const Vars& x) { return Vars{sum(x[0], axis)}; },
                      [axis](const Arrays& x) { return Arrays{reduced(x[0], axis, total)}; },
-                     {{[] { sum(Tensor::zeros({2, 3}), 2); }, "sum: axis must be within -2 … 1 for shape [2, 3], got 2"}}});
-    table.push_back({"mean" + which, {shape}, [axis](const Vars& x) { return Vars{mean(x[0], axis - 3)}; },
+                     {{[] {
+                         sum(Tensor::zeros({2, 3}), 2);
+                       },
+                       "sum: axis must be within -2 … 1 for shape [2, 3], got 2"}}});
+    table.push_back({"mean" + which,
+                     {shape},
+                     [axis](const Vars& x) { return Vars{mean(x[0], axis - 3)}; },
                      [axis](const Arrays& x) {
                        return Arrays{reduced(x[0], axis, [](const std::vector<double>& v) {
                          return total(v) / static_cast<double>(v.size());
                        })};
                      },
-                     {{[] { mean(Tensor::zeros({2, 0}), 1); }, "mean: an axis of at least one element"}}});
-    table.push_back({"max" + which, {shape}, [axis](const Vars& x) { return Vars{max(x[0], axis)}; },
+                     {{[] {
+                         mean(Tensor::zeros({2, 0}), 1);
+                       },
+                       "mean: an axis of at least one element"}}});
+    table.push_back({"max" + which,
+                     {shape},
+                     [axis](const Vars& x) { return Vars{max(x[0], axis)}; },
                      [axis](const Arrays& x) {
                        return Arrays{reduced(x[0], axis, [](const std::vector<double>& v) {
                          return *std::max_element(v.begin(), v.end());
@@ -99,13 +111,17 @@ void add_reductions(std::vector<OpRow>& table) {
                      {},
                      1e-6});
   }
-  table.push_back({"sum all", {{3, 19, 5}}, [](const Vars& x) { return Vars{sum(x[0])}; },
+  table.push_back({"sum all",
+                   {{3, 19, 5}},
+                   [](const Vars& x) { return Vars{sum(x[0])}; },
                    [](const Arrays& x) {
                      Array y((Shape()));
                      y.v[0] = total(x[0].v);
                      return Arrays{y};
                    }});
-  table.push_back({"mean all", {{3, 19, 5}}, [](const Vars& x) { return Vars{mean(x[0])}; },
+  table.push_back({"mean all",
+                   {{3, 19, 5}},
+                   [](const Vars& x) { return Vars{mean(x[0])}; },
                    [](const Arrays& x) {
                      Array y((Shape()));
                      y.v[0] = total(x[0].v) / static_cast<double>(x[0].size());
@@ -123,37 +139,58 @@ void add_row_rows(std::vector<OpRow>& table) {
                                                  {"matrix", mask_of({1, 3, 21}, true, true)}};
   for (const auto& [kind, mask] : masks) {
     const Tensor given = std::string(kind) == "plain" ? Tensor() : to_tensor(mask);
-    table.push_back({std::string("softmax ") + kind, {shape}, [given](const Vars& x) { return Vars{softmax(x[0], given)}; },
+    table.push_back({std::string("softmax ") + kind,
+                     {shape},
+                     [given](const Vars& x) { return Vars{softmax(x[0], given)}; },
                      [mask = mask](const Arrays& x) { return softmaxes(x[0], mask, false); },
-                     {{[] { softmax(Tensor::zeros({2, 3}), Tensor::zeros({2, 4})); },
+                     {{[] {
+                         softmax(Tensor::zeros({2, 3}), Tensor::zeros({2, 4}));
+                       },
                        "softmax: the mask must have x's last extent"},
-                      {[] { softmax(Tensor::zeros({2, 3}), Tensor::zeros({5, 3})); }, "softmax"},
+                      {[] {
+                         softmax(Tensor::zeros({2, 3}), Tensor::zeros({5, 3}));
+                       },
+                       "softmax"},
                       {[] { softmax(Tensor::scalar(1)); }, "at least one axis"}}});
     // Masked logarithms are a constant -1e30: they are multiplied by the mask, as every user of them does.
-    table.push_back({std::string("log_softmax ") + kind, {shape},
-                     [given, keep = to_tensor(mask)](const Vars& x) { return Vars{multiply(log_softmax(x[0], given), keep)}; },
-                     [mask = mask](const Arrays& x) {
-                       Arrays y = softmaxes(x[0], mask, true);
-                       for (double& v : y[0].v) v = v == -1e30 ? 0 : v;
-                       return y;
-                     },
-                     {{[] { log_softmax(Tensor::zeros({2, 3}), Tensor::zeros({2, 4})); }, "log_softmax: the mask"}}});
+    table.push_back(
+        {std::string("log_softmax ") + kind,
+         {shape},
+         [given, keep = to_tensor(mask)](const Vars& x) { return Vars{multiply(log_softmax(x[0], given), keep)}; },
+         [mask = mask](const Arrays& x) {
+           Arrays y = softmaxes(x[0], mask, true);
+           for (double& v : y[0].v) v = v == -1e30 ? 0 : v;
+           return y;
+         },
+         {{[] {
+             log_softmax(Tensor::zeros({2, 3}), Tensor::zeros({2, 4}));
+           },
+           "log_softmax: the mask"}}});
   }
 
   const std::vector<int32_t> targets{3, -1, 0, 16, 7, -1};
   for (const double smoothing : {0.0, 0.1}) {
-    table.push_back({"cross_entropy " + std::to_string(static_cast<int>(100 * smoothing)), {{6, 17}},
-                     [=](const Vars& x) {
-                       return Vars{cross_entropy(x[0], Ids({6}, targets), {.smoothing = real(smoothing)})};
-                     },
-                     [=](const Arrays& x) { return Arrays{entropy(x[0], targets, smoothing, -1)}; },
-                     {{[] { cross_entropy(Tensor::zeros({2, 3}), Ids({3}, {0, 1, 2})); },
-                       "cross_entropy: logits [2, 3] want 2 targets, got [3]"},
-                      {[] { cross_entropy(Tensor::zeros({2, 3}), Ids({2}, {0, 3})); }, "must be in [0, 3)"},
-                      {[] { cross_entropy(Tensor::zeros({1, 3}), Ids({1}, {0}), {.smoothing = 1}); }, "smoothing"}}});
+    table.push_back(
+        {"cross_entropy " + std::to_string(static_cast<int>(100 * smoothing)),
+         {{6, 17}},
+         [=](const Vars& x) { return Vars{cross_entropy(x[0], Ids({6}, targets), {.smoothing = real(smoothing)})}; },
+         [=](const Arrays& x) { return Arrays{entropy(x[0], targets, smoothing, -1)}; },
+         {{[] {
+             cross_entropy(Tensor::zeros({2, 3}), Ids({3}, {0, 1, 2}));
+           },
+           "cross_entropy: logits [2, 3] want 2 targets, got [3]"},
+          {[] {
+             cross_entropy(Tensor::zeros({2, 3}), Ids({2}, {0, 3}));
+           },
+           "must be in [0, 3)"},
+          {[] {
+             cross_entropy(Tensor::zeros({1, 3}), Ids({1}, {0}), {.smoothing = 1});
+           },
+           "smoothing"}}});
   }
 
-  table.push_back({"layer_norm", {{2, 3, 29}, {29}, {29}},
+  table.push_back({"layer_norm",
+                   {{2, 3, 29}, {29}, {29}},
                    [](const Vars& x) { return Vars{layer_norm(x[0], x[1], x[2])}; },
                    [](const Arrays& x) {
                      Array y(x[0].shape);
@@ -163,12 +200,15 @@ void add_row_rows(std::vector<OpRow>& table) {
                        for (size_t i = 0; i < 29; ++i) variance += std::pow(x[0].v[r * 29 + i] - mean, 2) / 29;
                        for (size_t i = 0; i < 29; ++i) {
                          y.v[r * 29 + i] =
-                             (x[0].v[r * 29 + i] - mean) / std::sqrt(variance + double(real(1e-5))) * x[1].v[i] + x[2].v[i];
+                             (x[0].v[r * 29 + i] - mean) / std::sqrt(variance + double(real(1e-5))) * x[1].v[i] +
+                             x[2].v[i];
                        }
                      }
                      return Arrays{y};
                    },
-                   {{[] { layer_norm(Tensor::zeros({2, 3}), Tensor::zeros({3}), Tensor::zeros({2})); },
+                   {{[] {
+                       layer_norm(Tensor::zeros({2, 3}), Tensor::zeros({3}), Tensor::zeros({2}));
+                     },
                      "layer_norm: gain and bias [3] are wanted for x [2, 3], got [3] and [2]"}}});
   add_reductions(table);
 }

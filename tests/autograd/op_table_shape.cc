@@ -52,16 +52,27 @@ Array joined(const Array& a, const Array& b, int axis) {
 }  // namespace
 
 void add_shape_rows(std::vector<OpRow>& table) {
-  table.push_back({"reshape", {{4, 6}}, [](const Vars& x) { return Vars{reshape(x[0], {2, -1, 3})}; },
+  table.push_back({"reshape",
+                   {{4, 6}},
+                   [](const Vars& x) {
+                     return Vars{reshape(x[0], {2, -1, 3})};
+                   },
                    [](const Arrays& x) {
                      Array y = x[0];
                      y.shape = {2, 4, 3};
                      return Arrays{y};
                    },
-                   {{[] { reshape(Tensor::zeros({4, 6}), {5, 5}); }, "wanted 24 elements as in [4, 6], got [5, 5]"},
-                    {[] { reshape(Tensor::zeros({4, 6}), {-1, -1}); }, "at most one extent may be -1"}}});
+                   {{[] {
+                       reshape(Tensor::zeros({4, 6}), {5, 5});
+                     },
+                     "wanted 24 elements as in [4, 6], got [5, 5]"},
+                    {[] {
+                       reshape(Tensor::zeros({4, 6}), {-1, -1});
+                     },
+                     "at most one extent may be -1"}}});
   for (const auto& [a, b] : {std::pair{0, 1}, {1, 2}, {0, 2}, {2, 3}, {1, 3}, {0, 3}}) {
-    table.push_back({"transpose " + std::to_string(a) + std::to_string(b), {{3, 5, 9, 7}},
+    table.push_back({"transpose " + std::to_string(a) + std::to_string(b),
+                     {{3, 5, 9, 7}},
                      [a = a, b = b](const Vars& x) { return Vars{transpose(x[0], b, a)}; },
                      [a = a, b = b](const Arrays& x) { return Arrays{exchanged(x[0], a, b)}; },
                      {{[] { transpose(Tensor::zeros({3}), 0, 1); }, "transpose: axis must be within -1 … 0"}}});
@@ -69,24 +80,40 @@ void add_shape_rows(std::vector<OpRow>& table) {
   for (int axis = 0; axis < 3; ++axis) {
     const Shape a{2, 3, 4}, b = a.with(axis, 5);
     const std::string which = " " + std::to_string(axis);
-    table.push_back({"concat" + which, {a, b}, [axis](const Vars& x) { return Vars{concat(x, axis)}; },
+    table.push_back({"concat" + which,
+                     {a, b},
+                     [axis](const Vars& x) { return Vars{concat(x, axis)}; },
                      [axis](const Arrays& x) { return Arrays{joined(x[0], x[1], axis)}; },
-                     {{[] { concat(Vars{Tensor::zeros({2, 3}), Tensor::zeros({3, 4})}, 0); },
+                     {{[] {
+                         concat(Vars{Tensor::zeros({2, 3}), Tensor::zeros({3, 4})}, 0);
+                       },
                        "concat: shapes must agree except on axis 0, got [2, 3] and [3, 4]"},
                       {[] { concat(Vars{}, 0); }, "at least one"}}});
-    table.push_back({"slice" + which, {{4, 5, 6}}, [axis](const Vars& x) { return Vars{slice(x[0], axis, 1, 3)}; },
+    table.push_back({"slice" + which,
+                     {{4, 5, 6}},
+                     [axis](const Vars& x) { return Vars{slice(x[0], axis, 1, 3)}; },
                      [axis](const Arrays& x) { return Arrays{cut(x[0], axis, 1, 3)}; },
-                     {{[] { slice(Tensor::zeros({4, 5}), 1, 2, 6); }, "slice: a range within [0, 5) of axis 1"}}});
+                     {{[] {
+                         slice(Tensor::zeros({4, 5}), 1, 2, 6);
+                       },
+                       "slice: a range within [0, 5) of axis 1"}}});
   }
-  table.push_back({"stack 0", {{3, 4}, {3, 4}}, [](const Vars& x) { return Vars{stack(x, 0)}; },
+  table.push_back({"stack 0",
+                   {{3, 4}, {3, 4}},
+                   [](const Vars& x) { return Vars{stack(x, 0)}; },
                    [](const Arrays& x) {
                      Array y({2, 3, 4});
                      for (size_t i = 0; i < 12; ++i) y.v[i] = x[0].v[i], y.v[12 + i] = x[1].v[i];
                      return Arrays{y};
                    },
-                   {{[] { stack(Vars{Tensor::zeros({2}), Tensor::zeros({3})}, 0); }, "stack: shapes must agree"},
+                   {{[] {
+                       stack(Vars{Tensor::zeros({2}), Tensor::zeros({3})}, 0);
+                     },
+                     "stack: shapes must agree"},
                     {[] { stack(Vars{Tensor::zeros({2})}, 2); }, "the new axis must be within 0 … 1"}}});
-  table.push_back({"stack 1", {{3, 4}, {3, 4}}, [](const Vars& x) { return Vars{stack(x, 1)}; },
+  table.push_back({"stack 1",
+                   {{3, 4}, {3, 4}},
+                   [](const Vars& x) { return Vars{stack(x, 1)}; },
                    [](const Arrays& x) {
                      Array y({3, 2, 4});
                      for (int64_t i = 0; i < 3; ++i) {
@@ -94,24 +121,41 @@ void add_shape_rows(std::vector<OpRow>& table) {
                      }
                      return Arrays{y};
                    }});
-  table.push_back({"select", {{4, 3, 2}}, [](const Vars& x) { return Vars{select(x[0], 2), select(x[0], 1)}; },
+  table.push_back({"select",
+                   {{4, 3, 2}},
+                   [](const Vars& x) {
+                     return Vars{select(x[0], 2), select(x[0], 1)};
+                   },
                    [](const Arrays& x) {
                      Array a({3, 2}), b({3, 2});
                      for (size_t i = 0; i < 6; ++i) a.v[i] = x[0].v[12 + i], b.v[i] = x[0].v[6 + i];
                      return Arrays{a, b};
                    },
                    {{[] { select(Tensor::zeros({4}), 4); }, "select: an index within the first axis"}}});
-  table.push_back({"gather", {{2, 3, 5}}, [](const Vars& x) { return Vars{gather(x[0], Ids({2, 3}, {0, 4, 2, 1, 1, 3}))}; },
+  table.push_back({"gather",
+                   {{2, 3, 5}},
+                   [](const Vars& x) {
+                     return Vars{gather(x[0], Ids({2, 3}, {0, 4, 2, 1, 1, 3}))};
+                   },
                    [](const Arrays& x) {
                      const size_t ids[] = {0, 4, 2, 1, 1, 3};
                      Array y({2, 3});
                      for (size_t r = 0; r < 6; ++r) y.v[r] = x[0].v[r * 5 + ids[r]];
                      return Arrays{y};
                    },
-                   {{[] { gather(Tensor::zeros({2, 5}), Ids({2}, {0, 5})); }, "gather: ids must be in [0, 5), got 5"},
-                    {[] { gather(Tensor::zeros({2, 5}), Ids({3}, {0, 1, 2})); }, "one id per row is wanted"}}});
-  table.push_back({"embedding", {{6, 9}},
-                   [](const Vars& x) { return Vars{embedding(x[0], Ids({2, 3}, {0, 4, 4, 1, 5, 4}))}; },
+                   {{[] {
+                       gather(Tensor::zeros({2, 5}), Ids({2}, {0, 5}));
+                     },
+                     "gather: ids must be in [0, 5), got 5"},
+                    {[] {
+                       gather(Tensor::zeros({2, 5}), Ids({3}, {0, 1, 2}));
+                     },
+                     "one id per row is wanted"}}});
+  table.push_back({"embedding",
+                   {{6, 9}},
+                   [](const Vars& x) {
+                     return Vars{embedding(x[0], Ids({2, 3}, {0, 4, 4, 1, 5, 4}))};
+                   },
                    [](const Arrays& x) {
                      const size_t ids[] = {0, 4, 4, 1, 5, 4};
                      Array y({2, 3, 9});
@@ -120,7 +164,10 @@ void add_shape_rows(std::vector<OpRow>& table) {
                      }
                      return Arrays{y};
                    },
-                   {{[] { embedding(Tensor::zeros({6, 9}), Ids({1}, {6})); }, "embedding: ids must be in [0, 6), got 6"},
+                   {{[] {
+                       embedding(Tensor::zeros({6, 9}), Ids({1}, {6}));
+                     },
+                     "embedding: ids must be in [0, 6), got 6"},
                     {[] { embedding(Tensor::zeros({6}), Ids({1}, {0})); }, "a table [V,E] is wanted"}}});
 }
 

@@ -161,8 +161,9 @@ std::vector<real> train(int threads) {
   Random random(5);
   Random drops = random.named("dropout");
   nn::Embedding words(50, 96, random);
-  nn::Recurrent lstm({.cell = Cell::lstm, .input = 96, .hidden = 96, .layers = 2, .bidirectional = true, .dropout = real(0.2)},
-                     random);
+  nn::Recurrent lstm(
+      {.cell = Cell::lstm, .input = 96, .hidden = 96, .layers = 2, .bidirectional = true, .dropout = real(0.2)},
+      random);
   nn::LayerNorm norm(192);
   nn::Linear out(192, 50, random);
   std::vector<nn::NamedParam> all;
@@ -181,9 +182,9 @@ std::vector<real> train(int threads) {
     Tape tape;
     const Var memory = lstm(words(ids), lengths, {}, &drops).y;
     const Var batch_major = transpose(memory, 0, 1);
-    const Var context = scaled_dot_product_attention(
-        batch_major, batch_major, batch_major,
-        {.heads = 4, .key_lengths = lengths, .dropout = real(0.1), .random = &drops});
+    const Var context =
+        scaled_dot_product_attention(batch_major, batch_major, batch_major,
+                                     {.heads = 4, .key_lengths = lengths, .dropout = real(0.1), .random = &drops});
     const Var energies = additive_score(batch_major, context, Var(normal({192}, 9)));
     const Var mixed = add(context, batched_matmul(softmax(energies), batch_major));
     const Var loss = cross_entropy(out(norm(transpose(mixed, 0, 1))), ids, {.smoothing = real(0.1)});

@@ -35,8 +35,19 @@ void check(const Case& c, int kind) {
   const std::vector<real> add = numbers(c.n, 3), before = numbers(c.m * ldc + 1, 4);
   std::vector<real> out = before;
   out.back() = kGuard;
-  gemm({.m = c.m, .n = c.n, .k = c.k, .a = a.data(), .lda = lda, .transpose_a = ta, .b = b.data(), .ldb = ldb,
-        .transpose_b = tb, .c = out.data(), .ldc = ldc, .accumulate = accumulate, .bias = bias ? add.data() : nullptr});
+  gemm({.m = c.m,
+        .n = c.n,
+        .k = c.k,
+        .a = a.data(),
+        .lda = lda,
+        .transpose_a = ta,
+        .b = b.data(),
+        .ldb = ldb,
+        .transpose_b = tb,
+        .c = out.data(),
+        .ldc = ldc,
+        .accumulate = accumulate,
+        .bias = bias ? add.data() : nullptr});
   for (size_t i = 0; i < c.m; ++i) {
     for (size_t j = 0; j < ldc; ++j) {
       if (j >= c.n) {
@@ -47,7 +58,8 @@ void check(const Case& c, int kind) {
       for (size_t k = 0; k < c.k; ++k) {
         sum += double{ta ? a[k * lda + i] : a[i * lda + k]} * double{tb ? b[j * ldb + k] : b[k * ldb + j]};
       }
-      ASSERT_NEAR(out[i * ldc + j], sum, 2e-6 * (4 + std::sqrt(double(c.k)))) << c.m << "×" << c.n << "×" << c.k << " kind " << kind;
+      ASSERT_NEAR(out[i * ldc + j], sum, 2e-6 * (4 + std::sqrt(double(c.k))))
+          << c.m << "×" << c.n << "×" << c.k << " kind " << kind;
     }
   }
   ASSERT_EQ(out.back(), kGuard);
@@ -55,9 +67,10 @@ void check(const Case& c, int kind) {
 
 TEST(Gemm, EveryKindAndSize) {
   test::on_every_instruction_set([] {
-    for (const Case& c : {Case{1, 1, 1}, {1, 17, 5}, {2, 33, 9}, {3, 5, 300}, {4, 4, 4}, {5, 16, 16}, {6, 31, 7}, {7, 32, 8},
-                          {8, 65, 33}, {11, 15, 40}, {12, 24, 17}, {13, 7, 3}, {15, 130, 20}, {16, 16, 16}, {17, 129, 31},
-                          {31, 1, 12}, {97, 131, 259}, {3, 0, 4}, {0, 3, 4}, {18, 5, 0}, {2, 5, 0}}) {
+    for (const Case& c :
+         {Case{1, 1, 1}, {1, 17, 5},  {2, 33, 9},     {3, 5, 300},  {4, 4, 4},  {5, 16, 16},   {6, 31, 7},
+          {7, 32, 8},    {8, 65, 33}, {11, 15, 40},   {12, 24, 17}, {13, 7, 3}, {15, 130, 20}, {16, 16, 16},
+          {17, 129, 31}, {31, 1, 12}, {97, 131, 259}, {3, 0, 4},    {0, 3, 4},  {18, 5, 0},    {2, 5, 0}}) {
       for (int kind = 0; kind < 32; ++kind) {
         check(c, kind);
         if (testing::Test::HasFatalFailure()) return;
@@ -74,8 +87,16 @@ TEST(Gemm, SameBitsForAnyNumberOfThreads) {
       set_threads(count);
       const std::vector<real> a = numbers(c.m * c.k, 1), b = numbers(c.n * c.k, 2);
       std::vector<real> out(c.m * c.n);
-      gemm({.m = c.m, .n = c.n, .k = c.k, .a = a.data(), .lda = c.k, .b = b.data(), .ldb = c.k, .transpose_b = true,
-            .c = out.data(), .ldc = c.n});
+      gemm({.m = c.m,
+            .n = c.n,
+            .k = c.k,
+            .a = a.data(),
+            .lda = c.k,
+            .b = b.data(),
+            .ldb = c.k,
+            .transpose_b = true,
+            .c = out.data(),
+            .ldc = c.n});
       results.push_back(out);
     }
     EXPECT_EQ(results[0], results[1]);
@@ -89,10 +110,17 @@ TEST(Gemm, BatchesAndTranspose) {
     const size_t count = 5, m = 9, n = 20, k = 18;
     const std::vector<real> a = numbers(count * m * k, 1), b = numbers(count * k * n, 2);
     std::vector<real> out(count * m * n), one(m * n), turned(m * k);
-    batched_gemm({.m = m, .n = n, .k = k, .a = a.data(), .lda = k, .b = b.data(), .ldb = n, .c = out.data(), .ldc = n}, count,
-                 m * k, k * n, m * n);
+    batched_gemm({.m = m, .n = n, .k = k, .a = a.data(), .lda = k, .b = b.data(), .ldb = n, .c = out.data(), .ldc = n},
+                 count, m * k, k * n, m * n);
     for (size_t i = 0; i < count; ++i) {
-      gemm({.m = m, .n = n, .k = k, .a = a.data() + i * m * k, .lda = k, .b = b.data() + i * k * n, .ldb = n, .c = one.data(),
+      gemm({.m = m,
+            .n = n,
+            .k = k,
+            .a = a.data() + i * m * k,
+            .lda = k,
+            .b = b.data() + i * k * n,
+            .ldb = n,
+            .c = one.data(),
             .ldc = n});
       EXPECT_TRUE(std::equal(one.begin(), one.end(), out.begin() + static_cast<std::ptrdiff_t>(i * m * n)));
     }

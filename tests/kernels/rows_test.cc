@@ -43,7 +43,11 @@ TEST(Rows, SoftmaxAndLogSoftmax) {
             if (mask[at] == 0) {
               ASSERT_EQ(y[offset + at], 0);
             }
-            ASSERT_NEAR(log_y[offset + at], sum == 0 ? 0 : mask[at] != 0 ? std::log(p) : double{kMaskedLog}, 1e-5 * (1 + std::abs(log_y[offset + at])));
+            ASSERT_NEAR(log_y[offset + at],
+                        sum == 0        ? 0
+                        : mask[at] != 0 ? std::log(p)
+                                        : double{kMaskedLog},
+                        1e-5 * (1 + std::abs(log_y[offset + at])));
           }
         }
         ASSERT_EQ(y.back(), kGuard);
@@ -104,14 +108,16 @@ TEST(Rows, CrossEntropyAndSums) {
         ASSERT_NEAR(sums[r], total, 1e-4);
         ASSERT_NEAR(attend::kernels::sum(x.data() + r * n, n), total, 1e-4);
         const bool counts = targets[r] != -1;
-        const double wanted = std::log(sum) - 0.9 * x[r * n + static_cast<size_t>(counts ? targets[r] : 0)] - 0.1 * total / static_cast<double>(n);
+        const double wanted = std::log(sum) - 0.9 * x[r * n + static_cast<size_t>(counts ? targets[r] : 0)] -
+                              0.1 * total / static_cast<double>(n);
         ASSERT_NEAR(loss[r], counts ? wanted : 0, 1e-5 * (1 + std::abs(wanted)));
         for (size_t i = 0; i < n; ++i) {
           const double share = 0.1 / static_cast<double>(n) + (static_cast<int32_t>(i) == targets[r] ? 0.9 : 0);
           ASSERT_NEAR(dx[r * n + i], counts ? 0.5 * (std::exp(double{x[r * n + i]}) / sum - share) : 0, 1e-6);
         }
       }
-      for (size_t i = 0; i < n; ++i) ASSERT_NEAR(columns[i], double{x[i]} + x[n + i] + x[2 * n + i] + x[3 * n + i], 1e-5);
+      for (size_t i = 0; i < n; ++i)
+        ASSERT_NEAR(columns[i], double{x[i]} + x[n + i] + x[2 * n + i] + x[3 * n + i], 1e-5);
       ASSERT_EQ(dx.back(), kGuard);
     }
   });

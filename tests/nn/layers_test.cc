@@ -43,7 +43,8 @@ TEST(Layers, Shapes) {
   EXPECT_EQ(Mlp({3, 9, 2}, Activation::gelu, random)(x).shape(), (Shape{2, 5, 2}));
   EXPECT_EQ(LayerNorm(3)(x).shape(), x.shape());
   EXPECT_EQ(Embedding(10, 4, random)(Ids({2, 2}, {0, 9, 3, 3})).shape(), (Shape{2, 2, 4}));
-  EXPECT_EQ(Conv2d(3, 8, 3, random, {.stride = 1, .padding = 1})(Tensor::zeros({1, 3, 6, 6})).shape(), (Shape{1, 8, 6, 6}));
+  EXPECT_EQ(Conv2d(3, 8, 3, random, {.stride = 1, .padding = 1})(Tensor::zeros({1, 3, 6, 6})).shape(),
+            (Shape{1, 8, 6, 6}));
   EXPECT_THROW(Linear(4, 7, random)(x), Error);
 }
 
@@ -111,7 +112,8 @@ TEST(Initialisers, ByName) {
     for (int64_t i = 0; i < 20; ++i) {
       for (int64_t j = 0; j < 20; ++j) {
         double dot = 0;
-        for (int64_t k = 0; k < 20; ++k) dot += double{q.data()[(gate * 20 + i) * 20 + k]} * q.data()[(gate * 20 + j) * 20 + k];
+        for (int64_t k = 0; k < 20; ++k)
+          dot += double{q.data()[(gate * 20 + i) * 20 + k]} * q.data()[(gate * 20 + j) * 20 + k];
         ASSERT_NEAR(dot, i == j ? 1 : 0, 1e-5);
       }
     }

@@ -16,10 +16,10 @@ kernels::AttentionProblem attention_problem(const Var& q, const Var& k, const Va
           ": q [B,Tq,D], k and v [B,Tk,D] are wanted, got ", q.shape(), ", ", k.shape(), ", ", v.shape());
   require(k.shape() == v.shape() && q.dim(0) == k.dim(0) && q.dim(2) == k.dim(2), where,
           ": q [B,Tq,D], k and v [B,Tk,D] are wanted, got ", q.shape(), ", ", k.shape(), ", ", v.shape());
-  require(o.heads >= 1 && q.dim(2) > 0 && q.dim(2) % o.heads == 0, where, ": heads must divide D = ", q.dim(2), ", got ",
-          o.heads);
-  require(o.key_lengths.empty() || static_cast<int64_t>(o.key_lengths.size()) == q.dim(0), where, ": one length for each of ",
-          q.dim(0), " sequences is wanted, got ", o.key_lengths.size());
+  require(o.heads >= 1 && q.dim(2) > 0 && q.dim(2) % o.heads == 0, where, ": heads must divide D = ", q.dim(2),
+          ", got ", o.heads);
+  require(o.key_lengths.empty() || static_cast<int64_t>(o.key_lengths.size()) == q.dim(0), where,
+          ": one length for each of ", q.dim(0), " sequences is wanted, got ", o.key_lengths.size());
   for (const int32_t length : o.key_lengths) {
     require(length >= 0 && length <= k.dim(1), where, ": key lengths must be in [0, ", k.dim(1), "], got ", length);
   }

@@ -23,9 +23,17 @@ Tensor multiply(const Tensor& a, const Tensor& b, bool ta, bool tb) {
   const Matrices x = extents(a, ta), y = extents(b, tb);
   const int64_t m = static_cast<int64_t>(x.rows), n = static_cast<int64_t>(y.columns);
   Tensor c(a.rank() == 3 ? Shape{a.dim(0), m, n} : Shape{m, n});
-  kernels::batched_gemm({.m = x.rows, .n = y.columns, .k = x.columns, .a = a.data(), .lda = static_cast<size_t>(a.dim(-1)),
-                         .transpose_a = ta, .b = b.data(), .ldb = static_cast<size_t>(b.dim(-1)), .transpose_b = tb,
-                         .c = c.data(), .ldc = y.columns},
+  kernels::batched_gemm({.m = x.rows,
+                         .n = y.columns,
+                         .k = x.columns,
+                         .a = a.data(),
+                         .lda = static_cast<size_t>(a.dim(-1)),
+                         .transpose_a = ta,
+                         .b = b.data(),
+                         .ldb = static_cast<size_t>(b.dim(-1)),
+                         .transpose_b = tb,
+                         .c = c.data(),
+                         .ldc = y.columns},
                         x.count, x.rows * x.columns, y.rows * y.columns, x.rows * y.columns);
   return c;
 }
@@ -73,8 +81,17 @@ Var linear(const Var& x, const Var& weight, const Var& bias, Activation activati
   const size_t I = static_cast<size_t>(weight.dim(1)), O = static_cast<size_t>(weight.dim(0));
   const size_t N = x.shape().outer(x.rank() - 1);
   Tensor pre(x.shape().with(-1, weight.dim(0)));
-  kernels::gemm({.m = N, .n = O, .k = I, .a = x.value().data(), .lda = I, .b = weight.value().data(), .ldb = I,
-                 .transpose_b = true, .c = pre.data(), .ldc = O, .bias = bias.defined() ? bias.value().data() : nullptr});
+  kernels::gemm({.m = N,
+                 .n = O,
+                 .k = I,
+                 .a = x.value().data(),
+                 .lda = I,
+                 .b = weight.value().data(),
+                 .ldb = I,
+                 .transpose_b = true,
+                 .c = pre.data(),
+                 .ldc = O,
+                 .bias = bias.defined() ? bias.value().data() : nullptr});
   const bool plain = activation == Activation::none;
   const kernels::Unary f = function_of(activation);
   const bool tape = recording(x, weight, bias);
@@ -93,12 +110,13 @@ Var linear(const Var& x, const Var& weight, const Var& bias, Activation activati
     if (b.wanted()) kernels::sum_columns(dy.data(), N, O, b.buffer().data(), true);
     if (x.wanted()) {
       Tensor dx(input.shape());
-      kernels::gemm({.m = N, .n = I, .k = O, .a = dy.data(), .lda = O, .b = matrix.data(), .ldb = I, .c = dx.data(),
-                     .ldc = I});
+      kernels::gemm(
+          {.m = N, .n = I, .k = O, .a = dy.data(), .lda = O, .b = matrix.data(), .ldb = I, .c = dx.data(), .ldc = I});
       x.add(std::move(dx));
     }
     const int64_t rows = static_cast<int64_t>(N);
-    if (w.wanted()) w.add_product(dy.reshape({rows, static_cast<int64_t>(O)}), input.reshape({rows, static_cast<int64_t>(I)}));
+    if (w.wanted())
+      w.add_product(dy.reshape({rows, static_cast<int64_t>(O)}), input.reshape({rows, static_cast<int64_t>(I)}));
   });
 }
 

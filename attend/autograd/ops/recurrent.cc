@@ -12,9 +12,7 @@
 namespace attend {
 namespace {
 
-constexpr const char* name_of(Cell cell) {
-  return cell == Cell::rnn ? "rnn" : cell == Cell::gru ? "gru" : "lstm";
-}
+constexpr const char* name_of(Cell cell) { return cell == Cell::rnn ? "rnn" : cell == Cell::gru ? "gru" : "lstm"; }
 
 struct Sizes {
   int64_t T, B, I, H, G;
@@ -133,9 +131,15 @@ void backward(Kept& k, const Slots& slots, std::span<Tensor> gradients) {
   if (k.cell == Cell::gru) add_bias_gradient(slots.candidate_bias, k.candidate.reshape({rows, s.H}));
   if (slots.x.wanted()) {
     Tensor dx(k.x.shape());
-    kernels::gemm({.m = static_cast<size_t>(rows), .n = static_cast<size_t>(s.I), .k = static_cast<size_t>(width),
-                   .a = dgates.data(), .lda = static_cast<size_t>(width), .b = k.input_weights.data(),
-                   .ldb = static_cast<size_t>(s.I), .c = dx.data(), .ldc = static_cast<size_t>(s.I)});
+    kernels::gemm({.m = static_cast<size_t>(rows),
+                   .n = static_cast<size_t>(s.I),
+                   .k = static_cast<size_t>(width),
+                   .a = dgates.data(),
+                   .lda = static_cast<size_t>(width),
+                   .b = k.input_weights.data(),
+                   .ldb = static_cast<size_t>(s.I),
+                   .c = dx.data(),
+                   .ldc = static_cast<size_t>(s.I)});
     slots.x.add(std::move(dx));
   }
   const Tensor before = k.reverse ? k.hidden.rows(1, s.T + 1) : k.hidden.rows(0, s.T);
@@ -149,21 +153,36 @@ RecurrentOutput recurrent(Cell cell, const RecurrentWeights& w, const Var& x, co
                           const std::vector<int32_t>& lengths, bool reverse) {
   const Sizes s = require_shapes(cell, w, x, initial, lengths);
   const bool is_lstm = cell == Cell::lstm, is_gru = cell == Cell::gru;
-  Kept k{.cell = cell, .s = s, .reverse = reverse, .lengths = lengths, .x = x.value(), .input_weights = w.input.value(),
-         .state_weights = w.state.value(), .candidate_bias = w.candidate_bias.value(),
-         .gates = Tensor({s.T, s.B, s.G * s.H}), .candidate = is_gru ? Tensor({s.T, s.B, s.H}) : Tensor(),
+  Kept k{.cell = cell,
+         .s = s,
+         .reverse = reverse,
+         .lengths = lengths,
+         .x = x.value(),
+         .input_weights = w.input.value(),
+         .state_weights = w.state.value(),
+         .candidate_bias = w.candidate_bias.value(),
+         .gates = Tensor({s.T, s.B, s.G * s.H}),
+         .candidate = is_gru ? Tensor({s.T, s.B, s.H}) : Tensor(),
          .hidden = begin_states(s, initial.h, reverse),
          .cells = is_lstm ? begin_states(s, initial.c, reverse) : Tensor()};
   const size_t width = static_cast<size_t>(s.G * s.H), I = static_cast<size_t>(s.I);
-  kernels::gemm({.m = static_cast<size_t>(s.T * s.B), .n = width, .k = I, .a = x.value().data(), .lda = I,
-                 .b = w.input.value().data(), .ldb = I, .transpose_b = true, .c = k.gates.data(), .ldc = width,
+  kernels::gemm({.m = static_cast<size_t>(s.T * s.B),
+                 .n = width,
+                 .k = I,
+                 .a = x.value().data(),
+                 .lda = I,
+                 .b = w.input.value().data(),
+                 .ldb = I,
+                 .transpose_b = true,
+                 .c = k.gates.data(),
+                 .ldc = width,
                  .bias = w.bias.value().data()});
   kernels::recurrent_forward(k.problem());
   const int64_t final_slot = reverse ? 0 : s.T;
   const Tensor y = outputs_of(k.hidden, s, lengths, reverse);
   const Tensor h = k.hidden[final_slot], c = is_lstm ? k.cells[final_slot] : Tensor();
   if (!recording(x, w.input, w.state, w.bias, w.candidate_bias, initial.h, initial.c)) return {y, {h, c}};
-  const Slots slots{x.slot(),    w.input.slot(),   w.state.slot(), w.bias.slot(), w.candidate_bias.slot(),
+  const Slots slots{x.slot(),         w.input.slot(),  w.state.slot(), w.bias.slot(), w.candidate_bias.slot(),
                     initial.h.slot(), initial.c.slot()};
   const std::array<Slot, 3> outputs{detail::new_slot(y.shape()), detail::new_slot(h.shape()),
                                     is_lstm ? detail::new_slot(c.shape()) : Slot()};

@@ -80,9 +80,8 @@ Var reduce_all(const char* where, const Var& x, bool average) {
   const real scale = average ? real{1} / static_cast<real>(x.size()) : real{1};
   Tensor y = Tensor::scalar(kernels::sum(x.value().data(), x.size()) * scale);
   if (!recording(x)) return y;
-  return record(std::move(y), [x = x.slot(), shape = x.shape(), scale](Tensor dy) {
-    x.add(Tensor::full(shape, dy.item() * scale));
-  });
+  return record(std::move(y),
+                [x = x.slot(), shape = x.shape(), scale](Tensor dy) { x.add(Tensor::full(shape, dy.item() * scale)); });
 }
 
 }  // namespace
@@ -126,8 +125,12 @@ Var cross_entropy(const Var& logits, const Ids& targets, const CrossEntropyOptio
             ") or ", options.ignored, " (ignored), got ", target);
     ++counted;
   }
-  kernels::CrossEntropy problem{.logits = logits.value().data(), .targets = targets.values.data(), .rows = r.count,
-                                .n = r.length, .smoothing = options.smoothing, .ignored = options.ignored};
+  kernels::CrossEntropy problem{.logits = logits.value().data(),
+                                .targets = targets.values.data(),
+                                .rows = r.count,
+                                .n = r.length,
+                                .smoothing = options.smoothing,
+                                .ignored = options.ignored};
   const int64_t rows = static_cast<int64_t>(r.count);
   Tensor losses({rows}), log_sums({rows});
   kernels::cross_entropy(problem, losses.data(), log_sums.data());

@@ -134,8 +134,8 @@ Var stack(std::span<const Var> parts, int axis) {
 Var slice(const Var& x, int axis, int64_t begin, int64_t end) {
   require(x.defined(), "slice: a tensor is wanted, got an undefined one");
   const int a = resolve_axis("slice", x.shape(), axis);
-  require(0 <= begin && begin <= end && end <= x.dim(a), "slice: a range within [0, ", x.dim(a), ") of axis ", a, " of ",
-          x.shape(), " is wanted, got [", begin, ", ", end, ")");
+  require(0 <= begin && begin <= end && end <= x.dim(a), "slice: a range within [0, ", x.dim(a), ") of axis ", a,
+          " of ", x.shape(), " is wanted, got [", begin, ", ", end, ")");
   const size_t outer = x.shape().outer(a), inner = x.shape().inner(a);
   const size_t row = static_cast<size_t>(x.dim(a)) * inner, run = static_cast<size_t>(end - begin) * inner;
   const size_t at = static_cast<size_t>(begin) * inner;
@@ -154,15 +154,14 @@ Var select(const Var& x, int64_t index) {
   Tensor y = x.value()[index];
   if (!recording(x)) return y;
   const size_t at = static_cast<size_t>(index) * y.size();
-  return record(std::move(y), [x = x.slot(), at](Tensor dy) {
-    kernels::add_into(x.buffer().data() + at, dy.data(), dy.size());
-  });
+  return record(std::move(y),
+                [x = x.slot(), at](Tensor dy) { kernels::add_into(x.buffer().data() + at, dy.data(), dy.size()); });
 }
 
 Var gather(const Var& x, const Ids& ids) {
   require(x.defined() && x.rank() >= 1 && x.shape().without(-1) == ids.shape,
-          "gather: one id per row is wanted: ids of shape ", x.rank() >= 1 ? x.shape().without(-1) : Shape(),
-          " for x ", x.shape(), ", got ", ids.shape);
+          "gather: one id per row is wanted: ids of shape ", x.rank() >= 1 ? x.shape().without(-1) : Shape(), " for x ",
+          x.shape(), ", got ", ids.shape);
   const size_t N = static_cast<size_t>(x.dim(-1));
   Tensor y(ids.shape);
   for (size_t r = 0; r < ids.size(); ++r) {
