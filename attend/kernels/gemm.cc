@@ -108,11 +108,15 @@ void product_of_columns(const Product& p, const real* a, size_t lda) {
     for (size_t j = begin; j < end; j += 4) {
       const size_t wide = std::min<size_t>(4, end - j);
       for (size_t i = 0; i < p.m; ++i) {
-        real sums[4] = {};
+        real sums[4];
         if (wide == 4) {
           four_dots(a + i * lda, p.b + j * p.ldb, p.ldb, p.k, sums);
         } else {
-          for (size_t r = 0; r < wide; ++r) four_dots(a + i * lda, p.b + (j + r) * p.ldb, 0, p.k, sums + r);
+          for (size_t r = 0; r < wide; ++r) {
+            real same[4];  // one row of Bᵀ taken four times: the order of addition stays that of whole groups
+            four_dots(a + i * lda, p.b + (j + r) * p.ldb, 0, p.k, same);
+            sums[r] = same[0];
+          }
         }
         for (size_t r = 0; r < wide; ++r) {
           real& c = p.c[i * p.ldc + j + r];

@@ -126,11 +126,11 @@ HWY_INLINE V erf_of_root_half(V x) {
 
 template <class V>
 HWY_INLINE V exp_of(V x) {
-  return hn::Exp(TagOf<V>(), x);
+  return hn::IfThenElse(hn::IsNaN(x), x, hn::Exp(TagOf<V>(), x));  // Highway's gives a number for NaN
 }
 template <class V>
 HWY_INLINE V exp_of_negative(V x) {
-  return hn::Exp(TagOf<V>(), x);
+  return exp_of(x);
 }
 template <class V>
 HWY_INLINE V tanh_of(V x) {
