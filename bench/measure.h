@@ -18,6 +18,7 @@ struct Limits {
   double streamed_gbs = 0;  // the same with stores past the caches
   /// Measures again and keeps the better figure: other tenants of the machine make all of them too low, never too high.
   void refresh(double seconds);
+  void keep_better(const Limits& other);
 };
 
 }  // namespace attend::bench

@@ -117,15 +117,15 @@ HWY_INLINE real weigh_row(real* e, size_t n, Range seen, Running& state) {
   Reals s0 = hn::Zero(d), s1 = s0;
   i = 0;
   for (; i + 2 * kLanes <= count; i += 2 * kLanes) {
-    const Reals a = exp_of_negative(hn::Sub(hn::LoadU(d, x + i), shift));
-    const Reals b = exp_of_negative(hn::Sub(hn::LoadU(d, x + i + kLanes), shift));
+    const Reals a = exp_below(hn::LoadU(d, x + i), shift);
+    const Reals b = exp_below(hn::LoadU(d, x + i + kLanes), shift);
     hn::StoreU(a, d, x + i);
     hn::StoreU(b, d, x + i + kLanes);
     s0 = hn::Add(s0, a);
     s1 = hn::Add(s1, b);
   }
   walk(count - i, [&](size_t j, auto load, auto store, auto valid) HWY_ATTR {
-    const Reals a = exp_of_negative(hn::Sub(load(x + i + j), shift));
+    const Reals a = exp_below(load(x + i + j), shift);
     store(a, x + i + j);
     s0 = hn::Add(s0, valid(a));
   });
@@ -275,7 +275,7 @@ HWY_INLINE void backward_row(real* w, real* ds, size_t n, Range seen, const real
   if (seen.empty()) return;
   const size_t at = seen.begin;
   walk(seen.count(), [&](size_t i, auto load, auto store, auto) HWY_ATTR {
-    const Reals weight = exp_of_negative(hn::Sub(load(w + at + i), load(log_sum + at + i)));
+    const Reals weight = exp_below(load(w + at + i), load(log_sum + at + i));
     Reals dw = load(ds + at + i);
     if (m) dw = hn::Mul(dw, load(m + at + i));
     store(hn::Mul(weight, hn::Sub(dw, load(delta + at + i))), ds + at + i);
@@ -359,9 +359,8 @@ void AttentionWeights(const AttentionProblem& p, const real* log_sum, real* weig
       std::fill(w + seen.end, w + p.keys, real{0});
       const Reals shift = hn::Set(Real(), log_sum[head.row(i)]);
       if (!seen.empty()) {
-        map_range(w + seen.begin, seen.count(), 0, [&](Real d, size_t j, auto load) HWY_ATTR {
-          return exp_of_negative(hn::Sub(load(d, w + seen.begin + j), shift));
-        });
+        map_range(w + seen.begin, seen.count(), 0,
+                  [&](Real d, size_t j, auto load) HWY_ATTR { return exp_below(load(d, w + seen.begin + j), shift); });
       }
       if (p.keep < 1) drop_row(p, head.row(i), 0, p.keys, w);
     }

@@ -30,7 +30,7 @@ void attention_forward(const AttentionProblem& p, real* out, real* log_sum);
 void attention_backward(const AttentionProblem& p, const real* out, const real* log_sum, const real* dout, real* dq,
                         real* dk, real* dv);
 
-/// weights [B,heads,Tq,Tk] after dropout, exactly as attention_forward used them.
+/// weights [B,heads,Tq,Tk] after dropout, as attention_forward used them, up to rounding.
 void attention_weights(const AttentionProblem& p, const real* log_sum, real* weights);
 
 }  // namespace attend::kernels

@@ -47,25 +47,24 @@ HWY_INLINE V exp_of(V x) {
   return hn::IfThenZeroElse(hn::Lt(x, hn::Set(d, -87.33654f)), finite);
 }
 
-/// eˣ for x ≤ 0, as in a softmax after its maximum is taken away: no test for overflow, degree 5, at most 3 ULP;
-/// 0 below -87.33, so also for -infinity.
+/// e^(x − shift) for x ≤ shift, as 2^((x − shift)·log₂e): less work than exp_of, and as good for a softmax. Its
+/// relative error is 3e-7 near the shift and grows to 1e-5 at e^-87, which is nothing beside the largest; 0 below.
 template <class V>
-HWY_INLINE V exp_of_negative(V x) {
+HWY_INLINE V exp_below(V x, V shift) {
   const TagOf<V> d;
   const hn::RebindToUnsigned<TagOf<V>> du;
   const V magic = hn::Set(d, 12582912.0f);
-  const V shifted = hn::MulAdd(x, hn::Set(d, 1.44269504f), magic);
-  const V n = hn::Sub(shifted, magic);
-  V r = hn::NegMulAdd(n, hn::Set(d, 0.693359375f), x);
-  r = hn::NegMulAdd(n, hn::Set(d, -2.12194440e-4f), r);
-  V p = hn::Set(d, 0.00831251498f);
-  p = hn::MulAdd(p, r, hn::Set(d, 0.0418902114f));
-  p = hn::MulAdd(p, r, hn::Set(d, 0.166671142f));
-  p = hn::MulAdd(p, r, hn::Set(d, 0.499992311f));
-  p = hn::MulAdd(p, r, hn::Set(d, 1.0f));
-  p = hn::MulAdd(p, r, hn::Set(d, 1.0f));
+  const V t = hn::Mul(hn::Sub(x, shift), hn::Set(d, 1.44269504f));
+  const V shifted = hn::Add(t, magic);
+  const V f = hn::Sub(t, hn::Sub(shifted, magic));  // |f| ≤ 1/2, exact
+  V p = hn::Set(d, 0.00133002482f);
+  p = hn::MulAdd(p, f, hn::Set(d, 0.00966973108f));
+  p = hn::MulAdd(p, f, hn::Set(d, 0.0555055991f));
+  p = hn::MulAdd(p, f, hn::Set(d, 0.240222813f));
+  p = hn::MulAdd(p, f, hn::Set(d, 0.693147181f));
+  p = hn::MulAdd(p, f, hn::Set(d, 1.0f));
   const V scaled = hn::BitCast(d, hn::Add(hn::BitCast(du, p), hn::ShiftLeft<23>(hn::BitCast(du, shifted))));
-  return hn::IfThenElseZero(hn::Ge(x, hn::Set(d, -87.33654f)), scaled);
+  return hn::IfThenElseZero(hn::Ge(t, hn::Set(d, -125.99f)), scaled);
 }
 
 /// tanh x = x·P(x²)/Q(x²), degrees 5 and 4 fitted to relative error 1.3e-9 on |x| ≤ 9.02; at most 7 ULP. For use inside
@@ -129,8 +128,8 @@ HWY_INLINE V exp_of(V x) {
   return hn::IfThenElse(hn::IsNaN(x), x, hn::Exp(TagOf<V>(), x));  // Highway's gives a number for NaN
 }
 template <class V>
-HWY_INLINE V exp_of_negative(V x) {
-  return exp_of(x);
+HWY_INLINE V exp_below(V x, V shift) {
+  return exp_of(hn::Sub(x, shift));
 }
 template <class V>
 HWY_INLINE V tanh_of(V x) {
@@ -182,7 +181,8 @@ template <class V>
 HWY_INLINE V gelu_slope_of(V x) {
   const TagOf<V> d;
   const V half = hn::Set(d, real(0.5));
-  const V phi = hn::Mul(exp_of_negative(hn::Mul(hn::Mul(x, x), hn::Neg(half))), hn::Set(d, real(0.398942280401432678)));
+  const V phi =
+      hn::Mul(exp_below(hn::Mul(hn::Mul(x, x), hn::Neg(half)), hn::Zero(d)), hn::Set(d, real(0.398942280401432678)));
   return hn::MulAdd(x, phi, hn::MulAdd(half, erf_of_root_half(x), half));
 }
 

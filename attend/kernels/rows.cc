@@ -24,6 +24,9 @@ namespace HWY_NAMESPACE {
 constexpr size_t kRowGrain = size_t{16} << 10;
 // Longest row kept on the stack between two passes, so that the result can be written past the caches.
 constexpr size_t kStackRow = 4096;
+// How far ahead a pass over memory asks for lines: rows of 1024 floats fill a page, at whose end the processor's own
+// prefetcher stops.
+constexpr size_t kAhead = 1024;
 constexpr real kLowest = -std::numeric_limits<real>::infinity();
 
 /// Runs `body(row)` over all rows, several per task.
@@ -46,6 +49,7 @@ HWY_INLINE real row_max(const real* x, const real* mask, size_t n) {
   size_t i = 0;
   if constexpr (!kMasked) {
     for (; i + 2 * kLanes <= n; i += 2 * kLanes) {
+      __builtin_prefetch(x + i + kAhead);
       m0 = hn::Max(m0, hn::LoadU(d, x + i));
       m1 = hn::Max(m1, hn::LoadU(d, x + i + kLanes));
     }
@@ -57,6 +61,31 @@ HWY_INLINE real row_max(const real* x, const real* mask, size_t n) {
   return largest(hn::Max(m0, m1));
 }
 
+struct MaxAndSum {
+  real max, sum;
+};
+
+/// Both in one pass over memory.
+HWY_INLINE MaxAndSum row_max_and_sum(const real* x, size_t n) {
+  const Real d;
+  Reals m0 = hn::Set(d, kLowest), m1 = m0, s0 = hn::Zero(d), s1 = s0;
+  size_t i = 0;
+  for (; i + 2 * kLanes <= n; i += 2 * kLanes) {
+    __builtin_prefetch(x + i + kAhead);
+    const Reals a = hn::LoadU(d, x + i), b = hn::LoadU(d, x + i + kLanes);
+    m0 = hn::Max(m0, a);
+    m1 = hn::Max(m1, b);
+    s0 = hn::Add(s0, a);
+    s1 = hn::Add(s1, b);
+  }
+  walk(n - i, [&](size_t j, auto load, auto, auto valid) HWY_ATTR {
+    const Reals a = load(x + i + j);
+    m0 = hn::Max(m0, a);
+    s0 = hn::Add(s0, valid(a));
+  });
+  return {largest(hn::Max(m0, m1)), total(hn::Add(s0, s1))};
+}
+
 /// e[i] = e^(x[i] − shift), 0 where masked; returns the sum.
 template <bool kMasked>
 HWY_INLINE real row_exp(const real* x, const real* mask, size_t n, real shift, real* e) {
@@ -66,8 +95,8 @@ HWY_INLINE real row_exp(const real* x, const real* mask, size_t n, real shift, r
   size_t i = 0;
   if constexpr (!kMasked) {
     for (; i + 2 * kLanes <= n; i += 2 * kLanes) {
-      const Reals a = exp_of_negative(hn::Sub(hn::LoadU(d, x + i), top));
-      const Reals b = exp_of_negative(hn::Sub(hn::LoadU(d, x + i + kLanes), top));
+      const Reals a = exp_below(hn::LoadU(d, x + i), top);
+      const Reals b = exp_below(hn::LoadU(d, x + i + kLanes), top);
       s0 = hn::Add(s0, a);
       s1 = hn::Add(s1, b);
       if (e) {
@@ -77,7 +106,7 @@ HWY_INLINE real row_exp(const real* x, const real* mask, size_t n, real shift, r
     }
   }
   walk(n - i, [&](size_t j, auto load, auto store, auto valid) HWY_ATTR {
-    Reals v = exp_of_negative(hn::Sub(load(x + i + j), top));
+    Reals v = exp_below(load(x + i + j), top);
     if (kMasked) v = hn::IfThenZeroElse(hn::Eq(load(mask + i + j), hn::Zero(d)), v);
     v = valid(v);
     s0 = hn::Add(s0, v);
@@ -124,6 +153,7 @@ HWY_INLINE real row_sum(const real* x, size_t n) {
   Reals s0 = hn::Zero(d), s1 = s0;
   size_t i = 0;
   for (; i + 2 * kLanes <= n; i += 2 * kLanes) {
+    __builtin_prefetch(x + i + kAhead);
     s0 = hn::Add(hn::LoadU(d, x + i), s0);
     s1 = hn::Add(hn::LoadU(d, x + i + kLanes), s1);
   }
@@ -256,10 +286,9 @@ void CrossEntropyForward(const CrossEntropy& p, real* loss, real* log_sum) {
     const int32_t target = p.targets[r];
     if (target == p.ignored) return;
     const real* x = p.logits + r * p.n;
-    const real top = row_max<false>(x, nullptr, p.n);
-    log_sum[r] = top + std::log(row_exp<false>(x, nullptr, p.n, top, nullptr));
-    loss[r] = log_sum[r] - (1 - p.smoothing) * x[target];
-    if (p.smoothing > 0) loss[r] -= p.smoothing / static_cast<real>(p.n) * row_sum(x, p.n);
+    const MaxAndSum all = row_max_and_sum(x, p.n);
+    log_sum[r] = all.max + std::log(row_exp<false>(x, nullptr, p.n, all.max, nullptr));
+    loss[r] = log_sum[r] - (1 - p.smoothing) * x[target] - p.smoothing / static_cast<real>(p.n) * all.sum;
   });
 }
 
@@ -272,7 +301,8 @@ void CrossEntropyBackward(const CrossEntropy& p, const real* log_sum, real scale
     const Reals shift = hn::Set(Real(), log_sum[r]), by = hn::Set(Real(), scale);
     const Reals even = hn::Set(Real(), -scale * p.smoothing / static_cast<real>(p.n));
     map_range(g, p.n, p.rows * p.n, [&](Real d, size_t i, auto load) HWY_ATTR {
-      return hn::MulAdd(exp_of_negative(hn::Sub(load(d, x + i), shift)), by, even);
+      __builtin_prefetch(x + i + kAhead);
+      return hn::MulAdd(exp_below(load(d, x + i), shift), by, even);
     });
     g[target] -= scale * (1 - p.smoothing);
   });
