@@ -71,6 +71,8 @@ class Peer {
   std::string command_, state_;
 };
 
+bool is_rate(Unit unit) { return unit == Unit::gflops || unit == Unit::gbs; }
+
 double limit_for(Unit unit, const Limits& limits) { return unit == Unit::gflops ? limits.gflops : limits.copy_gbs; }
 
 double value_of(const Row& row, double seconds) {
@@ -123,8 +125,7 @@ Timing time_row(const Row& row, double seconds) {
 
 Result judge(const Row& row, const Timing& t, const Limits& limits, const std::map<std::string, double>& peers) {
   Result r{.name = row.name, .value = t.value, .unit = row.unit, .target = target_of(row)};
-  if (row.unit == Unit::gflops || row.unit == Unit::gbs)
-    r.percent_of_limit = 100 * t.value / limit_for(row.unit, limits);
+  if (is_rate(row.unit)) r.percent_of_limit = 100 * t.value / limit_for(row.unit, limits);
   if (const auto peer = peers.find(row.name); peer != peers.end()) r.peer_ratio = peer->second / (1e3 * t.seconds);
   if (t.composed_seconds > 0) r.composed_ratio = t.composed_seconds / t.seconds;
   r.holds = holds(row, r);
@@ -195,7 +196,7 @@ Report run(const RunOptions& options, std::ostream& out) {
       timings.push_back(time_row(rows[i], options.seconds));
       near[i] = before;
       before = Limits{};
-      if (rows[i].percent) before.refresh(options.seconds / 4);
+      if (is_rate(rows[i].unit)) before.refresh(options.seconds / 4);
       near[i].keep_better(before);
       report.limits.keep_better(near[i]);
     }
