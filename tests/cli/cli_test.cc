@@ -1,10 +1,10 @@
 // `attend` as its users meet it: what it prints, where, and with which exit code.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstdio>
 #include <string>
 #include <string_view>
@@ -113,12 +113,20 @@ TEST(Cli, StartsQuickly) {
 #else
   constexpr double kLimit = 30;
 #endif
+  // Processor time, which other programs on the machine do not change; `attend bench` has a row for the wall clock.
+  const auto spent = [] {
+    rusage usage{};
+    getrusage(RUSAGE_CHILDREN, &usage);
+    const auto milliseconds = [](const timeval& t) {
+      return 1e3 * static_cast<double>(t.tv_sec) + 1e-3 * static_cast<double>(t.tv_usec);
+    };
+    return milliseconds(usage.ru_utime) + milliseconds(usage.ru_stime);
+  };
   double best = 1e9;
   for (int i = 0; i < 10; ++i) {
-    const auto begin = std::chrono::steady_clock::now();
+    const double before = spent();
     ASSERT_EQ(attend_with("--version").code, 0);
-    const std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - begin;
-    best = std::min(best, taken.count());
+    best = std::min(best, spent() - before);
   }
   EXPECT_LT(best, kLimit) << "milliseconds for `attend --version`, best of 10, with the shell that starts it";
 }
