@@ -4,13 +4,13 @@
 #include <exception>
 #include <iomanip>
 #include <iostream>
-#include <numeric>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "attend/base/error.h"
+#include "attend/base/names.h"
 #include "attend/base/real.h"
 #include "attend/kernels/isa.h"
 #include "cli/commands.h"
@@ -53,21 +53,6 @@ int print_version() {
             << "instruction set  " << kernels::instruction_set() << " (here: " << others << ")\n"
             << "processor        " << kernels::processor() << '\n';
   return 0;
-}
-
-/// Fewest insertions, deletions and replacements that turn a into b (Levenshtein 1966).
-size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), size_t{0});
-  for (size_t i = 0; i < a.size(); ++i) {
-    size_t diagonal = std::exchange(row[0], i + 1);
-    for (size_t j = 0; j < b.size(); ++j) {
-      const size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
-    }
-  }
-  return row.back();
 }
 
 int unknown_command(std::string_view name) {

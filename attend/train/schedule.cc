@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "attend/base/names.h"
+
 namespace attend::train {
 namespace {
 
@@ -150,26 +152,11 @@ void Schedule::state(const VisitNumber&) {}
 std::span<const ScheduleRow> schedules() { return kSchedules; }
 
 std::unique_ptr<Schedule> make_schedule(std::string_view name, const ScheduleOptions& options) {
-  const ScheduleRow& row = detail::row_named("make_schedule", schedules(), name);
+  const ScheduleRow& row = row_named("make_schedule", schedules(), name);
   const double rate = options.rate.value_or(row.rate);
   require(std::isfinite(rate) && rate >= 0, "schedule ", name, ": the rate must not be negative, got ", rate);
   require(options.warmup >= 0, "schedule ", name, ": the warm-up must not be negative, got ", options.warmup);
   return row.make(options, rate);
-}
-
-size_t detail::edit_distance(std::string_view from, std::string_view to) {
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c; };
-  std::vector<size_t> row(to.size() + 1);  // row[j]: from the first i letters to the first j
-  for (size_t j = 0; j <= to.size(); ++j) row[j] = j;
-  for (size_t i = 1; i <= from.size(); ++i) {
-    size_t diagonal = std::exchange(row[0], i);
-    for (size_t j = 1; j <= to.size(); ++j) {
-      const size_t changed = diagonal + (lower(from[i - 1]) != lower(to[j - 1]));
-      diagonal = row[j];
-      row[j] = std::min({changed, row[j] + 1, row[j - 1] + 1});
-    }
-  }
-  return row[to.size()];
 }
 
 }  // namespace attend::train

@@ -55,24 +55,4 @@ std::span<const ScheduleRow> schedules();
 /// The schedule of that name; throws Error for an unknown one or for options that it cannot use.
 std::unique_ptr<Schedule> make_schedule(std::string_view name, const ScheduleOptions& options = {});
 
-namespace detail {
-
-/// How many letters have to be changed, added or left out to get from one to the other, capitals aside.
-size_t edit_distance(std::string_view from, std::string_view to);
-
-/// The row of that name; throws Error with all names and the nearest one where there is none.
-template <class Row>
-const Row& row_named(const char* where, std::span<const Row> table, std::string_view name) {
-  std::string menu;
-  const Row* nearest = &table[0];
-  for (const Row& row : table) {
-    if (row.name == name) return row;
-    menu.append(menu.empty() ? "" : ", ").append(row.name);
-    if (edit_distance(name, row.name) < edit_distance(name, nearest->name)) nearest = &row;
-  }
-  fail(where, ": wanted one of ", menu, ", got \"", name, "\"; the nearest is \"", nearest->name, "\"");
-}
-
-}  // namespace detail
-
 }  // namespace attend::train

@@ -192,14 +192,5 @@ TEST(Schedule, BadOptionsAreRefused) {
   EXPECT_EQ(error_of([] { make_schedule("noam")->rate(0); }), "schedule: steps count from 1, got 0");
 }
 
-TEST(Schedule, EditDistance) {
-  EXPECT_EQ(detail::edit_distance("", ""), 0u);
-  EXPECT_EQ(detail::edit_distance("", "abc"), 3u);
-  EXPECT_EQ(detail::edit_distance("abc", ""), 3u);
-  EXPECT_EQ(detail::edit_distance("kitten", "sitting"), 3u);
-  EXPECT_EQ(detail::edit_distance("flaw", "lawn"), 2u);
-  EXPECT_EQ(detail::edit_distance("Adam", "adaM"), 0u);
-}
-
 }  // namespace
 }  // namespace attend::train

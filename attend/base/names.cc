@@ -1,0 +1,34 @@
+#include "attend/base/names.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace attend {
+
+size_t edit_distance(std::string_view from, std::string_view to) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c; };
+  std::vector<size_t> row(to.size() + 1);  // row[j]: from the first i letters to the first j
+  for (size_t j = 0; j <= to.size(); ++j) row[j] = j;
+  for (size_t i = 1; i <= from.size(); ++i) {
+    size_t diagonal = std::exchange(row[0], i);
+    for (size_t j = 1; j <= to.size(); ++j) {
+      const size_t changed = diagonal + (lower(from[i - 1]) != lower(to[j - 1]));
+      diagonal = row[j];
+      row[j] = std::min({changed, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return row[to.size()];
+}
+
+void refuse_name(std::string_view where, std::span<const std::string_view> known, std::string_view name) {
+  std::string menu;
+  for (const std::string_view one : known) menu.append(menu.empty() ? "" : ", ").append(one);
+  require(!known.empty(), where, ": nothing of that kind is known, got \"", name, "\"");
+  const auto nearest = *std::min_element(known.begin(), known.end(), [&](std::string_view a, std::string_view b) {
+    return edit_distance(name, a) < edit_distance(name, b);
+  });
+  fail(where, ": wanted one of ", menu, ", got \"", name, "\"; the nearest is \"", nearest, "\"");
+}
+
+}  // namespace attend

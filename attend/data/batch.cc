@@ -1,0 +1,53 @@
+#include "attend/data/batch.h"
+
+#include <algorithm>
+
+#include "attend/base/error.h"
+
+namespace attend::data {
+
+Sequences::Sequences(const std::vector<std::vector<int32_t>>& rows) {
+  require(!rows.empty(), "Sequences: at least one sequence is wanted, got none");
+  size_t longest = 1;
+  for (const auto& row : rows) longest = std::max(longest, row.size());
+  ids.shape = {static_cast<int64_t>(rows.size()), static_cast<int64_t>(longest)};
+  ids.values.assign(rows.size() * longest, kPad);
+  for (size_t b = 0; b < rows.size(); ++b) {
+    std::copy(rows[b].begin(), rows[b].end(), ids.values.begin() + static_cast<std::ptrdiff_t>(b * longest));
+    lengths.push_back(static_cast<int32_t>(rows[b].size()));
+  }
+}
+
+std::vector<int32_t> Sequences::row(int64_t b) const {
+  const auto begin = ids.values.begin() + b * longest();
+  return {begin, begin + lengths[static_cast<size_t>(b)]};
+}
+
+Ids Sequences::by_time() const {
+  const size_t B = static_cast<size_t>(count()), T = static_cast<size_t>(longest());
+  std::vector<int32_t> values(B * T);
+  for (size_t b = 0; b < B; ++b) {
+    for (size_t t = 0; t < T; ++t) values[t * B + b] = ids.values[b * T + t];
+  }
+  return Ids({longest(), count()}, std::move(values));
+}
+
+Ids decoder_inputs(const Sequences& target) {
+  const size_t B = static_cast<size_t>(target.count()), T = static_cast<size_t>(target.longest());
+  std::vector<int32_t> values(B * (T + 1), kBegin);
+  for (size_t b = 0; b < B; ++b) std::copy_n(&target.ids.values[b * T], T, &values[b * (T + 1) + 1]);
+  return Ids({target.count(), target.longest() + 1}, std::move(values));
+}
+
+Ids decoder_targets(const Sequences& target, int32_t ignored) {
+  const size_t B = static_cast<size_t>(target.count()), T = static_cast<size_t>(target.longest());
+  std::vector<int32_t> values(B * (T + 1), ignored);
+  for (size_t b = 0; b < B; ++b) {
+    const size_t length = static_cast<size_t>(target.lengths[b]);
+    std::copy_n(&target.ids.values[b * T], length, &values[b * (T + 1)]);
+    values[b * (T + 1) + length] = kEnd;
+  }
+  return Ids({target.count(), target.longest() + 1}, std::move(values));
+}
+
+}  // namespace attend::data

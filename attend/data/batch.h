@@ -1,0 +1,40 @@
+// Batches of sequences of ids, padded to the longest.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "attend/tensor/tensor.h"
+
+namespace attend::data {
+
+/// Ids that every vocabulary reserves; words begin at kFirstWord.
+constexpr int32_t kPad = 0, kUnknown = 1, kBegin = 2, kEnd = 3, kFirstWord = 4;
+
+/// B sequences: ids [B,T] with kPad beyond each one's length.
+struct Sequences {
+  Ids ids;
+  std::vector<int32_t> lengths;
+
+  Sequences() = default;
+  /// Pads to the longest. Empty sequences are allowed; T is at least 1.
+  explicit Sequences(const std::vector<std::vector<int32_t>>& rows);
+
+  int64_t count() const { return ids.shape[0]; }
+  int64_t longest() const { return ids.shape[1]; }
+  std::vector<int32_t> row(int64_t b) const;
+  /// Time-major [T,B], as recurrent layers read them.
+  Ids by_time() const;
+};
+
+/// What a model learns from: target[b] answers source[b]. Targets carry neither kBegin nor kEnd; models add them.
+/// A label is a target of one id, tags are a target as long as the source.
+struct Batch {
+  Sequences source, target;
+};
+
+/// What a decoder reads and what it has to say, [B,T+1]: kBegin before the target; kEnd after it, then `ignored`.
+Ids decoder_inputs(const Sequences& target);
+Ids decoder_targets(const Sequences& target, int32_t ignored = -1);
+
+}  // namespace attend::data

@@ -1,0 +1,68 @@
+#include "attend/base/options.h"
+
+#include <gtest/gtest.h>
+
+namespace attend {
+namespace {
+
+struct Inner {
+  std::string score = "dot";
+  double rate = 0.5;
+  template <class Visit>
+  void fields(Visit&& visit) {
+    visit("score", score, "how a query meets a key");
+    visit("rate", rate, "share");
+  }
+};
+
+struct Outer {
+  int64_t size = 3;
+  bool tied = false;
+  Inner attention;
+  template <class Visit>
+  void fields(Visit&& visit) {
+    visit("size", size, "width");
+    visit("tied", tied, "one table");
+    visit("attention", attention, "");
+  }
+};
+
+std::string error_of(const Settings& settings) {
+  Outer options;
+  try {
+    set_options("model", options, settings);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Options, AreSetByName) {
+  Outer options;
+  set_options("model", options, {{"size", "7"}, {"tied", "true"}, {"attention.rate", "0.25"}});
+  EXPECT_EQ(options.size, 7);
+  EXPECT_TRUE(options.tied);
+  EXPECT_EQ(options.attention.rate, 0.25);
+  EXPECT_EQ(options.attention.score, "dot");
+}
+
+TEST(Options, PrintedAndSetAgainAreTheSame) {
+  Outer options{.size = 9, .tied = true, .attention = {"additive", 1.0 / 3}}, again;
+  set_options("model", again, settings_of(options));
+  EXPECT_EQ(settings_of(again), settings_of(options));
+  EXPECT_EQ(again.attention.rate, 1.0 / 3);
+}
+
+TEST(Options, WhatIsWrongIsNamed) {
+  EXPECT_EQ(error_of({{"attention.scor", "dot"}}),
+            "model: wanted one of size, tied, attention.score, attention.rate, got \"attention.scor\"; the nearest is "
+            "\"attention.score\"");
+  EXPECT_EQ(error_of({{"size", "many"}}), "size: a whole number is wanted, got \"many\"");
+  EXPECT_EQ(error_of({{"size", "3x"}}), "size: a whole number is wanted, got \"3x\"");
+  EXPECT_EQ(error_of({{"size", ""}}), "size: a whole number is wanted, got \"\"");
+  EXPECT_EQ(error_of({{"tied", "yes"}}), "tied: true or false is wanted, got \"yes\"");
+  EXPECT_EQ(error_of({{"attention.rate", "half"}}), "attention.rate: a number is wanted, got \"half\"");
+}
+
+}  // namespace
+}  // namespace attend
