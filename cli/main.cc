@@ -4,6 +4,7 @@
 #include <exception>
 #include <iomanip>
 #include <iostream>
+#include <numeric>
 #include <string>
 #include <string_view>
 #include <utility>

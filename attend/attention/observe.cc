@@ -1,0 +1,28 @@
+#include "attend/attention/observe.h"
+
+#include <utility>
+
+namespace attend {
+namespace {
+thread_local Observing* current_observing = nullptr;
+thread_local ObservedRows* current_rows = nullptr;
+}  // namespace
+
+Observing::Observing(Sink& sink) : sink_(sink), outer_(std::exchange(current_observing, this)) {}
+Observing::~Observing() { current_observing = outer_; }
+
+bool Observing::active() { return current_observing != nullptr; }
+
+void Observing::tell(Observation observation) {
+  if (current_rows) {
+    observation.sentence = current_rows->sentence_;
+    observation.beam = current_rows->beam_;
+  }
+  for (Observing* one = current_observing; one; one = one->outer_) one->sink_.observe(observation);
+}
+
+ObservedRows::ObservedRows(std::span<const int32_t> sentence, std::span<const int32_t> beam)
+    : sentence_(sentence), beam_(beam), outer_(std::exchange(current_rows, this)) {}
+ObservedRows::~ObservedRows() { current_rows = outer_; }
+
+}  // namespace attend

@@ -1,0 +1,63 @@
+// Observation: whoever wants to see what a network looks at opens a scope with a sink; every attention inside it tells
+// the sink its weights. Without a scope nothing is computed or kept for it, and with one the results are the same bits.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "attend/tensor/tensor.h"
+
+namespace attend {
+
+/// One call of one attention, on N rows at once.
+struct Observation {
+  std::string_view site;        ///< which attention: "decoder.memory", "encoder.self"
+  int64_t layer = 0;            ///< of the stack that it belongs to
+  int64_t step = 0;             ///< position of the first query
+  Tensor weights;               ///< [N,heads,Tq,Tk]; 0 where a pair does not meet
+  Tensor centres;               ///< [N,heads,Tq], where a window has a centre; else undefined
+  bool hard = false;            ///< each row of weights is one choice
+  std::span<const int32_t> key_lengths;  ///< [N]; empty: all Tk
+  /// [N] in a search: whose hypothesis each row is, and which of its beams; else empty (row n is sentence n).
+  std::span<const int32_t> sentence, beam;
+};
+
+class Sink {
+ public:
+  virtual ~Sink() = default;
+  virtual void observe(const Observation& observation) = 0;
+};
+
+/// While it lives, attention on this thread is observed. Scopes nest: each sink sees everything.
+class Observing {
+ public:
+  explicit Observing(Sink& sink);
+  ~Observing();
+  Observing(const Observing&) = delete;
+  Observing& operator=(const Observing&) = delete;
+
+  /// True if anybody observes on this thread.
+  static bool active();
+  static void tell(Observation observation);
+
+ private:
+  Sink& sink_;
+  Observing* outer_;
+};
+
+/// Within its scope, rows of a batch are these hypotheses. The spans must outlive it.
+class ObservedRows {
+ public:
+  ObservedRows(std::span<const int32_t> sentence, std::span<const int32_t> beam);
+  ~ObservedRows();
+  ObservedRows(const ObservedRows&) = delete;
+  ObservedRows& operator=(const ObservedRows&) = delete;
+
+ private:
+  friend class Observing;
+  std::span<const int32_t> sentence_, beam_;
+  ObservedRows* outer_;
+};
+
+}  // namespace attend
