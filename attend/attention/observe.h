@@ -12,12 +12,12 @@ namespace attend {
 
 /// One call of one attention, on N rows at once.
 struct Observation {
-  std::string_view site;        ///< which attention: "decoder.memory", "encoder.self"
-  int64_t layer = 0;            ///< of the stack that it belongs to
-  int64_t step = 0;             ///< position of the first query
-  Tensor weights;               ///< [N,heads,Tq,Tk]; 0 where a pair does not meet
-  Tensor centres;               ///< [N,heads,Tq], where a window has a centre; else undefined
-  bool hard = false;            ///< each row of weights is one choice
+  std::string_view site;                 ///< which attention: "decoder.memory", "encoder.self"
+  int64_t layer = 0;                     ///< of the stack that it belongs to
+  int64_t step = 0;                      ///< position of the first query
+  Tensor weights;                        ///< [N,heads,Tq,Tk]; 0 where a pair does not meet
+  Tensor centres;                        ///< [N,heads,Tq], where a window has a centre; else undefined
+  bool hard = false;                     ///< each row of weights is one choice
   std::span<const int32_t> key_lengths;  ///< [N]; empty: all Tk
   /// [N] in a search: whose hypothesis each row is, and which of its beams; else empty (row n is sentence n).
   std::span<const int32_t> sentence, beam;

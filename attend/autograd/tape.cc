@@ -55,9 +55,11 @@ void Tape::backward(const Var& loss, const Tensor& seed) {
     unwinding_tape = outer;
     entries_.clear();
     unsettled_.clear();
+    packed_.forget();
     throw;
   }
   unsettled_.clear();
+  packed_.forget();
   unwinding_tape = outer;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "attend/autograd/var.h"
+#include "attend/kernels/gemm.h"
 
 namespace attend {
 
@@ -44,6 +45,7 @@ class Tape {
   std::vector<Entry> entries_;
   std::vector<Slot> unsettled_;
   Tape* outer_;
+  kernels::PackedWeights packed_;  // for the steps of a decoder, forwards and backwards
 };
 
 /// Within its scope nothing is recorded, whatever tape is open.

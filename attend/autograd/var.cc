@@ -93,10 +93,16 @@ Tensor& Slot::buffer() const {
   return gradient;
 }
 
+uint64_t Var::new_version() {
+  static std::atomic<uint64_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
 Var Var::leaf(Tensor value) {
   require(value.defined(), "Var::leaf: wanted a tensor, got an undefined one");
   auto* node = new GradientNode;
   node->leaf = true;
+  node->version = new_version();
   node->shape = value.shape();
   return Var(std::move(value), Slot(node));
 }

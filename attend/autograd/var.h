@@ -13,6 +13,7 @@ namespace attend {
 struct GradientNode {
   std::atomic<uint32_t> references{1};
   bool leaf = false;
+  uint64_t version = 0;  // of a leaf's value; see Var::version
   Shape shape;
   Tensor gradient;
   // dW += dyᵀ·x of a weight that is applied many times: kept until one product serves all (see Slot::add_product).
@@ -69,7 +70,13 @@ class Var {
   static Var leaf(Tensor value);
 
   const Tensor& value() const { return value_; }
-  Tensor& value() { return value_; }
+  /// To change it: a leaf then has a new version.
+  Tensor& value() {
+    if (slot_.wanted() && slot_.node()->leaf) slot_.node()->version = new_version();
+    return value_;
+  }
+  /// A number that no other state of any leaf has, by which packed weights are known; 0 for what is not a leaf.
+  uint64_t version() const { return slot_.wanted() ? slot_.node()->version : 0; }
   bool defined() const { return value_.defined(); }
   const Shape& shape() const { return value_.shape(); }
   int rank() const { return value_.rank(); }
@@ -86,6 +93,7 @@ class Var {
   Var detach() const { return Var(value_); }
 
  private:
+  static uint64_t new_version();
   Tensor value_;
   Slot slot_;
 };

@@ -35,6 +35,8 @@ constexpr size_t kBlockRows = 96;
 
 constexpr size_t panels(size_t n) { return (n + kPanel - 1) / kPanel; }
 constexpr size_t packed_size(size_t k, size_t n) { return panels(n) * kPanel * k; }
+/// The number of a layout (0 … 7) of this instruction set's panels, for PackedWeights.
+constexpr size_t packed_form(size_t layout) { return kPanel * 8 + layout; }
 
 /// One tile: c[R, 2·kLanes] (+)= a[R, k] · b[k, 2·kLanes]; rows of b lie `ldb` apart.
 template <size_t R>

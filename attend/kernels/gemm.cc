@@ -1,6 +1,7 @@
 #include "attend/kernels/gemm.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "attend/kernels/parallel.h"
 
@@ -22,6 +23,9 @@ constexpr size_t kBlockColumns = 128;
 constexpr size_t kParallelWork = size_t{1} << 20;
 // With fewer rows than this, packing B costs more than the strided reads that it saves.
 constexpr size_t kPackRows = 16;
+
+// With more rows than this, packing B is a small part of the work, and its memory is better given back.
+constexpr size_t kKeepRows = 512;
 
 void add_bias(const real* bias, size_t m, size_t n, real* c, size_t ldc) {
   const Real d;
@@ -171,7 +175,13 @@ void Gemm(const Product& p) {
     lda = p.k;
   }
   if (p.m < kPackRows && p.k > 0) return p.transpose_b ? product_of_columns(p, a, lda) : product_of_rows(p, a, lda);
-  const memory::Scratch packed(packed_size(p.k, p.n));
+  PackedWeights* const scope = p.version != 0 && p.m <= kKeepRows ? PackedWeights::current() : nullptr;
+  const memory::Scratch packed(scope ? 0 : packed_size(p.k, p.n));
+  if (scope) {
+    const PackedWeights::Key key{p.version, packed_form(p.transpose_b ? 1 : 0)};
+    const real* kept = scope->find(key, packed_size(p.k, p.n), [&](real* fresh) { PackB(p, fresh); });
+    return product_of_packed(p, a, lda, kept);
+  }
   PackB(p, packed.data());
   product_of_packed(p, a, lda, packed.data());
 }
@@ -185,6 +195,26 @@ namespace attend::kernels {
 
 HWY_EXPORT(Gemm);
 HWY_EXPORT(Transpose);
+
+namespace {
+thread_local PackedWeights* current_weights = nullptr;
+}  // namespace
+
+PackedWeights::PackedWeights() : outer_(std::exchange(current_weights, this)) {}
+PackedWeights::~PackedWeights() { current_weights = outer_; }
+PackedWeights* PackedWeights::current() { return current_weights; }
+void PackedWeights::forget() { entries_.clear(); }
+
+const real* PackedWeights::known_as(const Key& key) const {
+  for (const Entry& entry : entries_) {
+    if (entry.key == key) return entry.packed.data();
+  }
+  return nullptr;
+}
+
+real* PackedWeights::keep(const Key& key, size_t size) {
+  return entries_.emplace_back(Entry{key, memory::Scratch(size)}).packed.data();
+}
 
 void gemm(const Product& product) { HWY_DYNAMIC_DISPATCH(Gemm)(product); }
 

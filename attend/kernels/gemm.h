@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <vector>
 
 #include "attend/base/memory.h"
 #include "attend/base/real.h"
@@ -25,6 +27,44 @@ struct Product {
   size_t ldc = 0;
   bool accumulate = false;
   const real* bias = nullptr;
+  uint64_t version = 0;  // b is a parameter in this state: within a scope of PackedWeights its packed form is kept
+};
+
+/// While one is open on this thread, weights are packed once for all products of few rows: the steps of a decoder would
+/// spend as long on packing as on multiplying.
+class PackedWeights {
+ public:
+  PackedWeights();
+  ~PackedWeights();
+  PackedWeights(const PackedWeights&) = delete;
+  PackedWeights& operator=(const PackedWeights&) = delete;
+  static PackedWeights* current();
+  void forget();
+
+  /// A version is a number that no other state of any parameter has; a form is a layout of an instruction set.
+  struct Key {
+    uint64_t version;
+    size_t form;
+    bool operator==(const Key&) const = default;
+  };
+  /// The packed form of that key; `pack(memory)` makes it, `size` numbers, if it is new.
+  template <class Pack>
+  const real* find(const Key& key, size_t size, Pack&& pack) {
+    if (const real* known = known_as(key)) return known;
+    real* fresh = keep(key, size);
+    pack(fresh);
+    return fresh;
+  }
+
+ private:
+  struct Entry {
+    Key key;
+    memory::Scratch packed;
+  };
+  const real* known_as(const Key& key) const;
+  real* keep(const Key& key, size_t size);
+  std::vector<Entry> entries_;
+  PackedWeights* outer_;
 };
 
 /// The sum over k runs in the same order whatever the number of threads.

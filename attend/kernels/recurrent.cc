@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "attend/base/memory.h"
+#include "attend/kernels/gemm.h"
 #include "attend/kernels/parallel.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -153,18 +154,33 @@ void with_team(const Recurrence& r, Body&& body) {
   parallel_team(body);
 }
 
+// Forms of U in PackedWeights, beside the two of a plain product.
+constexpr size_t kGates = packed_form(2), kGateGradients = packed_form(3);
+
+/// Where U is kept from step to step, if it is called one step at a time.
+PackedWeights* scope_for(const Recurrence& r) {
+  return r.steps == 1 && r.version != 0 ? PackedWeights::current() : nullptr;
+}
+
 void RecurrentForward(const Recurrence& r) {
   const size_t H = r.hidden, G = gates_of(r.cell), matrix = packed_size(H, H);
-  const memory::Scratch packed(G * matrix);
+  PackedWeights* const scope = scope_for(r);
+  const memory::Scratch fresh(scope ? 0 : G * matrix);
+  // Uᵀ of some units, gate by gate.
+  const auto pack_units = [&](const Units& u, real* out) {
+    for (size_t g = 0; g < G; ++g) {
+      pack(r.weights + (g * H + u.begin) * H, H, true, H, u.count(), out + g * matrix + u.begin * H);
+    }
+  };
+  const real* packed =
+      scope ? scope->find({r.version, kGates}, G * matrix, [&](real* out) { pack_units(Units(Team{}, H), out); })
+            : fresh.data();
   const Walker walker(r);
   with_team(r, [&](const Team& team) {
     const Units u(team, H);
-    // Each member packs the columns that it will use: Uᵀ of its units, gate by gate.
-    for (size_t g = 0; g < G; ++g) {
-      pack(r.weights + (g * H + u.begin) * H, H, true, H, u.count(), packed.data() + g * matrix + u.begin * H);
-    }
+    if (!scope) pack_units(u, fresh.data());  // each member what it will use
     for (size_t i = 0; i < r.steps; ++i) {
-      forward_step(r, walker, u, walker.step(i), packed.data());
+      forward_step(r, walker, u, walker.step(i), packed);
       team.barrier();
     }
   });
@@ -238,13 +254,23 @@ void RecurrentBackward(const Recurrence& r, const real* dy, real* dh, real* dc) 
   const size_t H = r.hidden, B = r.batch, G = gates_of(r.cell);
   // The gru's candidate has a gradient of its own: its rows of U are packed and multiplied apart from r's and z's.
   const size_t joint = r.cell == Cell::gru ? 2 : G;
-  const memory::Scratch packed(packed_size(joint * H, H) + packed_size(H, H));
-  real* packed_candidate = packed.data() + packed_size(joint * H, H);
+  const size_t candidate_at = packed_size(joint * H, H), size = candidate_at + packed_size(H, H);
+  PackedWeights* const scope = scope_for(r);
+  const memory::Scratch fresh(scope ? 0 : size);
+  const auto pack_units = [&](const Units& u, real* out) {
+    pack(r.weights + u.begin, H, false, joint * H, u.count(), out + u.begin * joint * H);
+    if (joint < G) {
+      pack(r.weights + joint * H * H + u.begin, H, false, H, u.count(), out + candidate_at + u.begin * H);
+    }
+  };
+  const real* packed =
+      scope ? scope->find({r.version, kGateGradients}, size, [&](real* out) { pack_units(Units(Team{}, H), out); })
+            : fresh.data();
+  const real* packed_candidate = packed + candidate_at;
   const Walker walker(r);
   with_team(r, [&](const Team& team) {
     const Units u(team, H);
-    pack(r.weights + u.begin, H, false, joint * H, u.count(), packed.data() + u.begin * joint * H);
-    if (joint < G) pack(r.weights + joint * H * H + u.begin, H, false, H, u.count(), packed_candidate + u.begin * H);
+    if (!scope) pack_units(u, fresh.data());
     for (size_t i = r.steps; i-- > 0;) {
       const Step s = walker.step(i);
       for (size_t row = 0; row < B; ++row) {
@@ -261,7 +287,7 @@ void RecurrentBackward(const Recurrence& r, const real* dy, real* dh, real* dc) 
         }
       }
       team.barrier();
-      packed_product(s.gates, G * H, packed.data() + u.begin * joint * H, joint * H, s.rows, u.count(), joint * H,
+      packed_product(s.gates, G * H, packed + u.begin * joint * H, joint * H, s.rows, u.count(), joint * H,
                      dh + u.begin, H, true);
       if (joint < G) {
         packed_product(s.candidate, H, packed_candidate + u.begin * H, H, s.rows, u.count(), H, dh + u.begin, H, true);

@@ -25,6 +25,7 @@ struct Recurrence {
   bool reverse = false;
   const int32_t* lengths = nullptr;      // [B], or null: all of full length
   const real* weights = nullptr;         // U [G·H, H]
+  uint64_t version = 0;                  // of U, where it is a parameter (see PackedWeights)
   const real* candidate_bias = nullptr;  // cₙ [H], gru only
   real* gates = nullptr;  // [T,B,G·H]: in, W·x + b; out, the activated gates; after the backward pass, ∂/∂(W·x + b)
   real* candidate = nullptr;      // [T,B,H], gru only: Uₙh + cₙ; after the backward pass, its gradient

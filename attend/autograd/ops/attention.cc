@@ -49,6 +49,10 @@ Var scaled_dot_product_attention(const Var& q, const Var& k, const Var& v, const
   if (options.dropout > 0) problem.dropout_key = options.random->next_key();
   Tensor out(q.shape()), log_sum({q.dim(0), options.heads, q.dim(1)});
   kernels::attention_forward(problem, out.data(), log_sum.data());
+  if (options.weights) {
+    *options.weights = Tensor({q.dim(0), options.heads, q.dim(1), k.dim(1)});
+    kernels::attention_weights(problem, log_sum.data(), options.weights->data());
+  }
   if (!recording(q, k, v)) return out;
   return record(out, [q = q.slot(), k = k.slot(), v = v.slot(), qt = q.value(), kt = k.value(), vt = v.value(), out,
                       log_sum, lengths = options.key_lengths, problem](Tensor dy) mutable {

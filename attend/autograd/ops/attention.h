@@ -22,6 +22,8 @@ struct AttentionOptions {
   /// Dropout on the weights; takes one key from `random`.
   real dropout = 0;
   Random* random = nullptr;
+  /// Where given, the weights [B,heads,Tq,Tk] are left here, computed apart: the result is the same bits.
+  Tensor* weights = nullptr;
 };
 
 /// softmax(scale·q kᵀ)·v for each head (Vaswani et al. 2017, eq. 1): q [B,Tq,D], k and v [B,Tk,D] → [B,Tq,D]; head h is

@@ -80,6 +80,7 @@ Var linear(const Var& x, const Var& weight, const Var& bias, Activation activati
           "] is wanted for weight ", weight.shape(), ", got ", bias.shape());
   const size_t I = static_cast<size_t>(weight.dim(1)), O = static_cast<size_t>(weight.dim(0));
   const size_t N = x.shape().outer(x.rank() - 1);
+  const uint64_t version = weight.version();
   Tensor pre(x.shape().with(-1, weight.dim(0)));
   kernels::gemm({.m = N,
                  .n = O,
@@ -91,7 +92,8 @@ Var linear(const Var& x, const Var& weight, const Var& bias, Activation activati
                  .transpose_b = true,
                  .c = pre.data(),
                  .ldc = O,
-                 .bias = bias.defined() ? bias.value().data() : nullptr});
+                 .bias = bias.defined() ? bias.value().data() : nullptr,
+                 .version = version});
   const bool plain = activation == Activation::none;
   const kernels::Unary f = function_of(activation);
   const bool tape = recording(x, weight, bias);
@@ -101,7 +103,7 @@ Var linear(const Var& x, const Var& weight, const Var& bias, Activation activati
   if (!tape) return y;
   const Tensor kept = plain ? Tensor() : kernels::keeps_output(f) ? y : pre;
   return record(y, [x = x.slot(), w = weight.slot(), b = bias.slot(), input = x.value(), matrix = weight.value(), kept,
-                    plain, f, N, I, O](Tensor dy) {
+                    plain, f, N, I, O, version](Tensor dy) {
     if (!plain) {
       Tensor dpre = dy.unique() ? dy : Tensor(dy.shape());
       kernels::unary_backward(f, dy.data(), kept.data(), dpre.data(), dpre.size());
@@ -110,8 +112,16 @@ Var linear(const Var& x, const Var& weight, const Var& bias, Activation activati
     if (b.wanted()) kernels::sum_columns(dy.data(), N, O, b.buffer().data(), true);
     if (x.wanted()) {
       Tensor dx(input.shape());
-      kernels::gemm(
-          {.m = N, .n = I, .k = O, .a = dy.data(), .lda = O, .b = matrix.data(), .ldb = I, .c = dx.data(), .ldc = I});
+      kernels::gemm({.m = N,
+                     .n = I,
+                     .k = O,
+                     .a = dy.data(),
+                     .lda = O,
+                     .b = matrix.data(),
+                     .ldb = I,
+                     .c = dx.data(),
+                     .ldc = I,
+                     .version = version});
       x.add(std::move(dx));
     }
     const int64_t rows = static_cast<int64_t>(N);

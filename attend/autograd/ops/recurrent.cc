@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
+#include "attend/autograd/ops/matrix.h"
 #include "attend/autograd/tape.h"
 #include "attend/base/error.h"
 #include "attend/kernels/elementwise.h"
@@ -15,25 +17,24 @@ namespace {
 constexpr const char* name_of(Cell cell) { return cell == Cell::rnn ? "rnn" : cell == Cell::gru ? "gru" : "lstm"; }
 
 struct Sizes {
-  int64_t T, B, I, H, G;
+  int64_t T, B, H, G;
 };
 
-Sizes require_shapes(Cell cell, const RecurrentWeights& w, const Var& x, const RecurrentState& initial,
-                     const std::vector<int32_t>& lengths) {
+Sizes require_shapes(Cell cell, const Var& gates, const Var& state_weights, const Var& candidate_bias,
+                     const RecurrentState& initial, const std::vector<int32_t>& lengths) {
   const char* where = name_of(cell);
   const int64_t G = static_cast<int64_t>(kernels::gates_of(cell));
-  require(x.defined() && x.rank() == 3, where, ": x [T,B,I] is wanted, got ", x.shape());
-  require(w.state.defined() && w.state.rank() == 2 && w.state.dim(0) == G * w.state.dim(1) && w.state.dim(1) > 0, where,
-          ": state weights [", G, "·H,H] are wanted, got ", w.state.shape());
-  const Sizes s{x.dim(0), x.dim(1), x.dim(2), w.state.dim(1), G};
-  require(w.input.defined() && w.input.shape() == Shape{G * s.H, s.I}, where, ": input weights [", G * s.H, ", ", s.I,
-          "] are wanted, got ", w.input.shape());
-  require(w.bias.defined() && w.bias.shape() == Shape{G * s.H}, where, ": bias [", G * s.H, "] is wanted, got ",
-          w.bias.shape());
-  require((cell == Cell::gru) == w.candidate_bias.defined() &&
-              (cell != Cell::gru || w.candidate_bias.shape() == Shape{s.H}),
-          where, cell == Cell::gru ? ": candidate_bias [H] is wanted" : ": no candidate_bias is wanted", ", got ",
-          w.candidate_bias.shape());
+  require(state_weights.defined() && state_weights.rank() == 2 && state_weights.dim(0) == G * state_weights.dim(1) &&
+              state_weights.dim(1) > 0,
+          where, ": state weights [", G, "·H,H] are wanted, got ", state_weights.shape());
+  const int64_t H = state_weights.dim(1);
+  require(gates.defined() && gates.rank() == 3 && gates.dim(2) == G * H, where, ": gates [T,B,", G * H,
+          "] are wanted, got ", gates.shape());
+  const Sizes s{gates.dim(0), gates.dim(1), H, G};
+  require(
+      (cell == Cell::gru) == candidate_bias.defined() && (cell != Cell::gru || candidate_bias.shape() == Shape{s.H}),
+      where, cell == Cell::gru ? ": candidate_bias [H] is wanted" : ": no candidate_bias is wanted", ", got ",
+      candidate_bias.shape());
   for (const Var* state : {&initial.h, &initial.c}) {
     require(!state->defined() || state->shape() == Shape{s.B, s.H}, where, ": an initial state [", s.B, ", ", s.H,
             "] is wanted, got ", state->shape());
@@ -80,7 +81,8 @@ struct Kept {
   Sizes s;
   bool reverse;
   std::vector<int32_t> lengths;
-  Tensor x, input_weights, state_weights, candidate_bias, gates, candidate, hidden, cells;
+  uint64_t version;
+  Tensor state_weights, candidate_bias, gates, candidate, hidden, cells;
 
   kernels::Recurrence problem() {
     return {.cell = cell,
@@ -90,6 +92,7 @@ struct Kept {
             .reverse = reverse,
             .lengths = lengths.empty() ? nullptr : lengths.data(),
             .weights = state_weights.data(),
+            .version = version,
             .candidate_bias = candidate_bias.data(),
             .gates = gates.data(),
             .candidate = candidate.data(),
@@ -99,7 +102,7 @@ struct Kept {
 };
 
 struct Slots {
-  Slot x, input, state, bias, candidate_bias, h, c;
+  Slot gates, state, candidate_bias, h, c;
 };
 
 void add_bias_gradient(const Slot& slot, const Tensor& d) {
@@ -127,67 +130,58 @@ void backward(Kept& k, const Slots& slots, std::span<Tensor> gradients) {
   const Tensor dgates = k.gates.reshape({rows, width});
   slots.h.add(dh);
   if (k.cell == Cell::lstm) slots.c.add(dc);
-  add_bias_gradient(slots.bias, dgates);
   if (k.cell == Cell::gru) add_bias_gradient(slots.candidate_bias, k.candidate.reshape({rows, s.H}));
-  if (slots.x.wanted()) {
-    Tensor dx(k.x.shape());
-    kernels::gemm({.m = static_cast<size_t>(rows),
-                   .n = static_cast<size_t>(s.I),
-                   .k = static_cast<size_t>(width),
-                   .a = dgates.data(),
-                   .lda = static_cast<size_t>(width),
-                   .b = k.input_weights.data(),
-                   .ldb = static_cast<size_t>(s.I),
-                   .c = dx.data(),
-                   .ldc = static_cast<size_t>(s.I)});
-    slots.x.add(std::move(dx));
-  }
+  slots.gates.add(k.gates);
   const Tensor before = k.reverse ? k.hidden.rows(1, s.T + 1) : k.hidden.rows(0, s.T);
   if (slots.state.wanted()) slots.state.add_product(recurrent_gradient(k, dgates), before.reshape({rows, s.H}));
-  if (slots.input.wanted()) slots.input.add_product(dgates, k.x.reshape({rows, s.I}));
 }
 
 }  // namespace
 
-RecurrentOutput recurrent(Cell cell, const RecurrentWeights& w, const Var& x, const RecurrentState& initial,
-                          const std::vector<int32_t>& lengths, bool reverse) {
-  const Sizes s = require_shapes(cell, w, x, initial, lengths);
+RecurrentOutput recurrence(Cell cell, Var gates, const Var& state_weights, const Var& candidate_bias,
+                           const RecurrentState& initial, const std::vector<int32_t>& lengths, bool reverse) {
+  const Sizes s = require_shapes(cell, gates, state_weights, candidate_bias, initial, lengths);
   const bool is_lstm = cell == Cell::lstm, is_gru = cell == Cell::gru;
+  const bool tape = recording(gates, state_weights, candidate_bias, initial.h, initial.c);
+  const Slots slots{gates.slot(), state_weights.slot(), candidate_bias.slot(), initial.h.slot(), initial.c.slot()};
+  Tensor values = std::as_const(gates).value();
+  gates = Var();
+  if (!values.unique()) values = values.clone();
   Kept k{.cell = cell,
          .s = s,
          .reverse = reverse,
          .lengths = lengths,
-         .x = x.value(),
-         .input_weights = w.input.value(),
-         .state_weights = w.state.value(),
-         .candidate_bias = w.candidate_bias.value(),
-         .gates = Tensor({s.T, s.B, s.G * s.H}),
+         .version = state_weights.version(),
+         .state_weights = state_weights.value(),
+         .candidate_bias = candidate_bias.value(),
+         .gates = std::move(values),
          .candidate = is_gru ? Tensor({s.T, s.B, s.H}) : Tensor(),
          .hidden = begin_states(s, initial.h, reverse),
          .cells = is_lstm ? begin_states(s, initial.c, reverse) : Tensor()};
-  const size_t width = static_cast<size_t>(s.G * s.H), I = static_cast<size_t>(s.I);
-  kernels::gemm({.m = static_cast<size_t>(s.T * s.B),
-                 .n = width,
-                 .k = I,
-                 .a = x.value().data(),
-                 .lda = I,
-                 .b = w.input.value().data(),
-                 .ldb = I,
-                 .transpose_b = true,
-                 .c = k.gates.data(),
-                 .ldc = width,
-                 .bias = w.bias.value().data()});
   kernels::recurrent_forward(k.problem());
   const int64_t final_slot = reverse ? 0 : s.T;
   const Tensor y = outputs_of(k.hidden, s, lengths, reverse);
   const Tensor h = k.hidden[final_slot], c = is_lstm ? k.cells[final_slot] : Tensor();
-  if (!recording(x, w.input, w.state, w.bias, w.candidate_bias, initial.h, initial.c)) return {y, {h, c}};
-  const Slots slots{x.slot(),         w.input.slot(),  w.state.slot(), w.bias.slot(), w.candidate_bias.slot(),
-                    initial.h.slot(), initial.c.slot()};
+  if (!tape) return {y, {h, c}};
   const std::array<Slot, 3> outputs{detail::new_slot(y.shape()), detail::new_slot(h.shape()),
                                     is_lstm ? detail::new_slot(c.shape()) : Slot()};
   Tape::current()->add(outputs, [k = std::move(k), slots](std::span<Tensor> d) mutable { backward(k, slots, d); });
   return {Var(y, outputs[0]), {Var(h, outputs[1]), is_lstm ? Var(c, outputs[2]) : Var()}};
+}
+
+RecurrentOutput recurrent(Cell cell, const RecurrentWeights& w, const Var& x, const RecurrentState& initial,
+                          const std::vector<int32_t>& lengths, bool reverse) {
+  const char* where = name_of(cell);
+  const int64_t G = static_cast<int64_t>(kernels::gates_of(cell));
+  require(x.defined() && x.rank() == 3, where, ": x [T,B,I] is wanted, got ", x.shape());
+  require(w.state.defined() && w.state.rank() == 2 && w.state.dim(0) == G * w.state.dim(1) && w.state.dim(1) > 0, where,
+          ": state weights [", G, "·H,H] are wanted, got ", w.state.shape());
+  const int64_t width = w.state.dim(0);
+  require(w.input.defined() && w.input.shape() == Shape{width, x.dim(2)}, where, ": input weights [", width, ", ",
+          x.dim(2), "] are wanted, got ", w.input.shape());
+  require(w.bias.defined() && w.bias.shape() == Shape{width}, where, ": bias [", width, "] is wanted, got ",
+          w.bias.shape());
+  return recurrence(cell, linear(x, w.input, w.bias), w.state, w.candidate_bias, initial, lengths, reverse);
 }
 
 }  // namespace attend

@@ -32,4 +32,10 @@ struct RecurrentOutput {
 RecurrentOutput recurrent(Cell cell, const RecurrentWeights& weights, const Var& x, const RecurrentState& initial = {},
                           const std::vector<int32_t>& lengths = {}, bool reverse = false);
 
+/// The same from W·x + b [T,B,G·H], which the caller has made (of several inputs, say); it is overwritten where nobody else
+/// holds it.
+RecurrentOutput recurrence(Cell cell, Var gates, const Var& state_weights, const Var& candidate_bias,
+                           const RecurrentState& initial = {}, const std::vector<int32_t>& lengths = {},
+                           bool reverse = false);
+
 }  // namespace attend

@@ -8,6 +8,7 @@
 #include "attend/base/error.h"
 #include "attend/kernels/elementwise.h"
 #include "attend/kernels/rows.h"
+#include "attend/kernels/sparsemax.h"
 
 namespace attend {
 namespace {
@@ -108,6 +109,19 @@ Var log_softmax(const Var& x, const Tensor& mask) {
   return record(y, [x = x.slot(), y, seen, r](Tensor dy) {
     Tensor dx = dy.unique() ? dy : Tensor(dy.shape());
     kernels::log_softmax_backward(dy.data(), y.data(), r.count, r.length, seen->rows(), dx.data());
+    x.add(std::move(dx));
+  });
+}
+
+Var sparsemax(const Var& x, const Tensor& mask) {
+  const Rows r = rows_of("sparsemax", x);
+  const Mask which("sparsemax", mask, x.shape());
+  Tensor y(x.shape());
+  kernels::sparsemax(x.value().data(), r.count, r.length, which.rows(), y.data());
+  if (!recording(x)) return y;
+  return record(y, [x = x.slot(), y, r](Tensor dy) {
+    Tensor dx(y.shape());
+    kernels::sparsemax_backward(dy.data(), y.data(), r.count, r.length, dx.data());
     x.add(std::move(dx));
   });
 }

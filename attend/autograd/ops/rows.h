@@ -11,6 +11,10 @@ Var softmax(const Var& x, const Tensor& mask = {});
 /// x − ln Σeˣ; a masked element is -1e30 (its exponential is 0), a row that is masked whole is 0.
 Var log_softmax(const Var& x, const Tensor& mask = {});
 
+/// The point of the simplex nearest to x, over the last axis (Martins & Astudillo 2016, eq. 2): max(x − τ, 0) with τ such
+/// that it sums to one. `mask` as for softmax.
+Var sparsemax(const Var& x, const Tensor& mask = {});
+
 struct CrossEntropyOptions {
   /// The share of the target that is spread evenly over all classes (Szegedy et al. 2016).
   real smoothing = 0;

@@ -1,0 +1,421 @@
+#include "attend/attention/attention.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "attend/autograd/ops.h"
+#include "attend/autograd/tape.h"
+#include "attend/base/error.h"
+#include "attend/base/names.h"
+#include "attend/kernels/attention_rows.h"
+
+namespace attend {
+namespace {
+
+constexpr ProjectionRow kProjections[] = {{"none", "x"}, {"linear", "Wx + b"}, {"mlp", "W₂·tanh(W₁x + b₁) + b₂"}};
+
+// Queries per sequence from which the tiled kernel is faster than two small products and a softmax (measured at
+// B = 64, Tk = 20…100, depth 64…256).
+constexpr int64_t kTiledQueries = 8;
+
+AttentionConfig completed(AttentionConfig c) {
+  require(c.query >= 1 && c.key >= 1 && c.value >= 0 && c.size >= 0,
+          "Attention: widths of query and key of at least 1 are wanted, got ", c.query, " and ", c.key);
+  require(c.heads >= 1, "Attention: at least one head is wanted, got ", c.heads);
+  require(c.dropout >= 0 && c.dropout < 1, "Attention: dropout must be in [0, 1), got ", c.dropout);
+  if (c.value == 0) c.value = c.key;
+  if (c.size == 0) c.size = c.query;
+  return c;
+}
+
+int64_t per_head(const char* what, int64_t width, int64_t heads) {
+  require(width % heads == 0, "Attention: ", heads, " heads must divide the width of the ", what, ", got ", width);
+  return width / heads;
+}
+
+/// Columns of head h of [N,T,heads·d].
+Var head_of(const Var& x, int64_t h, int64_t heads) {
+  if (heads == 1) return x;
+  const int64_t d = x.dim(2) / heads;
+  return slice(x, 2, h * d, (h + 1) * d);
+}
+
+/// Rows of the first axis, by number.
+Var rows_of(const Var& x, std::span<const int32_t> rows) {
+  if (!x.defined()) return x;
+  const int64_t width = static_cast<int64_t>(x.size()) / x.dim(0), N = static_cast<int64_t>(rows.size());
+  return reshape(embedding(reshape(x, {x.dim(0), width}), Ids({N}, {rows.begin(), rows.end()})), x.shape().with(0, N));
+}
+
+/// [B or 1,Tq or 1,Tk] → [B or 1,1,Tq or 1,Tk].
+Tensor for_all_heads(const Tensor& mask) {
+  return mask.defined() ? mask.reshape({mask.dim(0), 1, mask.dim(1), mask.dim(2)}) : mask;
+}
+
+/// One per head, each [B,..] → [B,heads,..].
+Var join_heads(const std::vector<Var>& parts) {
+  if (parts.size() > 1) return stack(parts, 1);
+  Shape shape{parts[0].dim(0), 1};
+  for (int axis = 1; axis < parts[0].rank(); ++axis) shape.append(parts[0].dim(axis));
+  return reshape(parts[0], shape);
+}
+
+Tensor join_masks(const std::vector<Tensor>& masks, int64_t B, int64_t Tq, int64_t Tk) {
+  std::vector<Var> whole;
+  for (const Tensor& mask : masks) {
+    whole.push_back(mask.defined() ? add(mask, Tensor::zeros({B, Tq, Tk})) : Var(Tensor::full({B, Tq, Tk}, 1)));
+  }
+  return join_heads(whole).value();
+}
+
+/// Head h of [B,heads,Tq,Tk] → [B,Tq,Tk].
+Var pick_head(const Var& x, int64_t h) {
+  const Var one = x.dim(1) == 1 ? x : slice(x, 1, h, h + 1);
+  return reshape(one, {x.dim(0), x.dim(2), x.dim(3)});
+}
+
+}  // namespace
+
+std::span<const ProjectionRow> projections() { return kProjections; }
+
+Projection::Projection(std::string_view kind, int64_t in, int64_t out, Random& random) : size_(out) {
+  row_named("projection", kProjections, kind);
+  if (kind == "none") size_ = in;
+  if (kind == "mlp") layers_.emplace_back(in, out, random, true, Activation::tanh);
+  if (kind != "none") layers_.emplace_back(kind == "mlp" ? out : in, out, random);
+}
+
+Var Projection::operator()(const Var& x) const {
+  Var y = x;
+  for (const nn::Linear& layer : layers_) y = layer(y);
+  return y;
+}
+
+void Projection::params(const nn::VisitParams& visit) {
+  for (size_t i = 0; i < layers_.size(); ++i) visit_part(visit, std::to_string(i), layers_[i]);
+}
+
+void AttentionMemory::take(std::span<const int32_t> rows) {
+  std::vector<int32_t> sources;
+  for (const int32_t row : rows) {
+    require(row >= 0 && row < this->rows(), "AttentionMemory::take: rows in [0, ", this->rows(), ") are wanted, got ",
+            row);
+    sources.push_back(source_of_.empty() ? row : source_of_[static_cast<size_t>(row)]);
+  }
+  if (sources == source_of_) return;  // hypotheses of one sentence changed places: they read the same source
+  source_of_ = std::move(sources);
+  index_.clear();
+  expanded_.reset();
+}
+
+std::vector<int32_t> AttentionMemory::lengths() const {
+  if (source_of_.empty() || lengths_.empty()) return lengths_;
+  std::vector<int32_t> all;
+  for (const int32_t source : source_of_) all.push_back(lengths_[static_cast<size_t>(source)]);
+  return all;
+}
+
+void AttentionCache::append(const Tensor& keys, const Tensor& values) {
+  const int64_t N = keys.dim(0), K = keys.dim(-1), V = values.dim(-1);
+  require(steps_ == 0 || N == rows_, "AttentionCache: ", rows_, " rows are wanted, got ", N);
+  const int64_t room = keys_.defined() ? keys_.dim(0) : 0;
+  if (used_ + N > room) {
+    Tensor more_keys({std::max(2 * room, 16 * N), K}), more_values({std::max(2 * room, 16 * N), V});
+    if (room > 0) {
+      std::copy_n(keys_.data(), used_ * K, more_keys.data());
+      std::copy_n(values_.data(), used_ * V, more_values.data());
+    }
+    keys_ = more_keys, values_ = more_values;
+  }
+  std::copy_n(keys.data(), N * K, keys_.data() + used_ * K);
+  std::copy_n(values.data(), N * V, values_.data() + used_ * V);
+  if (steps_ == 0) index_.resize(static_cast<size_t>(N));
+  for (int64_t n = 0; n < N; ++n) index_[static_cast<size_t>(n)].push_back(static_cast<int32_t>(used_ + n));
+  used_ += N, ++steps_, rows_ = N;
+}
+
+void AttentionCache::take(std::span<const int32_t> rows) {
+  if (steps_ == 0) return;
+  std::vector<std::vector<int32_t>> taken;
+  for (const int32_t row : rows) {
+    require(row >= 0 && row < rows_, "AttentionCache::take: rows in [0, ", rows_, ") are wanted, got ", row);
+    taken.push_back(index_[static_cast<size_t>(row)]);
+  }
+  index_ = std::move(taken);
+  rows_ = static_cast<int64_t>(rows.size());
+}
+
+Attention::Attention(const AttentionConfig& config, Random& random, std::string site, int64_t layer)
+    : config_(completed(config)),
+      site_(std::move(site)),
+      layer_(layer),
+      query_(config_.query_projection, config_.query, config_.size, random),
+      key_(config_.key_projection, config_.key, config_.size, random),
+      value_(config_.value_projection, config_.value, config_.size, random) {
+  const ScoreRow& score = score_named(config_.score);
+  const WindowRow& window = window_named(config_.window);
+  const int64_t H = config_.heads, q = per_head("query", query_.size(), H), k = per_head("key", key_.size(), H);
+  per_head("value", value_.size(), H);
+  for (int64_t h = 0; h < H; ++h) {
+    scores_.push_back(score.make({.query = q,
+                                  .key = k,
+                                  .hidden = config_.hidden,
+                                  .longest = config_.longest,
+                                  .radius = config_.radius,
+                                  .coverage = config_.coverage},
+                                 random));
+    if (h == 0 || window.per_head) windows_.push_back(window.make({.query = q, .width = config_.width}, random));
+  }
+  set_align(config_.align);
+  if (config_.coverage && !score.takes_coverage) coverage_ = Var::leaf(Tensor::zeros({1}));
+  if (config_.output_projection) output_.emplace_back(value_.size(), config_.query, random);
+}
+
+void Attention::set_align(const std::string& name) {
+  const AlignRow& row = align_named(name);
+  config_.align = name;
+  align_ = row.make({.temperature = config_.temperature,
+                     .coldest = config_.coldest,
+                     .cooling = config_.cooling,
+                     .straight_through = config_.straight_through});
+  fused_ = score_named(config_.score).fused && row.fused && window_named(config_.window).by_place &&
+           !config_.coverage && query_.size() == key_.size() && key_.size() == value_.size();
+}
+
+bool Attention::hard() const {
+  return align_named(config_.align).hard || (config_.align == "gumbel" && config_.straight_through);
+}
+
+int64_t Attention::context_size() const { return output_.empty() ? value_.size() : config_.query; }
+
+real Attention::scale() const {
+  return config_.score == "dot" ? real{1} : 1 / std::sqrt(static_cast<real>(key_.size() / config_.heads));
+}
+
+AttentionMemory Attention::prepare(const Var& keys, const Var& values, std::span<const int32_t> lengths) const {
+  require(keys.defined() && values.defined() && keys.rank() == 3 && values.rank() == 3 && keys.dim(2) == config_.key &&
+              values.dim(2) == config_.value && keys.dim(0) == values.dim(0) && keys.dim(1) == values.dim(1),
+          "Attention: keys [B,Tk,", config_.key, "] and values [B,Tk,", config_.value, "] are wanted, got ",
+          keys.shape(), " and ", values.shape());
+  require(lengths.empty() || static_cast<int64_t>(lengths.size()) == keys.dim(0), "Attention: one length for each of ",
+          keys.dim(0), " sources is wanted, got ", lengths.size());
+  for (const int32_t length : lengths) {
+    require(length >= 0 && length <= keys.dim(1), "Attention: lengths must be in [0, ", keys.dim(1), "], got ", length);
+  }
+  AttentionMemory memory;
+  memory.sources_ = keys.dim(0);
+  memory.keys_count_ = keys.dim(1);
+  memory.lengths_.assign(lengths.begin(), lengths.end());
+  memory.keys_ = key_(keys);
+  memory.values_ = value_(values);
+  if (!fused_) prepare_heads(memory);
+  return memory;
+}
+
+void Attention::prepare_heads(AttentionMemory& memory) const {
+  for (int64_t h = 0; h < config_.heads; ++h) {
+    memory.prepared_.push_back(scores_[static_cast<size_t>(h)]->prepare(head_of(memory.keys_, h, config_.heads)));
+    memory.head_values_.push_back(head_of(memory.values_, h, config_.heads));
+  }
+}
+
+AttentionRead Attention::operator()(const Var& queries, const AttentionMemory& memory,
+                                    const AttentionStep& step) const {
+  require(
+      queries.defined() && queries.rank() == 3 && queries.dim(0) == memory.rows() && queries.dim(2) == config_.query,
+      "Attention: queries [", memory.rows(), ",Tq,", config_.query, "] are wanted, got ", queries.shape());
+  const Var q = query_(queries);
+  const bool tape = recording(q, memory.keys_, memory.values_);
+  if (fused_ && !tape && !step.random && q.dim(1) == 1 && config_.window == "none") return by_row(q, memory, step);
+  if (fused_ && step.position == 0 && q.dim(1) >= kTiledQueries && memory.source_of_.empty() && !step.weights) {
+    return tiled(q, memory, step);
+  }
+  if (memory.source_of_.empty() && !memory.prepared_.empty()) return composed(q, memory, step);
+  // The composed stages want one source per row, and what the fused kernels did not need.
+  if (memory.expanded_) return composed(q, *memory.expanded_, step);
+  auto expanded = std::make_shared<AttentionMemory>(memory);
+  if (!memory.source_of_.empty()) {
+    expanded->keys_ = rows_of(memory.keys_, memory.source_of_);
+    expanded->values_ = rows_of(memory.values_, memory.source_of_);
+    for (Var& one : expanded->prepared_) one = rows_of(one, memory.source_of_);
+    for (Var& one : expanded->head_values_) one = rows_of(one, memory.source_of_);
+    expanded->lengths_ = memory.lengths();
+    expanded->sources_ = memory.rows();
+    expanded->source_of_.clear();
+  }
+  if (expanded->prepared_.empty()) prepare_heads(*expanded);
+  if (!tape) memory.expanded_ = expanded;
+  return composed(q, *expanded, step);
+}
+
+AttentionRead Attention::composed(const Var& q, const AttentionMemory& memory, const AttentionStep& step) const {
+  const int64_t H = config_.heads, B = q.dim(0), Tq = q.dim(1), Tk = memory.keys();
+  const KeyRange range{B, Tk, memory.lengths_};
+  std::vector<Var> energies;
+  std::vector<Windowed> windowed;
+  for (int64_t h = 0; h < H; ++h) {
+    const size_t i = static_cast<size_t>(h);
+    const Var head = head_of(q, h, H);
+    Var e = (*scores_[i])(head, memory.prepared_[i], step);
+    if (coverage_.defined() && step.coverage.defined()) {
+      e = add(e, multiply(reshape(step.coverage, {B, 1, Tk}), coverage_));
+    }
+    energies.push_back(e);
+    if (i < windows_.size()) windowed.push_back((*windows_[i])(head, range, step));
+  }
+  Tensor mask = for_all_heads(windowed[0].mask), centres = windowed[0].centres;
+  Var factor = windowed[0].factor;
+  if (centres.defined()) centres = centres.reshape({B, 1, Tq});
+  if (windowed.size() > 1) {
+    std::vector<Tensor> masks;
+    std::vector<Var> factors, all_centres;
+    for (const Windowed& w : windowed) {
+      masks.push_back(w.mask);
+      if (w.factor.defined()) factors.push_back(w.factor);
+      if (w.centres.defined()) all_centres.emplace_back(w.centres);
+    }
+    mask = join_masks(masks, B, Tq, Tk);
+    factor = factors.empty() ? Var() : join_heads(factors);
+    centres = all_centres.empty() ? Tensor() : join_heads(all_centres).value();
+  } else if (factor.defined()) {
+    factor = join_heads({factor});
+  }
+  const Aligned aligned = (*align_)(join_heads(energies), mask, step);
+  Var weights = aligned.weights;
+  if (factor.defined()) weights = multiply(weights, factor);
+  if (config_.dropout > 0 && step.random) weights = dropout(weights, static_cast<real>(config_.dropout), *step.random);
+  if (Observing::active()) tell(weights.value(), centres, memory.lengths_, step.position);
+  std::vector<Var> contexts;
+  for (int64_t h = 0; h < H; ++h) {
+    contexts.push_back(batched_matmul(pick_head(weights, h), memory.head_values_[static_cast<size_t>(h)]));
+  }
+  const Var context = H == 1 ? contexts[0] : concat(contexts, 2);
+  return finished({context, weights, aligned.log_probability, aligned.entropy});
+}
+
+AttentionRead Attention::tiled(const Var& q, const AttentionMemory& memory, const AttentionStep& step) const {
+  AttentionOptions options{.heads = config_.heads, .scale = scale(), .key_lengths = memory.lengths_};
+  options.causal = config_.window == "causal";
+  if (config_.window == "sliding" || (options.causal && config_.width > 0)) options.window = config_.width;
+  if (step.random && config_.dropout > 0) {
+    options.dropout = static_cast<real>(config_.dropout);
+    options.random = step.random;
+  }
+  Tensor weights;
+  if (Observing::active()) options.weights = &weights;
+  const Var context = scaled_dot_product_attention(q, memory.keys_, memory.values_, options);
+  if (weights.defined()) tell(weights, {}, memory.lengths_, step.position);
+  return finished({context, {}, {}, {}});
+}
+
+AttentionRead Attention::by_row(const Var& q, const AttentionMemory& memory, const AttentionStep& step) const {
+  const int64_t N = memory.rows(), Tk = memory.keys();
+  if (memory.index_.empty()) {
+    memory.counts_ = memory.lengths();
+    memory.counts_.resize(static_cast<size_t>(N), static_cast<int32_t>(Tk));
+    for (int64_t n = 0; n < N; ++n) {
+      const int64_t source = memory.source_of_.empty() ? n : memory.source_of_[static_cast<size_t>(n)];
+      for (int64_t j = 0; j < Tk; ++j) memory.index_.push_back(static_cast<int32_t>(source * Tk + j));
+    }
+  }
+  const size_t H = static_cast<size_t>(config_.heads);
+  const kernels::RowAttention problem{.rows = static_cast<size_t>(N),
+                                      .heads = H,
+                                      .depth = static_cast<size_t>(q.dim(2)) / H,
+                                      .scale = scale(),
+                                      .q = q.value().data(),
+                                      .keys = memory.keys_.value().data(),
+                                      .values = memory.values_.value().data(),
+                                      .index = memory.index_.data(),
+                                      .stride = static_cast<size_t>(Tk),
+                                      .counts = memory.counts_.data()};
+  Tensor context(q.shape()), weights;
+  if (Observing::active()) weights = Tensor({N, config_.heads, 1, Tk});
+  kernels::attention_rows(problem, context.data(), weights.data());
+  if (weights.defined()) tell(weights, {}, memory.lengths(), step.position);
+  return finished({context, {}, {}, {}});
+}
+
+AttentionRead Attention::operator()(const Var& queries, const Var& keys, const Var& values,
+                                    AttentionCache& cache) const {
+  require(queries.defined() && queries.rank() == 3 && queries.dim(1) == 1 && keys.defined() && keys.rank() == 3 &&
+              keys.dim(1) == 1 && values.defined() && values.rank() == 3 && values.dim(1) == 1,
+          "Attention: one query, key and value per row are wanted with a cache, got ", queries.shape(), ", ",
+          keys.shape(), " and ", values.shape());
+  const TapePause pause;
+  const int64_t N = queries.dim(0);
+  cache.append(key_(keys).value(), value_(values).value());
+  const int64_t position = cache.steps() - 1, count = cache.steps();
+  const bool causal = config_.window == "causal";
+  // Nothing later than the query is in the cache, so "none" and "causal" see the same; a causal window begins later.
+  const int64_t first = causal && config_.width > 0 ? std::max<int64_t>(0, position - config_.width) : 0;
+  const AttentionStep step{.position = position};
+  std::vector<int32_t> index;
+  for (const auto& row : cache.index_) index.insert(index.end(), row.begin() + (fused_ ? first : 0), row.end());
+  if (!fused_ || config_.window == "sliding") {
+    AttentionMemory memory;
+    memory.sources_ = N;
+    memory.keys_count_ = count;
+    const Ids places({N, count}, std::move(index));
+    memory.keys_ = embedding(cache.keys_, places);
+    memory.values_ = embedding(cache.values_, places);
+    prepare_heads(memory);
+    return composed(query_(queries), memory, step);
+  }
+  const Var q = query_(queries);
+  const size_t H = static_cast<size_t>(config_.heads), seen = static_cast<size_t>(count - first);
+  const std::vector<int32_t> counts(static_cast<size_t>(N), static_cast<int32_t>(seen));
+  const kernels::RowAttention problem{.rows = static_cast<size_t>(N),
+                                      .heads = H,
+                                      .depth = static_cast<size_t>(q.dim(2)) / H,
+                                      .scale = scale(),
+                                      .q = q.value().data(),
+                                      .keys = cache.keys_.data(),
+                                      .values = cache.values_.data(),
+                                      .index = index.data(),
+                                      .stride = seen,
+                                      .counts = counts.data()};
+  Tensor context(q.shape()), weights;
+  if (Observing::active()) weights = Tensor({N, config_.heads, 1, count - first});
+  kernels::attention_rows(problem, context.data(), weights.data());
+  if (weights.defined()) {
+    Tensor whole = Tensor::zeros({N, config_.heads, 1, count});
+    for (int64_t r = 0; r < N * config_.heads; ++r) {
+      std::copy_n(weights.data() + r * (count - first), count - first, whole.data() + r * count + first);
+    }
+    tell(whole, {}, {}, position);
+  }
+  return finished({context, {}, {}, {}});
+}
+
+AttentionRead Attention::finished(AttentionRead read) const {
+  if (!output_.empty()) read.context = output_[0](read.context);
+  return read;
+}
+
+void Attention::tell(const Tensor& weights, const Tensor& centres, std::span<const int32_t> lengths,
+                     int64_t position) const {
+  Observing::tell({.site = site_,
+                   .layer = layer_,
+                   .step = position,
+                   .weights = weights,
+                   .centres = centres,
+                   .hard = hard(),
+                   .key_lengths = lengths});
+}
+
+void Attention::params(const nn::VisitParams& visit) {
+  nn::visit_part(visit, "query", query_);
+  nn::visit_part(visit, "key", key_);
+  nn::visit_part(visit, "value", value_);
+  const auto part = [](const char* name, size_t i, size_t count) {
+    return count == 1 ? std::string(name) : name + std::string(".") + std::to_string(i);
+  };
+  for (size_t h = 0; h < scores_.size(); ++h) nn::visit_part(visit, part("score", h, scores_.size()), *scores_[h]);
+  for (size_t h = 0; h < windows_.size(); ++h) nn::visit_part(visit, part("window", h, windows_.size()), *windows_[h]);
+  if (coverage_.defined()) visit("coverage", coverage_);
+  if (!output_.empty()) visit_part(visit, "output", output_[0]);
+}
+
+}  // namespace attend

@@ -1,0 +1,161 @@
+// Attention = read ∘ align ∘ mask ∘ score, composed here and nowhere else. Self-attention and attention to a source are
+// the same class; several heads are a split, the same four stages, and a merge.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "attend/attention/align.h"
+#include "attend/attention/observe.h"
+#include "attend/attention/score.h"
+#include "attend/attention/window.h"
+#include "attend/nn/layers.h"
+
+namespace attend {
+
+struct AttentionConfig {
+  // Widths of what comes in; the value's is the key's where it is 0. Set by the network, not by its user.
+  int64_t query = 0, key = 0, value = 0;
+
+  std::string score = "scaled_dot", window = "none", align = "softmax";
+  std::string query_projection = "none", key_projection = "none", value_projection = "none";
+  bool output_projection = false;  // of the merged heads, back to the query's width
+  int64_t heads = 1;
+  int64_t size = 0;                                    // width of what is projected, all heads together; 0: the query's
+  double dropout = 0;                                  // on the weights
+  int64_t hidden = 0, longest = 0, radius = 8;         // score
+  int64_t width = 0;                                   // window
+  double temperature = 1, coldest = 0.1, cooling = 0;  // align
+  bool straight_through = false;
+  bool coverage = false;  // the score sees how much has been read
+
+  template <class Visit>
+  void fields(Visit&& visit) {
+    visit("score", score, "how a query meets a key");
+    visit("window", window, "which pairs may meet");
+    visit("align", align, "how energies become weights");
+    visit("query_projection", query_projection, "none, linear or mlp");
+    visit("key_projection", key_projection, "none, linear or mlp");
+    visit("value_projection", value_projection, "none, linear or mlp");
+    visit("output_projection", output_projection, "a linear layer after the heads are merged");
+    visit("heads", heads, "number of heads");
+    visit("size", size, "width of projections, all heads together; 0: the query's");
+    visit("dropout", dropout, "on the weights");
+    visit("hidden", hidden, "additive, concat: width inside the score; 0: the query's");
+    visit("longest", longest, "location: most positions of an input");
+    visit("radius", radius, "convolution: relative positions with a weight of their own");
+    visit("width", width, "sliding, local_m, local_p: reach of the window; causal: 0 is unlimited");
+    visit("temperature", temperature, "gumbel: temperature at the start");
+    visit("coldest", coldest, "gumbel: lowest temperature");
+    visit("cooling", cooling, "gumbel: rate of cooling per update");
+    visit("straight_through", straight_through, "gumbel: one-hot forwards");
+    visit("coverage", coverage, "the score sees how much has been read of each place");
+  }
+};
+
+struct ProjectionRow {
+  std::string_view name, formula;
+};
+std::span<const ProjectionRow> projections();
+
+/// Nothing, Wx + b, or W₂·tanh(W₁x + b₁) + b₂.
+class Projection {
+ public:
+  Projection(std::string_view kind, int64_t in, int64_t out, Random& random);
+  Var operator()(const Var& x) const;
+  int64_t size() const { return size_; }
+  void params(const nn::VisitParams& visit);
+
+ private:
+  std::vector<nn::Linear> layers_;
+  int64_t size_;
+};
+
+/// Keys and values of B sources, made ready once (Attention::prepare).
+class AttentionMemory {
+ public:
+  /// Row n of what follows reads the source that row rows[n] has read so far. Sources are not copied unless they must be.
+  void take(std::span<const int32_t> rows);
+  int64_t rows() const { return source_of_.empty() ? sources_ : static_cast<int64_t>(source_of_.size()); }
+  int64_t keys() const { return keys_count_; }
+  /// Lengths by row; empty: all keys count.
+  std::vector<int32_t> lengths() const;
+
+ private:
+  friend class Attention;
+  int64_t sources_ = 0, keys_count_ = 0;
+  std::vector<int32_t> lengths_;                 // by source
+  Var keys_, values_;                            // projected [B,Tk,·], for the fused kernels
+  std::vector<Var> prepared_, head_values_;      // by head, for the composed stages
+  std::vector<int32_t> source_of_;               // by row; empty: row n is source n
+  mutable std::vector<int32_t> index_, counts_;  // of keys_' rows, for one query at a time; made when first wanted
+  mutable std::shared_ptr<const AttentionMemory> expanded_;  // one source per row, for the composed stages
+};
+
+/// Keys and values that grow by one per step, for N hypotheses: self-attention in use. Appended rows never move: taking
+/// hypotheses permutes an index.
+class AttentionCache {
+ public:
+  void take(std::span<const int32_t> rows);
+  int64_t steps() const { return steps_; }
+
+ private:
+  friend class Attention;
+  void append(const Tensor& keys, const Tensor& values);
+  Tensor keys_, values_;  // pools [capacity, ·]
+  int64_t used_ = 0, steps_ = 0, rows_ = 0;
+  std::vector<std::vector<int32_t>> index_;  // by row: where its steps lie in the pools
+};
+
+struct AttentionRead {
+  Var context;          ///< [N,Tq,context_size()]
+  Var weights;          ///< [N,heads,Tq,Tk]; undefined where a fused kernel never made them
+  Var log_probability;  ///< [N,heads,Tq] of the choices, for align = sample in training
+  Var entropy;          ///< as log_probability
+};
+
+class Attention {
+ public:
+  /// `site` and `layer` name it to observers.
+  Attention(const AttentionConfig& config, Random& random, std::string site = "attention", int64_t layer = 0);
+
+  /// keys [B,Tk,K] and values [B,Tk,V], of which the first lengths[b] count (empty: all).
+  AttentionMemory prepare(const Var& keys, const Var& values, std::span<const int32_t> lengths = {}) const;
+  /// queries [N,Tq,Q], one row for each of the memory's.
+  AttentionRead operator()(const Var& queries, const AttentionMemory& memory, const AttentionStep& step = {}) const;
+  /// Appends keys and values [N,1,·] and reads with queries [N,1,Q] all that the cache then holds. Not recorded.
+  AttentionRead operator()(const Var& queries, const Var& keys, const Var& values, AttentionCache& cache) const;
+
+  int64_t context_size() const;
+  const AttentionConfig& config() const { return config_; }
+  /// True if each choice is one key when the network is used.
+  bool hard() const;
+  void params(const nn::VisitParams& visit);
+  /// The same parameters under another align: trained with "sample", used with "argmax".
+  void set_align(const std::string& name);
+
+ private:
+  AttentionRead composed(const Var& queries, const AttentionMemory& memory, const AttentionStep& step) const;
+  AttentionRead tiled(const Var& queries, const AttentionMemory& memory, const AttentionStep& step) const;
+  AttentionRead by_row(const Var& queries, const AttentionMemory& memory, const AttentionStep& step) const;
+  AttentionRead finished(AttentionRead read) const;
+  void tell(const Tensor& weights, const Tensor& centres, std::span<const int32_t> lengths, int64_t position) const;
+  void prepare_heads(AttentionMemory& memory) const;
+  real scale() const;
+
+  AttentionConfig config_;
+  std::string site_;
+  int64_t layer_;
+  Projection query_, key_, value_;
+  std::vector<std::unique_ptr<Score>> scores_;    // by head
+  std::vector<std::unique_ptr<Window>> windows_;  // by head, or one for all
+  std::unique_ptr<Align> align_;
+  std::vector<nn::Linear> output_;  // none or one
+  Var coverage_;                    // γ, where the score itself does not take coverage
+  bool fused_ = false;              // the engine's kernels can do all four stages
+};
+
+}  // namespace attend

@@ -1,0 +1,51 @@
+#include "attend/attention/coverage.h"
+
+#include "attend/autograd/ops.h"
+#include "attend/base/error.h"
+
+namespace attend {
+namespace {
+
+void require_weights(const char* where, const Var& weights) {
+  require(weights.defined() && weights.rank() == 3, where, ": weights [B,T,S] are wanted, got ", weights.shape());
+}
+
+/// x [B,N,..] with everything past lengths[b] on axis 1 set to zero.
+Var within(const char* where, const Var& x, std::span<const int32_t> lengths) {
+  if (lengths.empty()) return x;
+  require(static_cast<int64_t>(lengths.size()) == x.dim(0), where, ": one length for each of ", x.dim(0),
+          " sequences is wanted, got ", lengths.size());
+  Shape shape{x.dim(0), x.dim(1)};
+  if (x.rank() == 3) shape.append(1);
+  Tensor mask = Tensor::zeros(shape);
+  for (size_t b = 0; b < lengths.size(); ++b) {
+    std::fill_n(mask.data() + b * static_cast<size_t>(x.dim(1)), lengths[b], real{1});
+  }
+  return multiply(x, mask);
+}
+
+}  // namespace
+
+Var coverage_before(const Var& weights) {
+  require_weights("coverage_before", weights);
+  const int64_t T = weights.dim(1);
+  Tensor earlier = Tensor::zeros({T, T});  // row t: 1 for the steps before t
+  for (int64_t t = 0; t < T; ++t) std::fill_n(earlier.data() + t * T, t, real{1});
+  return transpose(linear(transpose(weights, 1, 2), earlier, {}), 1, 2);
+}
+
+Var coverage_penalty(const Var& weights, std::span<const int32_t> target_lengths) {
+  const Var before = coverage_before(weights);
+  const Var least = subtract(weights, relu(subtract(weights, before)));  // min(a, c)
+  return affine(sum(within("coverage_penalty", least, target_lengths)), real{1} / static_cast<real>(weights.dim(0)));
+}
+
+Var doubly_stochastic_penalty(const Var& weights, std::span<const int32_t> target_lengths,
+                              std::span<const int32_t> source_lengths) {
+  require_weights("doubly_stochastic_penalty", weights);
+  const Var read = sum(within("doubly_stochastic_penalty", weights, target_lengths), 1);  // [B,S]
+  const Var left = within("doubly_stochastic_penalty", affine(read, -1, 1), source_lengths);
+  return affine(sum(multiply(left, left)), real{1} / static_cast<real>(weights.dim(0)));
+}
+
+}  // namespace attend

@@ -1,0 +1,23 @@
+// Coverage: how much of each source position has been read so far, and penalties for reading too much or too little.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "attend/autograd/var.h"
+
+namespace attend {
+
+/// Coverage before each step: c[b,t] = Σ_{t'<t} weights[b,t']; weights [B,T,S] → [B,T,S].
+Var coverage_before(const Var& weights);
+
+/// Mean over sequences of Σₜ Σᵢ min(aₜᵢ, cₜᵢ): reading a place again costs (See et al. 2017, eq. 12). Steps past
+/// `target_lengths` do not count (empty: all do).
+Var coverage_penalty(const Var& weights, std::span<const int32_t> target_lengths = {});
+
+/// Mean over sequences of Σᵢ (1 − Σₜ αₜᵢ)²: every place is to be read about once in all (Xu et al. 2015, eq. 14). Steps
+/// past `target_lengths` and places past `source_lengths` do not count.
+Var doubly_stochastic_penalty(const Var& weights, std::span<const int32_t> target_lengths = {},
+                              std::span<const int32_t> source_lengths = {});
+
+}  // namespace attend
