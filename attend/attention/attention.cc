@@ -41,13 +41,6 @@ Var head_of(const Var& x, int64_t h, int64_t heads) {
   return slice(x, 2, h * d, (h + 1) * d);
 }
 
-/// Rows of the first axis, by number.
-Var rows_of(const Var& x, std::span<const int32_t> rows) {
-  if (!x.defined()) return x;
-  const int64_t width = static_cast<int64_t>(x.size()) / x.dim(0), N = static_cast<int64_t>(rows.size());
-  return reshape(embedding(reshape(x, {x.dim(0), width}), Ids({N}, {rows.begin(), rows.end()})), x.shape().with(0, N));
-}
-
 /// [B or 1,Tq or 1,Tk] → [B or 1,1,Tq or 1,Tk].
 Tensor for_all_heads(const Tensor& mask) {
   return mask.defined() ? mask.reshape({mask.dim(0), 1, mask.dim(1), mask.dim(2)}) : mask;
@@ -236,10 +229,10 @@ AttentionRead Attention::operator()(const Var& queries, const AttentionMemory& m
   if (memory.expanded_) return composed(q, *memory.expanded_, step);
   auto expanded = std::make_shared<AttentionMemory>(memory);
   if (!memory.source_of_.empty()) {
-    expanded->keys_ = rows_of(memory.keys_, memory.source_of_);
-    expanded->values_ = rows_of(memory.values_, memory.source_of_);
-    for (Var& one : expanded->prepared_) one = rows_of(one, memory.source_of_);
-    for (Var& one : expanded->head_values_) one = rows_of(one, memory.source_of_);
+    expanded->keys_ = take_rows(memory.keys_, memory.source_of_);
+    expanded->values_ = take_rows(memory.values_, memory.source_of_);
+    for (Var& one : expanded->prepared_) one = take_rows(one, memory.source_of_);
+    for (Var& one : expanded->head_values_) one = take_rows(one, memory.source_of_);
     expanded->lengths_ = memory.lengths();
     expanded->sources_ = memory.rows();
     expanded->source_of_.clear();

@@ -23,13 +23,13 @@ std::vector<int32_t> Sequences::row(int64_t b) const {
   return {begin, begin + lengths[static_cast<size_t>(b)]};
 }
 
-Ids Sequences::by_time() const {
-  const size_t B = static_cast<size_t>(count()), T = static_cast<size_t>(longest());
-  std::vector<int32_t> values(B * T);
-  for (size_t b = 0; b < B; ++b) {
-    for (size_t t = 0; t < T; ++t) values[t * B + b] = ids.values[b * T + t];
+Ids transposed(const Ids& ids) {
+  const size_t rows = static_cast<size_t>(ids.shape[0]), columns = static_cast<size_t>(ids.shape[1]);
+  std::vector<int32_t> values(rows * columns);
+  for (size_t r = 0; r < rows; ++r) {
+    for (size_t c = 0; c < columns; ++c) values[c * rows + r] = ids.values[r * columns + c];
   }
-  return Ids({longest(), count()}, std::move(values));
+  return Ids({ids.shape[1], ids.shape[0]}, std::move(values));
 }
 
 Ids decoder_inputs(const Sequences& target) {

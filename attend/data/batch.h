@@ -11,6 +11,9 @@ namespace attend::data {
 /// Ids that every vocabulary reserves; words begin at kFirstWord.
 constexpr int32_t kPad = 0, kUnknown = 1, kBegin = 2, kEnd = 3, kFirstWord = 4;
 
+/// [B,T] ↔ [T,B].
+Ids transposed(const Ids& ids);
+
 /// B sequences: ids [B,T] with kPad beyond each one's length.
 struct Sequences {
   Ids ids;
@@ -24,7 +27,7 @@ struct Sequences {
   int64_t longest() const { return ids.shape[1]; }
   std::vector<int32_t> row(int64_t b) const;
   /// Time-major [T,B], as recurrent layers read them.
-  Ids by_time() const;
+  Ids by_time() const { return transposed(ids); }
 };
 
 /// What a model learns from: target[b] answers source[b]. Targets carry neither kBegin nor kEnd; models add them.

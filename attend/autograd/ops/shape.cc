@@ -206,4 +206,12 @@ Var embedding(const Var& table, const Ids& ids) {
   });
 }
 
+Var take_rows(const Var& x, std::span<const int32_t> rows) {
+  if (!x.defined()) return x;
+  require(x.rank() >= 1, "take_rows: a tensor of at least one axis is wanted, got ", x.shape());
+  const int64_t N = static_cast<int64_t>(rows.size()), width = static_cast<int64_t>(x.shape().inner(0));
+  const Ids ids({N}, {rows.begin(), rows.end()});
+  return reshape(embedding(reshape(x, {x.dim(0), width}), ids), x.shape().with(0, N));
+}
+
 }  // namespace attend
