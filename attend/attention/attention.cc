@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
+#include <map>
 
 #include "attend/autograd/ops.h"
 #include "attend/autograd/tape.h"
@@ -109,9 +111,17 @@ std::vector<int32_t> AttentionMemory::lengths() const {
   return all;
 }
 
-void AttentionCache::append(const Tensor& keys, const Tensor& values) {
+int64_t AttentionCache::steps() const {
+  size_t most = 0;
+  for (const auto& row : index_) most = std::max(most, row.size());
+  return static_cast<int64_t>(most);
+}
+
+void AttentionCache::append(const Tensor& keys, const Tensor& values, std::span<const uint8_t> active) {
   const int64_t N = keys.dim(0), K = keys.dim(-1), V = values.dim(-1);
-  require(steps_ == 0 || N == rows_, "AttentionCache: ", rows_, " rows are wanted, got ", N);
+  if (index_.empty()) index_.resize(static_cast<size_t>(N));
+  require(static_cast<size_t>(N) == index_.size() && (active.empty() || active.size() == index_.size()),
+          "AttentionCache: ", index_.size(), " rows are wanted, got ", N);
   const int64_t room = keys_.defined() ? keys_.dim(0) : 0;
   if (used_ + N > room) {
     Tensor more_keys({std::max(2 * room, 16 * N), K}), more_values({std::max(2 * room, 16 * N), V});
@@ -123,20 +133,21 @@ void AttentionCache::append(const Tensor& keys, const Tensor& values) {
   }
   std::copy_n(keys.data(), N * K, keys_.data() + used_ * K);
   std::copy_n(values.data(), N * V, values_.data() + used_ * V);
-  if (steps_ == 0) index_.resize(static_cast<size_t>(N));
-  for (int64_t n = 0; n < N; ++n) index_[static_cast<size_t>(n)].push_back(static_cast<int32_t>(used_ + n));
-  used_ += N, ++steps_, rows_ = N;
+  for (size_t n = 0; n < index_.size(); ++n) {
+    if (active.empty() || active[n]) index_[n].push_back(static_cast<int32_t>(used_) + static_cast<int32_t>(n));
+  }
+  used_ += N;
 }
 
 void AttentionCache::take(std::span<const int32_t> rows) {
-  if (steps_ == 0) return;
+  if (index_.empty()) return;
   std::vector<std::vector<int32_t>> taken;
   for (const int32_t row : rows) {
-    require(row >= 0 && row < rows_, "AttentionCache::take: rows in [0, ", rows_, ") are wanted, got ", row);
+    require(row >= 0 && static_cast<size_t>(row) < index_.size(), "AttentionCache::take: rows in [0, ", index_.size(),
+            ") are wanted, got ", row);
     taken.push_back(index_[static_cast<size_t>(row)]);
   }
   index_ = std::move(taken);
-  rows_ = static_cast<int64_t>(rows.size());
 }
 
 Attention::Attention(const AttentionConfig& config, Random& random, std::string site, int64_t layer)
@@ -224,10 +235,19 @@ AttentionRead Attention::operator()(const Var& queries, const AttentionMemory& m
   if (fused_ && step.position == 0 && q.dim(1) >= kTiledQueries && memory.source_of_.empty() && !step.weights) {
     return tiled(q, memory, step);
   }
-  if (memory.source_of_.empty() && !memory.prepared_.empty()) return composed(q, memory, step);
-  // The composed stages want one source per row, and what the fused kernels did not need.
-  if (memory.expanded_) return composed(q, *memory.expanded_, step);
+  const AttentionMemory& whole = with_heads(memory, tape);
+  const AttentionRead read = composed(q, whole, step);
+  if (Observing::active()) tell(read.weights.value(), read.centres, whole.lengths_, step.position);
+  return read;
+}
+
+/// The composed stages want one source per row, and what the fused kernels did not need: made once and kept, unless a tape
+/// follows it.
+const AttentionMemory& Attention::with_heads(const AttentionMemory& memory, bool tape) const {
+  if (memory.source_of_.empty() && !memory.prepared_.empty()) return memory;
+  if (memory.expanded_ && !tape) return *memory.expanded_;
   auto expanded = std::make_shared<AttentionMemory>(memory);
+  expanded->expanded_.reset();
   if (!memory.source_of_.empty()) {
     expanded->keys_ = take_rows(memory.keys_, memory.source_of_);
     expanded->values_ = take_rows(memory.values_, memory.source_of_);
@@ -238,8 +258,8 @@ AttentionRead Attention::operator()(const Var& queries, const AttentionMemory& m
     expanded->source_of_.clear();
   }
   if (expanded->prepared_.empty()) prepare_heads(*expanded);
-  if (!tape) memory.expanded_ = expanded;
-  return composed(q, *expanded, step);
+  memory.expanded_ = std::move(expanded);
+  return *memory.expanded_;
 }
 
 AttentionRead Attention::composed(const Var& q, const AttentionMemory& memory, const AttentionStep& step) const {
@@ -278,13 +298,12 @@ AttentionRead Attention::composed(const Var& q, const AttentionMemory& memory, c
   Var weights = aligned.weights;
   if (factor.defined()) weights = multiply(weights, factor);
   if (config_.dropout > 0 && step.random) weights = dropout(weights, static_cast<real>(config_.dropout), *step.random);
-  if (Observing::active()) tell(weights.value(), centres, memory.lengths_, step.position);
   std::vector<Var> contexts;
   for (int64_t h = 0; h < H; ++h) {
     contexts.push_back(batched_matmul(pick_head(weights, h), memory.head_values_[static_cast<size_t>(h)]));
   }
   const Var context = H == 1 ? contexts[0] : concat(contexts, 2);
-  return finished({context, weights, aligned.log_probability, aligned.entropy});
+  return finished({context, weights, aligned.log_probability, aligned.entropy, centres});
 }
 
 AttentionRead Attention::tiled(const Var& q, const AttentionMemory& memory, const AttentionStep& step) const {
@@ -299,7 +318,7 @@ AttentionRead Attention::tiled(const Var& q, const AttentionMemory& memory, cons
   if (Observing::active()) options.weights = &weights;
   const Var context = scaled_dot_product_attention(q, memory.keys_, memory.values_, options);
   if (weights.defined()) tell(weights, {}, memory.lengths_, step.position);
-  return finished({context, {}, {}, {}});
+  return finished({.context = context});
 }
 
 AttentionRead Attention::by_row(const Var& q, const AttentionMemory& memory, const AttentionStep& step) const {
@@ -327,39 +346,36 @@ AttentionRead Attention::by_row(const Var& q, const AttentionMemory& memory, con
   if (Observing::active()) weights = Tensor({N, config_.heads, 1, Tk});
   kernels::attention_rows(problem, context.data(), weights.data());
   if (weights.defined()) tell(weights, {}, memory.lengths(), step.position);
-  return finished({context, {}, {}, {}});
+  return finished({.context = context});
 }
 
-AttentionRead Attention::operator()(const Var& queries, const Var& keys, const Var& values,
-                                    AttentionCache& cache) const {
+AttentionRead Attention::operator()(const Var& queries, const Var& keys, const Var& values, AttentionCache& cache,
+                                    std::span<const uint8_t> active) const {
   require(queries.defined() && queries.rank() == 3 && queries.dim(1) == 1 && keys.defined() && keys.rank() == 3 &&
               keys.dim(1) == 1 && values.defined() && values.rank() == 3 && values.dim(1) == 1,
           "Attention: one query, key and value per row are wanted with a cache, got ", queries.shape(), ", ",
           keys.shape(), " and ", values.shape());
   const TapePause pause;
-  const int64_t N = queries.dim(0);
-  cache.append(key_(keys).value(), value_(values).value());
-  const int64_t position = cache.steps() - 1, count = cache.steps();
-  const bool causal = config_.window == "causal";
-  // Nothing later than the query is in the cache, so "none" and "causal" see the same; a causal window begins later.
-  const int64_t first = causal && config_.width > 0 ? std::max<int64_t>(0, position - config_.width) : 0;
-  const AttentionStep step{.position = position};
-  std::vector<int32_t> index;
-  for (const auto& row : cache.index_) index.insert(index.end(), row.begin() + (fused_ ? first : 0), row.end());
-  if (!fused_ || config_.window == "sliding") {
-    AttentionMemory memory;
-    memory.sources_ = N;
-    memory.keys_count_ = count;
-    const Ids places({N, count}, std::move(index));
-    memory.keys_ = embedding(cache.keys_, places);
-    memory.values_ = embedding(cache.values_, places);
-    prepare_heads(memory);
-    return composed(query_(queries), memory, step);
-  }
+  cache.append(key_(keys).value(), value_(values).value(), active);
   const Var q = query_(queries);
-  const size_t H = static_cast<size_t>(config_.heads), seen = static_cast<size_t>(count - first);
-  const std::vector<int32_t> counts(static_cast<size_t>(N), static_cast<int32_t>(seen));
-  const kernels::RowAttention problem{.rows = static_cast<size_t>(N),
+  return fused_ ? by_row(q, cache) : composed(q, cache);
+}
+
+/// Nothing later than a query is in the cache, so a window only says how far back it sees.
+AttentionRead Attention::by_row(const Var& q, const AttentionCache& cache) const {
+  const size_t N = cache.index_.size(), H = static_cast<size_t>(config_.heads);
+  const size_t reach = config_.window != "none" && (config_.width > 0 || config_.window == "sliding")
+                           ? static_cast<size_t>(config_.width) + 1
+                           : std::numeric_limits<size_t>::max();
+  const size_t most = std::min(reach, static_cast<size_t>(cache.steps()));
+  std::vector<int32_t> index(N * most), counts(N);
+  for (size_t n = 0; n < N; ++n) {
+    const auto& row = cache.index_[n];
+    const size_t seen = std::min(most, row.size());
+    std::copy_n(row.end() - static_cast<std::ptrdiff_t>(seen), seen, index.data() + n * most);
+    counts[n] = static_cast<int32_t>(seen);
+  }
+  const kernels::RowAttention problem{.rows = N,
                                       .heads = H,
                                       .depth = static_cast<size_t>(q.dim(2)) / H,
                                       .scale = scale(),
@@ -367,19 +383,61 @@ AttentionRead Attention::operator()(const Var& queries, const Var& keys, const V
                                       .keys = cache.keys_.data(),
                                       .values = cache.values_.data(),
                                       .index = index.data(),
-                                      .stride = seen,
+                                      .stride = most,
                                       .counts = counts.data()};
-  Tensor context(q.shape()), weights;
-  if (Observing::active()) weights = Tensor({N, config_.heads, 1, count - first});
-  kernels::attention_rows(problem, context.data(), weights.data());
-  if (weights.defined()) {
-    Tensor whole = Tensor::zeros({N, config_.heads, 1, count});
-    for (int64_t r = 0; r < N * config_.heads; ++r) {
-      std::copy_n(weights.data() + r * (count - first), count - first, whole.data() + r * count + first);
+  Tensor context(q.shape()), seen;
+  if (Observing::active()) seen = Tensor({q.dim(0), config_.heads, static_cast<int64_t>(most)});
+  kernels::attention_rows(problem, context.data(), seen.data());
+  if (seen.defined()) {
+    const size_t keys = static_cast<size_t>(cache.steps());
+    Tensor weights = Tensor::zeros({q.dim(0), config_.heads, 1, static_cast<int64_t>(keys)});
+    std::vector<int32_t> lengths;
+    for (size_t n = 0; n < N; ++n) {
+      const size_t count = static_cast<size_t>(counts[n]), first = cache.index_[n].size() - count;
+      for (size_t h = n * H; h < (n + 1) * H; ++h) {
+        std::copy_n(seen.data() + h * most, count, weights.data() + h * keys + first);
+      }
+      lengths.push_back(static_cast<int32_t>(cache.index_[n].size()));
     }
-    tell(whole, {}, {}, position);
+    tell(weights, {}, lengths, cache.steps() - 1);
   }
-  return finished({context, {}, {}, {}});
+  return finished({.context = context});
+}
+
+/// Scores and windows may look at a query's position, so rows of different lengths are read apart.
+AttentionRead Attention::composed(const Var& q, const AttentionCache& cache) const {
+  std::map<size_t, std::vector<int32_t>> by_length;
+  for (size_t n = 0; n < cache.index_.size(); ++n) by_length[cache.index_[n].size()].push_back(static_cast<int32_t>(n));
+  const int64_t N = q.dim(0), H = config_.heads, longest = cache.steps();
+  Tensor context({N, 1, context_size()}), weights = Tensor::zeros({N, H, 1, longest});
+  std::vector<int32_t> lengths(static_cast<size_t>(N));
+  for (const auto& [length, rows] : by_length) {
+    AttentionMemory memory;
+    memory.sources_ = static_cast<int64_t>(rows.size());
+    memory.keys_count_ = static_cast<int64_t>(length);
+    std::vector<int32_t> index;
+    for (const int32_t row : rows) {
+      const auto& steps = cache.index_[static_cast<size_t>(row)];
+      index.insert(index.end(), steps.begin(), steps.end());
+    }
+    const Ids places({memory.sources_, memory.keys_count_}, std::move(index));
+    memory.keys_ = embedding(cache.keys_, places);
+    memory.values_ = embedding(cache.values_, places);
+    prepare_heads(memory);
+    const AttentionStep step{.position = std::max<int64_t>(1, memory.keys_count_) - 1};
+    const AttentionRead read = composed(take_rows(q, rows), memory, step);
+    for (size_t i = 0; i < rows.size(); ++i) {
+      const int64_t row = rows[i], width = context.dim(2), keys = memory.keys_count_;
+      std::copy_n(read.context.value().data() + static_cast<int64_t>(i) * width, width, context.data() + row * width);
+      for (int64_t h = 0; h < H; ++h) {
+        std::copy_n(read.weights.value().data() + (static_cast<int64_t>(i) * H + h) * keys, keys,
+                    weights.data() + (row * H + h) * longest);
+      }
+      lengths[static_cast<size_t>(row)] = static_cast<int32_t>(length);
+    }
+  }
+  if (Observing::active()) tell(weights, {}, lengths, longest - 1);
+  return {.context = context, .weights = weights};
 }
 
 AttentionRead Attention::finished(AttentionRead read) const {

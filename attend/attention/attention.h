@@ -100,13 +100,14 @@ class AttentionMemory {
 class AttentionCache {
  public:
   void take(std::span<const int32_t> rows);
-  int64_t steps() const { return steps_; }
+  /// Keys of the hypothesis that has most.
+  int64_t steps() const;
 
  private:
   friend class Attention;
-  void append(const Tensor& keys, const Tensor& values);
+  void append(const Tensor& keys, const Tensor& values, std::span<const uint8_t> active);
   Tensor keys_, values_;  // pools [capacity, ·]
-  int64_t used_ = 0, steps_ = 0, rows_ = 0;
+  int64_t used_ = 0;
   std::vector<std::vector<int32_t>> index_;  // by row: where its steps lie in the pools
 };
 
@@ -115,6 +116,7 @@ struct AttentionRead {
   Var weights;          ///< [N,heads,Tq,Tk]; undefined where a fused kernel never made them
   Var log_probability;  ///< [N,heads,Tq] of the choices, for align = sample in training
   Var entropy;          ///< as log_probability
+  Tensor centres;       ///< [N,heads,Tq] of windows that have one
 };
 
 class Attention {
@@ -126,8 +128,10 @@ class Attention {
   AttentionMemory prepare(const Var& keys, const Var& values, std::span<const int32_t> lengths = {}) const;
   /// queries [N,Tq,Q], one row for each of the memory's.
   AttentionRead operator()(const Var& queries, const AttentionMemory& memory, const AttentionStep& step = {}) const;
-  /// Appends keys and values [N,1,·] and reads with queries [N,1,Q] all that the cache then holds. Not recorded.
-  AttentionRead operator()(const Var& queries, const Var& keys, const Var& values, AttentionCache& cache) const;
+  /// Appends keys and values [N,1,·] and reads with queries [N,1,Q] all that the cache then holds. Not recorded. Rows that
+  /// are not `active` append nothing (empty: all are); hypotheses may so have different lengths.
+  AttentionRead operator()(const Var& queries, const Var& keys, const Var& values, AttentionCache& cache,
+                           std::span<const uint8_t> active = {}) const;
 
   int64_t context_size() const;
   const AttentionConfig& config() const { return config_; }
@@ -141,9 +145,12 @@ class Attention {
   AttentionRead composed(const Var& queries, const AttentionMemory& memory, const AttentionStep& step) const;
   AttentionRead tiled(const Var& queries, const AttentionMemory& memory, const AttentionStep& step) const;
   AttentionRead by_row(const Var& queries, const AttentionMemory& memory, const AttentionStep& step) const;
+  AttentionRead by_row(const Var& queries, const AttentionCache& cache) const;
+  AttentionRead composed(const Var& queries, const AttentionCache& cache) const;
   AttentionRead finished(AttentionRead read) const;
   void tell(const Tensor& weights, const Tensor& centres, std::span<const int32_t> lengths, int64_t position) const;
   void prepare_heads(AttentionMemory& memory) const;
+  const AttentionMemory& with_heads(const AttentionMemory& memory, bool tape) const;
   real scale() const;
 
   AttentionConfig config_;

@@ -1,5 +1,6 @@
 #include "attend/nn/layers.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "attend/base/error.h"
@@ -63,10 +64,10 @@ void Conv2d::params(const VisitParams& visit) {
 
 Tensor sinusoidal_positions(int64_t steps, int64_t size) {
   Tensor table({steps, size});
-  for (int64_t t = 0; t < steps; ++t) {
-    for (int64_t i = 0; i < size; ++i) {
-      const double angle =
-          static_cast<double>(t) / std::pow(10000.0, static_cast<double>(i / 2 * 2) / static_cast<double>(size));
+  for (int64_t i = 0; i < size; ++i) {
+    const double slowness = std::pow(10000.0, static_cast<double>(i / 2 * 2) / static_cast<double>(size));
+    for (int64_t t = 0; t < steps; ++t) {
+      const double angle = static_cast<double>(t) / slowness;
       table.data()[t * size + i] = static_cast<real>(i % 2 == 0 ? std::sin(angle) : std::cos(angle));
     }
   }
@@ -76,6 +77,7 @@ Tensor sinusoidal_positions(int64_t steps, int64_t size) {
 Positions Positions::sinusoidal(int64_t size) {
   Positions p;
   p.size_ = size;
+  p.sinusoids_ = sinusoidal_positions(512, size);
   return p;
 }
 
@@ -93,7 +95,22 @@ Var Positions::operator()(const Var& x, int64_t first) const {
   require(!table_.defined() || end <= table_.dim(0), "Positions: at most ", table_.defined() ? table_.dim(0) : 0,
           " positions have been learned, got ", end);
   if (table_.defined()) return add(x, slice(table_, 0, first, end));
-  return add(x, sinusoidal_positions(end, size_).rows(first, end));
+  return add(x, sinusoids(end).rows(first, end));
+}
+
+Tensor Positions::sinusoids(int64_t end) const {
+  return end <= sinusoids_.dim(0) ? sinusoids_ : sinusoidal_positions(end, size_);
+}
+
+Var Positions::at(const Var& x, std::span<const int64_t> positions) const {
+  const int64_t N = static_cast<int64_t>(positions.size());
+  require(x.defined() && x.shape() == Shape{N, 1, size_}, "Positions: x [", N, ",1,", size_, "] is wanted, got ",
+          x.shape());
+  const int64_t last = N == 0 ? 0 : *std::max_element(positions.begin(), positions.end());
+  require(!table_.defined() || last < table_.dim(0), "Positions: at most ", table_.defined() ? table_.dim(0) : 0,
+          " positions have been learned, got ", last + 1);
+  const Ids ids({N, 1}, std::vector<int32_t>(positions.begin(), positions.end()));
+  return add(x, embedding(table_.defined() ? table_ : Var(sinusoids(last + 1)), ids));
 }
 
 void Positions::params(const VisitParams& visit) {

@@ -1,6 +1,7 @@
 // Layers without state and without attention. Each owns its parameters and names them in params(visit).
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -97,11 +98,17 @@ class Positions {
   static Positions learned(int64_t most, int64_t size, Random& random);
   /// `first` is the position of x's first step, for decoding step by step.
   Var operator()(const Var& x, int64_t first = 0) const;
+  /// Each row at a position of its own: x [N,1,size].
+  Var at(const Var& x, std::span<const int64_t> positions) const;
   void params(const VisitParams& visit);
 
  private:
+  /// At least rows [0, end) of the sinusoids.
+  Tensor sinusoids(int64_t end) const;
+
   int64_t size_ = 0;
-  Var table_;  // undefined for sinusoids
+  Var table_;         // undefined for sinusoids
+  Tensor sinusoids_;  // as many as most inputs want
 };
 
 }  // namespace attend::nn
