@@ -1,4 +1,4 @@
-// Threads: one OpenMP pool, shared with oneDNN. Work is cut into tasks whose results do not depend on who runs them,
+// Threads: one pool. Work is cut into tasks whose results do not depend on who runs them,
 // so that one thread and many give the same bits.
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace attend::kernels {
 
-/// How many threads a parallel loop may use: OpenMP's setting (`OMP_NUM_THREADS`) or the last `set_threads`.
+/// How many threads a parallel loop may use: what `OMP_NUM_THREADS` or the machine says, or the last `set_threads`.
 int threads();
 void set_threads(int count);
 
