@@ -190,8 +190,8 @@ TEST(Search, TheLengthPenaltyChangesTheWinner) {
   EXPECT_NEAR(longer[2].score, std::log(0.24) * 6 / 7, kNear);
 }
 
-// 4 looks at position 0, then 5 at position 1; one head of four says so, the others look everywhere. After 5: coverage
-// of position 0 is (1+3/2)/4 + (3/2)/4 = 1, of position 1 the same. After 4: 1.25 and 0.75.
+// After kBegin and after 4 position 0 is looked at, after 5 position 1; one head of four says so, the others look
+// everywhere. Coverage of "5": (1+3/2)/4 + (3/2)/4 = 1 for both positions; of "4": 1.25 and 0.75.
 TEST(Search, TheCoveragePenaltyChangesTheWinner) {
   MarkovModel model = with_probabilities(
       6, {{{kBegin, kBegin, 4}, 0.6}, {{kBegin, kBegin, 5}, 0.4}, {{kBegin, 4, kEnd}, 1.0}, {{kBegin, 5, kEnd}, 1.0}});
@@ -482,7 +482,7 @@ TEST(Search, EarlyStopSavesStepsAndLosesNothing) {
   SearchOptions options{.beam = 5, .n_best = 2, .max_length = 40};
   const auto stopped = search(model, sources(16), options);
   const int64_t rows = model.rows_asked;
-  // With a penalty this small the bound is the same, but a list of all five has to be filled first.
+  // A list of five takes longer to settle; its first two are the same.
   options.n_best = 5;
   const auto longer = search(model, sources(16), options);
   EXPECT_LT(rows, model.rows_asked - rows);
