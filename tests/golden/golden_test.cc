@@ -9,6 +9,7 @@
 
 #include "attend/autograd/ops/attention.h"
 #include "attend/autograd/ops/convolution.h"
+#include "attend/autograd/ops/ctc.h"
 #include "attend/autograd/ops/elementwise.h"
 #include "attend/autograd/ops/recurrent.h"
 #include "attend/autograd/ops/rows.h"
@@ -187,6 +188,22 @@ TEST(Golden, CrossEntropy) {
     const Var logits = golden.leaf("logits");
     Tape tape;
     const Var loss = cross_entropy(logits, targets, {.smoothing = smoothing, .ignored = settings.at("ignore_index")});
+    golden.expect_value(loss, name + ".loss");
+    tape.backward(loss, golden("dloss"));
+    golden.expect_gradient(logits, name + ".dlogits");
+  }
+}
+
+TEST(Golden, Ctc) {
+  const Golden golden("ctc");
+  const nlohmann::json settings = golden.settings();
+  ASSERT_EQ(settings.size(), 3u);
+  for (const auto& [name, setting] : settings.items()) {
+    SCOPED_TRACE(name);
+    const Var logits = golden.leaf("logits");
+    Tape tape;
+    const Var loss = ctc_loss(logits, setting.at("lengths"), setting.at("targets"),
+                              {.blank = setting.at("blank"), .skip_impossible = name == "impossible"});
     golden.expect_value(loss, name + ".loss");
     tape.backward(loss, golden("dloss"));
     golden.expect_gradient(logits, name + ".dlogits");

@@ -239,6 +239,29 @@ def cross_entropy():
     return result
 
 
+CTC_CASES = {
+    # name: blank, frames of each sequence, targets
+    "plain": (0, [7, 5, 6, 3], [[1, 2, 2], [3], [4, 1, 4], []]),
+    "blank_last": (4, [7, 7, 4, 2], [[0, 0, 0], [3, 2, 1, 0], [1], [2, 3]]),
+    "impossible": (0, [7, 5, 3, 2], [[1, 2, 2], [3, 3, 3, 1], [4, 1, 4], [1, 1]]),
+}
+
+
+def ctc():
+    """Mean over the sequences of -log p(target); targets that do not fit count as 0."""
+    draw, steps, batch, classes = Draw(11), 7, 4, 5
+    logits = draw.normal(steps, batch, classes, scale=2)
+    dloss = torch.tensor(0.75, dtype=torch.float64)
+    result = {"logits": logits, "dloss": dloss}
+    for case, (blank, lengths, targets) in CTC_CASES.items():
+        x = leaf(logits)
+        flat = torch.tensor([label for target in targets for label in target])
+        loss = F.ctc_loss(F.log_softmax(x, -1), flat, torch.tensor(lengths), torch.tensor([len(t) for t in targets]),
+                          blank=blank, reduction="sum", zero_infinity=True) / batch
+        result.update({f"{case}.loss": loss, f"{case}.dlogits": gradients(loss, dloss, [x])[0]})
+    return result
+
+
 def activations():
     """gelu (by the error function), and softmax and log-softmax over the last axis, also with masked elements."""
     draw = Draw(8)
@@ -316,6 +339,7 @@ SUBJECTS = {
     "conv2d": (conv2d, {"layout": "x [N,C,H,W], w [O,C,kh,kw]", "cases": CONVOLUTIONS}),
     "pool2d": (pool2d, {**POOLING, "average": "over kernel*kernel, padding counts as zeros"}),
     "cross_entropy": (cross_entropy, {"ignore_index": -100, "label_smoothing": {"plain": 0.0, "smoothed": 0.1}}),
+    "ctc": (ctc, {case: dict(zip(("blank", "lengths", "targets"), given)) for case, given in CTC_CASES.items()}),
     "activations": (activations, {"gelu": "x*Phi(x), error function", "axis": -1}),
     "optimisers": (optimisers, optimiser_settings()),
 }

@@ -1,0 +1,63 @@
+#include "attend/decode/coverage.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "attend/base/error.h"
+
+namespace attend::decode {
+
+void Coverage::observe(const Observation& observation) {
+  if (!observation.site.ends_with(".memory")) return;
+  const Tensor& weights = observation.weights;
+  require(weights.defined() && weights.rank() == 4, "coverage: weights [N,heads,Tq,Tk] are wanted of ",
+          observation.site, ", got ", weights.shape());
+  const size_t n = static_cast<size_t>(weights.dim(0)), heads = static_cast<size_t>(weights.dim(1));
+  const size_t queries = static_cast<size_t>(weights.dim(2)), keys = static_cast<size_t>(weights.dim(3));
+  if (calls_ == 0) {
+    keys_ = keys;
+    step_.assign(n * keys, 0);
+    lengths_.assign(n, keys);
+    const std::span<const int32_t> lengths = observation.key_lengths;
+    for (size_t r = 0; r < std::min(n, lengths.size()); ++r) lengths_[r] = static_cast<size_t>(lengths[r]);
+  }
+  require(n == lengths_.size() && keys == keys_,
+          "coverage: all attentions of a step must have the same rows and keys, ", lengths_.size(), " and ", keys_,
+          "; ", observation.site, " has ", weights.shape());
+  const double share = 1.0 / static_cast<double>(heads);
+  for (size_t r = 0; r < n; ++r) {
+    const real* w = weights.data() + r * heads * queries * keys;
+    for (size_t i = 0; i < heads * queries * keys; ++i) step_[r * keys + i % keys] += share * static_cast<double>(w[i]);
+  }
+  ++calls_;
+}
+
+void Coverage::step(size_t rows) {
+  require(calls_ > 0,
+          "search: a coverage_penalty needs a model that attends to its source; it told of no attention "
+          "whose site ends in \".memory\"");
+  require(rows == lengths_.size(), "coverage: weights of ", rows, " rows are wanted, got ", lengths_.size());
+  rows_.resize(rows);
+  const double share = 1.0 / static_cast<double>(calls_);
+  for (size_t r = 0; r < rows; ++r) {
+    std::vector<double>& seen = rows_[r].seen;
+    seen.resize(lengths_[r], 0);
+    for (size_t i = 0; i < seen.size(); ++i) seen[i] += share * step_[r * keys_ + i];
+  }
+  calls_ = 0;
+}
+
+void Coverage::take(std::span<const int32_t> rows) {
+  spare_.resize(rows.size());
+  for (size_t r = 0; r < rows.size(); ++r) spare_[r].seen = rows_[static_cast<size_t>(rows[r])].seen;
+  std::swap(rows_, spare_);
+}
+
+double Coverage::penalty(size_t row) const {
+  double sum = 0;
+  for (const double seen : rows_[row].seen) sum += std::log(std::clamp(seen, 1e-6, 1.0));
+  return sum;
+}
+
+}  // namespace attend::decode

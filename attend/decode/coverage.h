@@ -1,0 +1,35 @@
+// Coverage: how much each hypothesis of a search has looked at each position of its source (Wu et al. 2016, eq. 14).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "attend/attention/observe.h"
+
+namespace attend::decode {
+
+/// Catches the weights of every attention whose site ends in ".memory" during a step, and adds their mean over heads
+/// and layers to what the rows have gathered.
+class Coverage : public Sink {
+ public:
+  void observe(const Observation& observation) override;
+  /// Ends a step on `rows` rows: refuses one in which no such attention was seen.
+  void step(size_t rows);
+  /// Keeps these rows, in that order, as State::take does.
+  void take(std::span<const int32_t> rows);
+  /// Σᵢ ln min(Σₜ aₜᵢ, 1) of a row, ≤ 0. A position that nobody looked at counts as ln 1e-6: it is bad, not forbidden.
+  double penalty(size_t row) const;
+
+ private:
+  struct Row {
+    std::vector<double> seen;  // per source position
+  };
+  std::vector<Row> rows_, spare_;
+  std::vector<double> step_;  // [rows, keys], summed over the calls of this step
+  std::vector<size_t> lengths_;
+  size_t keys_ = 0;
+  int64_t calls_ = 0;
+};
+
+}  // namespace attend::decode

@@ -1,0 +1,404 @@
+#include "attend/decode/search.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "attend/attention/observe.h"
+#include "attend/autograd/tape.h"
+#include "attend/base/error.h"
+#include "attend/decode/coverage.h"
+#include "attend/decode/sampling.h"
+#include "attend/kernels/choose.h"
+#include "attend/kernels/parallel.h"
+
+namespace attend::decode {
+namespace {
+
+using data::kBegin, data::kEnd, data::kPad;
+
+// Logits per step from which it pays to draw on several threads.
+constexpr size_t kParallelLogits = size_t{64} << 10;
+
+/// A hypothesis that is still growing: one row of the model's batch.
+struct Row {
+  int32_t sentence, beam;
+  int32_t said = -1;  // its last prediction in the history
+  double log_probability = 0;
+};
+
+/// One that is complete.
+struct Complete {
+  int32_t said;
+  double score, log_probability;
+  bool ended;
+};
+
+struct Sentence {
+  int64_t limit = 0;            // most tokens
+  bool fixed = false;           // exactly so many, and no kEnd
+  std::vector<int32_t> forced;  // how it has to begin
+  std::vector<Complete> complete;
+};
+
+struct Candidate {
+  int32_t row, token;
+  double step, log_probability;
+};
+
+class Search {
+ public:
+  Search(const models::Model& model, const data::Sequences& source, const SearchOptions& options)
+      : model_(model), source_(source), options_(options), vocabulary_(static_cast<size_t>(model.vocabulary())) {
+    sentences_.resize(static_cast<size_t>(source.count()));
+    if (options.coverage_penalty > 0) coverage_.emplace();
+    const size_t k = options.sample ? 1 : static_cast<size_t>(options.beam);
+    // One more than the beam: one of a row's candidates may be its end.
+    choices_ = k == 1 ? 1 : std::min(vocabulary_, k + 1);
+  }
+
+  Sentence& sentence(size_t s) { return sentences_[s]; }
+
+  void run() {
+    const TapePause pause;
+    state_ = model_.begin(source_);
+    std::vector<int32_t> parents;
+    const int32_t draws = options_.sample ? static_cast<int32_t>(options_.n_best) : 1;
+    for (size_t s = 0; s < sentences_.size(); ++s) {
+      const int32_t number = static_cast<int32_t>(s);
+      if (sentences_[s].fixed && sentences_[s].limit == 0) {  // there is nothing to say
+        sentences_[s].complete.assign(static_cast<size_t>(draws), {-1, 0, 0, true});
+        continue;
+      }
+      for (int32_t draw = 0; draw < draws; ++draw) {
+        rows_.push_back({number, draw});
+        last_.push_back(kBegin);
+        parents.push_back(number);
+        if (options_.sample) randoms_.push_back(stream(number, draw));
+      }
+    }
+    if (rows_.empty()) return;
+    take(parents, sentences_.size());
+    while (!rows_.empty()) step();
+  }
+
+  std::vector<Hypothesis> best(size_t s, size_t count) const {
+    std::vector<Complete> complete = sentences_[s].complete;
+    std::stable_sort(complete.begin(), complete.end(), [](const Complete& a, const Complete& b) {
+      return a.ended != b.ended ? a.ended : a.score > b.score;
+    });
+    complete.resize(std::min(complete.size(), count));
+    std::vector<Hypothesis> answers;
+    for (const Complete& c : complete) {
+      Hypothesis& h = answers.emplace_back();
+      history_.read(c.said, h.tokens, &h.token_log_probabilities);
+      if (c.ended && !sentences_[s].fixed) h.tokens.pop_back();  // kEnd
+      h.score = c.score;
+      h.log_probability = c.log_probability;
+      h.ended = c.ended;
+    }
+    return answers;
+  }
+
+ private:
+  Random stream(int32_t sentence, int32_t draw) const {
+    return Random(static_cast<uint64_t>(options_.seed))
+        .named("sample " + std::to_string(options_.first_sentence + sentence) + " " + std::to_string(draw));
+  }
+
+  /// (5+|y|)/6 to the power α.
+  double length_divisor(int64_t predictions) const {
+    if (options_.length_penalty == 0) return 1;
+    return std::pow((5.0 + static_cast<double>(predictions)) / 6.0, options_.length_penalty);
+  }
+
+  /// One more token for all rows.
+  void step() {
+    predict();
+    parents_.clear();
+    next_rows_.clear();
+    for (size_t begin = 0, end; begin < rows_.size(); begin = end) {
+      for (end = begin; end < rows_.size() && rows_[end].sentence == rows_[begin].sentence;) ++end;
+      const Sentence& one = sentences_[static_cast<size_t>(rows_[begin].sentence)];
+      if (said_ < static_cast<int64_t>(one.forced.size())) {
+        for (size_t r = begin; r < end; ++r) extend(r, one.forced[static_cast<size_t>(said_)]);
+      } else if (options_.sample) {
+        for (size_t r = begin; r < end; ++r) extend(r, drawn_[r]);
+      } else if (options_.beam == 1) {
+        extend(begin, places_[begin]);
+      } else {
+        extend_best(begin, end);
+      }
+    }
+    ++said_;
+    if (!next_rows_.empty()) take(parents_, rows_.size());
+    if (options_.sample) {
+      for (size_t r = 0; r < parents_.size(); ++r) randoms_[r] = randoms_[static_cast<size_t>(parents_[r])];
+    }
+    rows_.swap(next_rows_);
+    last_.swap(next_last_);
+    next_last_.clear();
+  }
+
+  /// Asks the model, and finds what may follow each row.
+  void predict() {
+    const size_t n = rows_.size();
+    sentence_of_.resize(n), beam_of_.resize(n);
+    for (size_t r = 0; r < n; ++r) sentence_of_[r] = rows_[r].sentence, beam_of_[r] = rows_[r].beam;
+    {
+      const ObservedRows rows(sentence_of_, beam_of_);
+      std::optional<Observing> observing;
+      if (coverage_) observing.emplace(*coverage_);
+      logits_ = model_.next(*state_, last_);
+    }
+    require(logits_.defined() && logits_.shape() == Shape{static_cast<int64_t>(n), model_.vocabulary()},
+            "search: the model must give logits [", n, ", ", vocabulary_, "], got ", logits_.shape());
+    if (coverage_) coverage_->step(n);
+    ban();
+    log_sums_.resize(n), largest_.resize(n * choices_), places_.resize(n * choices_);
+    kernels::choose({logits_.data(), n, vocabulary_, choices_, banned_.data(), banned_from_.data()}, log_sums_.data(),
+                    largest_.data(), places_.data());
+    for (size_t r = 0; r < n; ++r) {
+      require(std::isfinite(log_sums_[r]), "search: the model's logits must be numbers, got ",
+              logits_.data()[r * vocabulary_], " … for sentence ", rows_[r].sentence, " after ", said_, " tokens");
+    }
+    if (options_.sample) draw_all();
+  }
+
+  /// What each row must not say next.
+  void ban() {
+    banned_.clear();
+    banned_from_.assign(1, 0);
+    const size_t length = static_cast<size_t>(options_.no_repeat_ngram);
+    for (const Row& row : rows_) {
+      if (!sentences_[static_cast<size_t>(row.sentence)].fixed) {
+        banned_.insert(banned_.end(), {kPad, kBegin});
+        if (said_ < options_.min_length) banned_.push_back(kEnd);
+      }
+      if (length > 0 && static_cast<size_t>(said_) >= length) {
+        history_.read(row.said, path_);
+        const auto tail = path_.end() - static_cast<std::ptrdiff_t>(length - 1);
+        for (auto at = path_.begin(); at != tail; ++at) {
+          if (std::equal(tail, path_.end(), at)) banned_.push_back(at[static_cast<std::ptrdiff_t>(length - 1)]);
+        }
+      }
+      banned_from_.push_back(banned_.size());
+    }
+  }
+
+  void draw_all() {
+    const size_t n = rows_.size();
+    const SamplingOptions how{options_.temperature, options_.top_k, options_.top_p};
+    drawn_.resize(n);
+    scratch_.resize(n * vocabulary_);
+    const auto one = [&](size_t r) {
+      drawn_[r] = draw({logits_.data() + r * vocabulary_, vocabulary_},
+                       std::span(banned_).subspan(banned_from_[r], banned_from_[r + 1] - banned_from_[r]), how,
+                       randoms_[r], std::span(scratch_).subspan(r * vocabulary_, vocabulary_));
+    };
+    if (n * vocabulary_ > kParallelLogits) {
+      kernels::parallel_for(n, one);
+    } else {
+      for (size_t r = 0; r < n; ++r) one(r);
+    }
+  }
+
+  double log_probability(size_t row, int32_t token) const {
+    return static_cast<double>(logits_.data()[row * vocabulary_ + static_cast<size_t>(token)]) -
+           static_cast<double>(log_sums_[row]);
+  }
+
+  /// The row's one continuation; −1: nothing may follow.
+  void extend(size_t r, int32_t token) {
+    const Row& row = rows_[r];
+    if (token < 0) return complete(r, row.said, row.log_probability, said_, false);
+    const double step = log_probability(r, token);
+    extend(Candidate{static_cast<int32_t>(r), token, step, row.log_probability + step}, row.beam);
+  }
+
+  /// Says a candidate's token: it is complete, or a row of the next step.
+  void extend(const Candidate& c, int32_t beam) {
+    const size_t r = static_cast<size_t>(c.row);
+    const Row& row = rows_[r];
+    const Sentence& one = sentences_[static_cast<size_t>(row.sentence)];
+    const int32_t said = history_.say(row.said, c.token, c.step);
+    const bool ends = !one.fixed && c.token == kEnd;
+    if (ends || said_ + 1 == one.limit) {
+      return complete(r, said, c.log_probability, said_ + 1, ends || one.fixed);
+    }
+    next_rows_.push_back({row.sentence, beam, said, c.log_probability});
+    next_last_.push_back(c.token);
+    parents_.push_back(c.row);
+  }
+
+  void complete(size_t r, int32_t said, double log_probability, int64_t predictions, bool ended) {
+    double score = log_probability / length_divisor(predictions);
+    if (coverage_) score += options_.coverage_penalty * coverage_->penalty(r);
+    sentences_[static_cast<size_t>(rows_[r].sentence)].complete.push_back({said, score, log_probability, ended});
+  }
+
+  /// The best continuations of one sentence's rows.
+  void extend_best(size_t begin, size_t end) {
+    candidates_.clear();
+    for (size_t r = begin; r < end; ++r) {
+      if (places_[r * choices_] < 0) extend(r, -1);
+      for (size_t k = 0; k < choices_ && places_[r * choices_ + k] >= 0; ++k) {
+        const double step = static_cast<double>(largest_[r * choices_ + k]) - static_cast<double>(log_sums_[r]);
+        candidates_.push_back(
+            {static_cast<int32_t>(r), places_[r * choices_ + k], step, rows_[r].log_probability + step});
+      }
+    }
+    Sentence& one = sentences_[static_cast<size_t>(rows_[begin].sentence)];
+    const size_t beam = static_cast<size_t>(options_.beam), count = std::min(candidates_.size(), 2 * beam);
+    // Equals in the order of the beam, then of the ids: the same whatever the sorting does.
+    std::partial_sort(candidates_.begin(), candidates_.begin() + static_cast<std::ptrdiff_t>(count), candidates_.end(),
+                      [](const Candidate& a, const Candidate& b) {
+                        if (a.log_probability != b.log_probability) return a.log_probability > b.log_probability;
+                        return a.row != b.row ? a.row < b.row : a.token < b.token;
+                      });
+    const size_t first = next_rows_.size();
+    for (size_t c = 0; c < count && next_rows_.size() - first < beam; ++c) {
+      const bool ends = !one.fixed && candidates_[c].token == kEnd;
+      if (!ends || c < beam) extend(candidates_[c], static_cast<int32_t>(next_rows_.size() - first));
+    }
+    if (next_rows_.size() > first && settled(one, next_rows_[first].log_probability)) {
+      next_rows_.resize(first), next_last_.resize(first), parents_.resize(first);
+    }
+  }
+
+  /// True if a sentence needs no more steps; `growing` is the best log-probability of those that could go on.
+  bool settled(const Sentence& one, double growing) {
+    scores_.clear();
+    for (const Complete& c : one.complete) {
+      if (c.ended) scores_.push_back(c.score);
+    }
+    if (!options_.early_stop) return scores_.size() >= static_cast<size_t>(options_.beam);
+    const size_t wanted = static_cast<size_t>(options_.n_best);
+    if (scores_.size() < wanted) return false;
+    std::nth_element(scores_.begin(), scores_.begin() + static_cast<std::ptrdiff_t>(wanted - 1), scores_.end(),
+                     std::greater<>());
+    // ln p only falls, its divisor is largest at the longest, and coverage is at most complete.
+    return growing / length_divisor(one.limit) <= scores_[wanted - 1];
+  }
+
+  /// Keeps these of `count` rows; nothing is asked of the model where they are all, in their order.
+  void take(std::span<const int32_t> parents, size_t count) {
+    bool same = parents.size() == count;
+    for (size_t r = 0; same && r < count; ++r) same = parents[r] == static_cast<int32_t>(r);
+    if (same) return;
+    state_->take(parents);
+    if (coverage_ && said_ > 0) coverage_->take(parents);
+  }
+
+  const models::Model& model_;
+  const data::Sequences& source_;
+  const SearchOptions& options_;
+  const size_t vocabulary_;
+  size_t choices_;
+  std::vector<Sentence> sentences_;
+  std::unique_ptr<models::State> state_;
+  std::optional<Coverage> coverage_;
+  History history_;
+  int64_t said_ = 0;  // predictions that every row has made
+
+  std::vector<Row> rows_, next_rows_;
+  std::vector<int32_t> last_, next_last_, parents_;
+  std::vector<Random> randoms_;  // per row
+
+  // Of one step.
+  Tensor logits_;
+  std::vector<int32_t> sentence_of_, beam_of_, banned_, places_, drawn_, path_;
+  std::vector<size_t> banned_from_;
+  std::vector<real> log_sums_, largest_, scratch_;
+  std::vector<Candidate> candidates_;
+  std::vector<double> scores_;
+};
+
+void check(const SearchOptions& o) {
+  require(o.beam >= 1, "search: beam must be at least 1, got ", o.beam);
+  require(o.n_best >= 1, "search: n_best must be at least 1, got ", o.n_best);
+  require(!o.sample || o.beam == 1,
+          "search: sampling keeps no beam; set beam to 1 and n_best to the number of samples, got beam ", o.beam);
+  require(o.sample || o.n_best <= o.beam, "search: n_best must not exceed beam, got ", o.n_best, " of ", o.beam);
+  require(o.length_penalty >= 0 && std::isfinite(o.length_penalty), "search: length_penalty must be 0 or more, got ",
+          o.length_penalty);
+  require(o.coverage_penalty >= 0 && std::isfinite(o.coverage_penalty),
+          "search: coverage_penalty must be 0 or more, got ", o.coverage_penalty);
+  require(o.min_length >= 0 && o.max_length >= 0, "search: min_length and max_length must be 0 or more, got ",
+          o.min_length, " and ", o.max_length);
+  require(o.max_length == 0 || o.min_length <= o.max_length, "search: min_length must not exceed max_length, got ",
+          o.min_length, " and ", o.max_length);
+  require(o.no_repeat_ngram >= 0, "search: no_repeat_ngram must be 0 or more, got ", o.no_repeat_ngram);
+  require(o.temperature > 0 && std::isfinite(o.temperature),
+          "search: temperature must be above 0 (sample=false takes the likeliest), got ", o.temperature);
+  require(o.top_k >= 0, "search: top_k must be 0 (all) or more, got ", o.top_k);
+  require(o.top_p > 0 && o.top_p <= 1, "search: top_p must be in (0, 1], got ", o.top_p);
+}
+
+/// What is forced has to be something that the model could have chosen.
+void check_forced(const char* where, const models::Model& model, const std::vector<int32_t>& tokens, bool fixed,
+                  size_t sentence) {
+  for (const int32_t token : tokens) {
+    require(token >= 0 && token < model.vocabulary() && (fixed || (token != kPad && token != kBegin && token != kEnd)),
+            where, ": ids that the model can say are wanted, below ", model.vocabulary(),
+            fixed ? "" : " and none of kPad, kBegin and kEnd", ", got ", token, " for sentence ", sentence);
+  }
+}
+
+}  // namespace
+
+std::vector<std::vector<Hypothesis>> search(const models::Model& model, const data::Sequences& source,
+                                            const SearchOptions& options,
+                                            const std::vector<std::vector<int32_t>>& prefixes) {
+  check(options);
+  const size_t count = static_cast<size_t>(source.count());
+  require(prefixes.empty() || prefixes.size() == count, "search: one prefix per source is wanted, ", count, ", got ",
+          prefixes.size());
+  Search search(model, source, options);
+  for (size_t s = 0; s < count; ++s) {
+    Sentence& one = search.sentence(s);
+    if (!prefixes.empty()) one.forced = prefixes[s];
+    const int64_t forced = static_cast<int64_t>(one.forced.size());
+    const int64_t length = source.lengths[s], answer = model.answer_length(length);
+    one.fixed = answer >= 0;
+    // The usual limit leaves room for what is asked for.
+    one.limit = one.fixed                ? answer
+                : options.max_length > 0 ? options.max_length
+                                         : std::max({2 * length + 10, options.min_length, forced + 10});
+    require(forced <= one.limit, "search: a prefix must not be longer than its answer may be, ", one.limit, ", got ",
+            forced, " tokens for sentence ", s);
+    check_forced("search", model, one.forced, one.fixed, s);
+  }
+  search.run();
+  std::vector<std::vector<Hypothesis>> answers(count);
+  for (size_t s = 0; s < count; ++s) answers[s] = search.best(s, static_cast<size_t>(options.n_best));
+  return answers;
+}
+
+std::vector<Hypothesis> score(const models::Model& model, const data::Batch& batch) {
+  const size_t count = static_cast<size_t>(batch.source.count());
+  require(batch.target.count() == batch.source.count(), "score: one target per source is wanted, ", count, ", got ",
+          batch.target.count());
+  const SearchOptions options;
+  Search search(model, batch.source, options);
+  for (size_t s = 0; s < count; ++s) {
+    Sentence& one = search.sentence(s);
+    one.forced = batch.target.row(static_cast<int64_t>(s));
+    const int64_t answer = model.answer_length(batch.source.lengths[s]);
+    one.fixed = answer >= 0;
+    require(!one.fixed || answer == static_cast<int64_t>(one.forced.size()), "score: the target of sentence ", s,
+            " must have ", answer, " tokens, got ", one.forced.size());
+    check_forced("score", model, one.forced, one.fixed, s);
+    if (!one.fixed) one.forced.push_back(kEnd);
+    one.limit = static_cast<int64_t>(one.forced.size());
+  }
+  search.run();
+  std::vector<Hypothesis> scored;
+  for (size_t s = 0; s < count; ++s) scored.push_back(std::move(search.best(s, 1)[0]));
+  return scored;
+}
+
+}  // namespace attend::decode

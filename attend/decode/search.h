@@ -1,0 +1,76 @@
+// Search: the likeliest answers of any model (greedy, beam), answers by chance (sampling), and how likely a given answer
+// is. Knows a model only by `begin` and `next`.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "attend/decode/hypothesis.h"
+#include "attend/models/model.h"
+
+namespace attend::decode {
+
+struct SearchOptions {
+  int64_t beam = 1;
+  int64_t n_best = 1;
+  double length_penalty = 0;
+  double coverage_penalty = 0;
+  bool early_stop = true;
+  int64_t min_length = 0;
+  int64_t max_length = 0;
+  int64_t no_repeat_ngram = 0;
+  bool sample = false;
+  double temperature = 1;
+  int64_t top_k = 0;
+  double top_p = 1;
+  int64_t seed = 0;
+  int64_t first_sentence = 0;
+
+  template <class Visit>
+  void fields(Visit&& visit) {
+    visit("beam", beam, "hypotheses kept per sentence; 1: greedy, the likeliest token at each step");
+    visit("n_best", n_best, "answers wanted per sentence, at most beam; with sample: how many are drawn");
+    visit("length_penalty", length_penalty, "alpha of GNMT: the score is log p / ((5 + length) / 6)^alpha");
+    visit("coverage_penalty", coverage_penalty, "beta of GNMT: less for source positions that were not attended to");
+    visit("early_stop", early_stop,
+          "true: stop a sentence when nothing can come before its n_best; false: when beam hypotheses have ended");
+    visit("min_length", min_length, "least number of tokens before the end");
+    visit("max_length", max_length, "most tokens; 0: 2·source length + 10");
+    visit("no_repeat_ngram", no_repeat_ngram, "no n tokens in a row occur twice; 0: they may");
+    visit("sample", sample, "draw tokens by their probability");
+    visit("temperature", temperature, "sampling: divides the logits");
+    visit("top_k", top_k, "sampling: only from the k likeliest; 0: all");
+    visit("top_p", top_p, "sampling: only from the likeliest that together have this probability");
+    visit("seed", seed, "sampling: of the random numbers");
+    visit("first_sentence", first_sentence, "sampling: number of the first sentence of this batch");
+  }
+};
+
+/// The n_best answers to each source, best first.
+///
+/// Score: s = ln p(y|x) / ((5+|y|)/6)^α + β·Σᵢ ln min(Σₜ aₜᵢ, 1) (Wu et al. 2016, eq. 14), where |y| is the number of
+/// predictions, the one of kEnd included, and a are the weights of the attentions whose site ends in ".memory", averaged
+/// over heads and layers. It ranks hypotheses that are complete; growing ones compete by ln p. One that reached
+/// max_length without kEnd has ended = false and comes after all that ended; so does one that nothing may follow.
+///
+/// Beam: at each step the `beam` best continuations that do not end live on; those that end and are among the `beam` best
+/// of all are complete. early_stop loses nothing: a sentence stops when n_best have ended and even the best growing one,
+/// if it went on to the longest length with probability one, would not score higher. Beam 1 is greedy: it ends where kEnd
+/// is the likeliest.
+///
+/// Sampling draws n_best answers per sentence, independently, sorted by score; their log-probabilities are the model's
+/// own, before temperature, top_k and top_p. Answer j of sentence b depends on seed, first_sentence + b and j, whatever
+/// else is in the batch.
+///
+/// `prefixes`: one per source (or none at all), how its answer begins; what is forced counts in log p. A model that says
+/// kEnd is never made to say kPad or kBegin. Where the answer's length is fixed, every id is allowed, and min_length and
+/// max_length do not apply. There may be fewer than n_best answers where so few exist.
+std::vector<std::vector<Hypothesis>> search(const models::Model& model, const data::Sequences& source,
+                                            const SearchOptions& options,
+                                            const std::vector<std::vector<int32_t>>& prefixes = {});
+
+/// ln p(target | source) of each pair, token by token, with kEnd where the model says it; score = log_probability. It
+/// takes the same steps as `search`, so that who observes it sees what each token looked at.
+std::vector<Hypothesis> score(const models::Model& model, const data::Batch& batch);
+
+}  // namespace attend::decode
