@@ -217,6 +217,26 @@ AttentionMemory Attention::prepare(const Var& keys, const Var& values, std::span
   return memory;
 }
 
+void Attention::extend(AttentionMemory& memory, const Var& keys, const Var& values) const {
+  AttentionMemory more = prepare(keys, values);
+  if (memory.sources_ == 0) {
+    memory = std::move(more);
+    return;
+  }
+  require(memory.lengths_.empty() && memory.source_of_.empty() && memory.sources_ == more.sources_,
+          "Attention::extend: ", memory.sources_, " sources of equal length are wanted, got ", more.sources_);
+  const auto join = [](Var& a, const Var& b) { a = concat(std::array{a, b}, 1); };
+  join(memory.keys_, more.keys_);
+  join(memory.values_, more.values_);
+  for (size_t h = 0; h < memory.prepared_.size(); ++h) {
+    join(memory.prepared_[h], more.prepared_[h]);
+    join(memory.head_values_[h], more.head_values_[h]);
+  }
+  memory.keys_count_ += more.keys_count_;
+  memory.index_.clear();
+  memory.expanded_.reset();
+}
+
 void Attention::prepare_heads(AttentionMemory& memory) const {
   for (int64_t h = 0; h < config_.heads; ++h) {
     memory.prepared_.push_back(scores_[static_cast<size_t>(h)]->prepare(head_of(memory.keys_, h, config_.heads)));

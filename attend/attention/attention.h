@@ -126,6 +126,9 @@ class Attention {
 
   /// keys [B,Tk,K] and values [B,Tk,V], of which the first lengths[b] count (empty: all).
   AttentionMemory prepare(const Var& keys, const Var& values, std::span<const int32_t> lengths = {}) const;
+  /// Adds keys and values [B,T',·] behind those that a memory has (or begins one): a past that grows, in training too. All
+  /// sources then have the same length.
+  void extend(AttentionMemory& memory, const Var& keys, const Var& values) const;
   /// queries [N,Tq,Q], one row for each of the memory's.
   AttentionRead operator()(const Var& queries, const AttentionMemory& memory, const AttentionStep& step = {}) const;
   /// Appends keys and values [N,1,·] and reads with queries [N,1,Q] all that the cache then holds. Not recorded. Rows that

@@ -1,0 +1,75 @@
+#include "attend/models/zoo.h"
+
+#include <algorithm>
+#include <set>
+
+#include "attend/base/error.h"
+#include "attend/base/names.h"
+#include "attend/models/labeller.h"
+#include "attend/models/recurrent.h"
+#include "attend/models/transformer.h"
+#include "attend/tensor/safetensors.h"
+
+namespace attend::models {
+namespace {
+
+template <class Kind, class Options>
+std::unique_ptr<Model> make(const Settings& settings, Random& random) {
+  Options options;
+  set_options("model", options, settings);
+  return std::make_unique<Kind>(options, random);
+}
+
+template <class Options>
+Settings defaults() {
+  return settings_of(Options{});
+}
+
+constexpr ModelRow kZoo[] = {
+    {"recurrent", "recurrent encoder–decoder: fixed vector, reading again, or attention",
+     "Cho et al. 2014; Sutskever et al. 2014; Bahdanau et al. 2015; Luong et al. 2015",
+     make<RecurrentModel, RecurrentModelOptions>, defaults<RecurrentModelOptions>},
+    {"transformer", "Transformer encoder–decoder", "Vaswani et al. 2017", make<Transformer, TransformerOptions>,
+     defaults<TransformerOptions>},
+    {"language_model", "Transformer decoder alone: source and target as one sequence",
+     "Radford et al. 2018; Liu et al. 2018", make<TransformerLanguageModel, TransformerOptions>,
+     defaults<TransformerOptions>},
+    {"classifier", "one label for a sequence (many to one), by its last state or by attention pooling",
+     "Lin et al. 2017", make<Classifier, ClassifierOptions>, defaults<ClassifierOptions>},
+    {"tagger", "one label per step (many to many)", "Graves & Schmidhuber 2005", make<Tagger, TaggerOptions>,
+     defaults<TaggerOptions>},
+    {"ctc", "a sequence of labels without alignment", "Graves et al. 2006", make<CtcModel, TaggerOptions>,
+     defaults<TaggerOptions>},
+};
+
+}  // namespace
+
+std::span<const ModelRow> zoo() { return kZoo; }
+
+std::unique_ptr<Model> make_model(std::string_view name, const Settings& settings, Random& random) {
+  return row_named("model", kZoo, name).make(settings, random);
+}
+
+void save_weights(Model& model, const std::filesystem::path& path) {
+  std::vector<NamedTensor> tensors;
+  for (const nn::NamedParam& p : nn::parameters(model)) tensors.push_back({p.name, p.var.value()});
+  write_safetensors(path, tensors);
+}
+
+void load_weights(Model& model, const std::filesystem::path& path) {
+  const SafetensorsFile file(path);
+  std::set<std::string> wanted;
+  model.params([&](const std::string& name, Var& parameter) {
+    const Tensor saved = file.read(name);
+    require(saved.shape() == parameter.shape(), path.string(), ": ", name, " of shape ", parameter.shape(),
+            " is wanted, got ", saved.shape());
+    std::copy(saved.begin(), saved.end(), parameter.value().data());
+    wanted.insert(name);
+  });
+  for (const auto& entry : file.entries()) {
+    require(wanted.contains(entry.name), path.string(), ": this network has no parameter ", entry.name,
+            "; the file is of another network");
+  }
+}
+
+}  // namespace attend::models

@@ -1,0 +1,29 @@
+// The zoo: every network by name, with its options by name. Help, option checks, documents and tests iterate over it.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "attend/base/options.h"
+#include "attend/models/model.h"
+
+namespace attend::models {
+
+struct ModelRow {
+  std::string_view name, summary, paper;
+  /// The network with these settings over its defaults; an unknown option is refused with the nearest.
+  std::unique_ptr<Model> (*make)(const Settings& settings, Random& random);
+  /// All its options with their defaults.
+  Settings (*defaults)();
+};
+std::span<const ModelRow> zoo();
+std::unique_ptr<Model> make_model(std::string_view name, const Settings& settings, Random& random);
+
+/// All parameters as safetensors, by name.
+void save_weights(Model& model, const std::filesystem::path& path);
+/// Puts them back; refuses a file that lacks one, has another, or has one of another shape.
+void load_weights(Model& model, const std::filesystem::path& path);
+
+}  // namespace attend::models

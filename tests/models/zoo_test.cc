@@ -1,0 +1,324 @@
+// Every network of the zoo, in every variant that its options offer: it trains, is saved and loaded, decodes; step by step
+// equals teacher forcing; a padded batch equals each sentence alone.
+#include "attend/models/zoo.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "attend/attention/align.h"
+#include "attend/attention/score.h"
+#include "attend/attention/window.h"
+#include "attend/autograd/tape.h"
+#include "attend/decode/search.h"
+#include "attend/models/encoder.h"
+#include "attend/models/recurrent.h"
+#include "attend/train/optimiser.h"
+
+namespace attend::models {
+namespace {
+
+enum class Answer { free, same_length, label, shorter };
+
+struct Variant {
+  std::string name;
+  std::string model;
+  Settings settings;
+  Answer answer = Answer::free;
+  bool trains = true;  // else: used with what another align has learnt
+};
+
+constexpr int64_t kWords = 11;
+
+Settings operator+(Settings a, const Settings& b) {
+  for (const auto& [name, value] : b) a[name] = value;
+  return a;
+}
+
+std::vector<Variant> variants() {
+  std::vector<Variant> all;
+  const std::string words = std::to_string(kWords);
+  const Settings recurrent{
+      {"source_vocabulary", words}, {"target_vocabulary", words}, {"embedding", "6"}, {"hidden", "8"}};
+  const auto add = [&](const std::string& name, const std::string& model, const Settings& settings,
+                       Answer answer = Answer::free, bool trains = true) {
+    all.push_back({name, model, settings, answer, trains});
+  };
+  for (const DecoderInputRow& input : decoder_inputs()) {
+    for (const char* cell : {"rnn", "gru", "lstm"}) {
+      add("recurrent " + std::string(input.name) + " " + cell, "recurrent",
+          recurrent + Settings{{"decoder.input", std::string(input.name)}, {"cell", cell}});
+    }
+    add("recurrent " + std::string(input.name) + " two layers, one way", "recurrent",
+        recurrent + Settings{{"decoder.input", std::string(input.name)}, {"layers", "2"}, {"bidirectional", "false"}});
+  }
+  const Settings widths{{"attention.longest", "8"},
+                        {"attention.width", "2"},
+                        {"attention.query_projection", "linear"},
+                        {"attention.key_projection", "linear"}};
+  for (const std::string query : {"before", "after"}) {
+    const Settings base = recurrent + widths + Settings{{"decoder.query", query}};
+    for (const ScoreRow& score : scores()) {
+      add("recurrent " + query + " score " + std::string(score.name), "recurrent",
+          base + Settings{{"attention.score", std::string(score.name)}});
+    }
+    for (const WindowRow& window : windows()) {
+      add("recurrent " + query + " window " + std::string(window.name), "recurrent",
+          base + Settings{{"attention.window", std::string(window.name)}});
+    }
+    for (const AlignRow& align : aligns()) {
+      add("recurrent " + query + " align " + std::string(align.name), "recurrent",
+          base + Settings{{"attention.align", std::string(align.name)}}, Answer::free, align.trains);
+    }
+    add("recurrent " + query + " coverage", "recurrent",
+        base + Settings{{"attention.coverage", "true"}, {"coverage_penalty", "0.5"}, {"doubly_stochastic", "0.1"}});
+    add("recurrent " + query + " coverage of another score", "recurrent",
+        base + Settings{{"attention.coverage", "true"}, {"attention.score", "general"}});
+    add("recurrent " + query + " heads", "recurrent",
+        base + Settings{{"attention.heads", "2"}, {"attention.score", "scaled_dot"}});
+  }
+  add("recurrent feeding", "recurrent", recurrent + Settings{{"decoder.query", "after"}, {"decoder.feeding", "true"}});
+  for (const BaselineRow& baseline : baselines()) {
+    add("recurrent sample " + std::string(baseline.name), "recurrent",
+        recurrent + Settings{{"attention.align", "sample"},
+                             {"reinforce.baseline", std::string(baseline.name)},
+                             {"reinforce.entropy", "0.01"},
+                             {"reinforce.normalise", "true"}});
+  }
+  const Settings transformer{{"source_vocabulary", words},
+                             {"target_vocabulary", words},
+                             {"size", "8"},
+                             {"heads", "2"},
+                             {"hidden", "12"},
+                             {"encoder_layers", "2"},
+                             {"decoder_layers", "2"},
+                             {"longest", "24"},
+                             {"dropout", "0"},
+                             {"label_smoothing", "0"}};
+  for (const char* model : {"transformer", "language_model"}) {
+    for (const char* norm : {"pre", "post"}) {
+      add(std::string(model) + " " + norm, model, transformer + Settings{{"norm", norm}});
+    }
+    add(std::string(model) + " learned positions, gelu, tied", model,
+        transformer + Settings{{"positions", "learned"}, {"activation", "gelu"}, {"tied", "all"}});
+    add(std::string(model) + " window", model, transformer + Settings{{"window", "2"}});
+    for (const ScoreRow& score : scores()) {
+      add(std::string(model) + " score " + std::string(score.name), model,
+          transformer + Settings{{"score", std::string(score.name)}});
+    }
+  }
+  for (const EncoderRow& encoder : encoders()) {
+    const Settings base{{"encoder.kind", std::string(encoder.name)},
+                        {"encoder.vocabulary", words},
+                        {"encoder.size", "8"},
+                        {"encoder.heads", "2"},
+                        {"encoder.hidden", "12"},
+                        {"encoder.layers", "2"},
+                        {"labels", words}};
+    for (const char* pooling : {"last", "attention"}) {
+      add("classifier " + std::string(encoder.name) + " " + pooling, "classifier",
+          base + Settings{{"pooling", pooling}}, Answer::label);
+    }
+    add("tagger " + std::string(encoder.name), "tagger", base, Answer::same_length);
+    add("ctc " + std::string(encoder.name), "ctc", base, Answer::shorter);
+  }
+  return all;
+}
+
+std::vector<int32_t> random_words(size_t length, Random& random) {
+  std::vector<int32_t> words;
+  for (size_t i = 0; i < length; ++i) {
+    words.push_back(data::kFirstWord + static_cast<int32_t>(random.below(kWords - data::kFirstWord)));
+  }
+  return words;
+}
+
+data::Sequences one(const std::vector<int32_t>& row) {
+  return data::Sequences(std::vector<std::vector<int32_t>>(1, row));
+}
+
+/// Sentences of different lengths with answers of the variant's kind.
+struct Pairs {
+  std::vector<std::vector<int32_t>> source, target;
+  data::Batch batch() const { return {data::Sequences(source), data::Sequences(target)}; }
+  data::Batch alone(size_t b) const { return {one(source[b]), one(target[b])}; }
+};
+
+Pairs pairs_for(Answer answer, Random random) {
+  Pairs pairs;
+  for (const size_t length : {5, 2, 7, 4, 1}) {
+    pairs.source.push_back(random_words(length, random));
+    switch (answer) {
+      case Answer::free: pairs.target.push_back(random_words(1 + random.below(6), random)); break;
+      case Answer::same_length: pairs.target.push_back(random_words(length, random)); break;
+      case Answer::label: pairs.target.push_back(random_words(1, random)); break;
+      case Answer::shorter: pairs.target.push_back(random_words((length + 1) / 2, random)); break;
+    }
+    auto& target = pairs.target.back();  // CTC needs a frame between equal labels
+    for (size_t i = 1; i < target.size(); ++i) {
+      if (target[i] == target[i - 1]) target[i] = target[i] + 1 < kWords ? target[i] + 1 : data::kFirstWord;
+    }
+  }
+  return pairs;
+}
+
+/// −Σ ln p and how many predictions that is, by decode::score.
+struct Likelihood {
+  double nats = 0;
+  size_t count = 0;
+};
+Likelihood by_steps(const Model& model, const data::Batch& batch) {
+  Likelihood total;
+  for (const decode::Hypothesis& one : decode::score(model, batch)) {
+    total.nats -= one.log_probability;
+    total.count += one.token_log_probabilities.size();
+  }
+  return total;
+}
+
+class ZooTest : public testing::TestWithParam<Variant> {
+ protected:
+  Random random_ = Random(7).named(GetParam().name);
+  std::unique_ptr<Model> model_ = make_model(GetParam().model, GetParam().settings, random_);
+  Pairs pairs_ = pairs_for(GetParam().answer, Random(3));
+
+  /// The part of the loss that is a likelihood: penalties are for training.
+  double likelihood_loss(const data::Batch& batch) {
+    Settings plain = GetParam().settings;
+    for (const char* penalty : {"coverage_penalty", "doubly_stochastic"}) plain.erase(penalty);
+    Random random = Random(7).named(GetParam().name);
+    const auto same = make_model(GetParam().model, plain, random);
+    const auto from = nn::parameters(*model_), to = nn::parameters(*same);
+    for (size_t i = 0; i < to.size(); ++i) {
+      Var target = to[i].var;
+      std::copy(from[i].var.value().begin(), from[i].var.value().end(), target.value().data());
+    }
+    return static_cast<double>(same->loss(batch).item());
+  }
+};
+
+TEST_P(ZooTest, StepByStepEqualsTeacherForcing) {
+  const data::Batch batch = pairs_.batch();
+  const Likelihood steps = by_steps(*model_, batch);
+  const double count = GetParam().answer == Answer::shorter ? static_cast<double>(pairs_.source.size())
+                                                            : static_cast<double>(steps.count);
+  EXPECT_NEAR(likelihood_loss(batch), steps.nats / count, 2e-4 * (1 + std::abs(steps.nats / count)));
+}
+
+TEST_P(ZooTest, APaddedBatchEqualsEachSentenceAlone) {
+  double alone = 0, predictions = 0;
+  for (size_t b = 0; b < pairs_.source.size(); ++b) {
+    const double count = GetParam().answer == Answer::shorter ? 1
+                         : GetParam().answer == Answer::free  ? static_cast<double>(pairs_.target[b].size() + 1)
+                                                              : static_cast<double>(pairs_.target[b].size());
+    alone += count * likelihood_loss(pairs_.alone(b));
+    predictions += count;
+  }
+  const double together = likelihood_loss(pairs_.batch());
+  EXPECT_NEAR(together, alone / predictions, 1e-4 * (1 + std::abs(together)));
+
+  const auto batched = decode::search(*model_, pairs_.batch().source, {.max_length = 6});
+  for (size_t b = 0; b < pairs_.source.size(); ++b) {
+    const auto lone = decode::search(*model_, pairs_.alone(b).source, {.max_length = 6});
+    EXPECT_EQ(batched[b][0].tokens, lone[0][0].tokens) << "sentence " << b;
+    EXPECT_NEAR(batched[b][0].log_probability, lone[0][0].log_probability, 1e-3) << "sentence " << b;
+  }
+}
+
+TEST_P(ZooTest, ABeamIsNoWorseThanItself) {
+  // Hypotheses change places and drop out: what a beam says of its answers must be what stepping through them says.
+  const auto found = decode::search(*model_, pairs_.batch().source, {.beam = 3, .n_best = 3, .max_length = 5});
+  for (size_t b = 0; b < found.size(); ++b) {
+    for (const decode::Hypothesis& answer : found[b]) {
+      if (!answer.ended) continue;
+      const data::Batch given{one(pairs_.source[b]), one(answer.tokens)};
+      EXPECT_NEAR(decode::score(*model_, given)[0].log_probability, answer.log_probability, 2e-3) << "sentence " << b;
+    }
+  }
+}
+
+TEST_P(ZooTest, TrainsAndIsTheSameAfterSavingAndLoading) {
+  const data::Batch batch = pairs_.batch();
+  if (GetParam().trains) {
+    Training training{Random(5), 0};
+    const auto adam = train::make_optimiser("adam", {}, nn::parameters(*model_));
+    const double before = likelihood_loss(batch);
+    for (; training.update < 60; ++training.update) {
+      Tape tape;
+      const Var loss = model_->loss(batch, &training);
+      ASSERT_TRUE(std::isfinite(loss.item()));
+      tape.backward(loss);
+      adam->step(0.02, train::clip_scale(train::gradient_norm(adam->parameters()), 1.0));
+      adam->clear_gradients();
+    }
+    EXPECT_LT(likelihood_loss(batch), 0.8 * before);
+  } else {
+    Tape tape;
+    Training training{Random(5), 0};
+    EXPECT_THROW(model_->loss(batch, &training), Error);
+  }
+  const auto path = std::filesystem::path(testing::TempDir()) / ("zoo_" + std::to_string(::getpid()) + ".safetensors");
+  save_weights(*model_, path);
+  Random other(99);
+  const auto loaded = make_model(GetParam().model, GetParam().settings, other);
+  EXPECT_NE(loaded->loss(batch).item(), model_->loss(batch).item());
+  load_weights(*loaded, path);
+  std::filesystem::remove(path);
+#ifdef ATTEND_REAL64  // files hold floats
+  EXPECT_NEAR(loaded->loss(batch).item(), model_->loss(batch).item(), 1e-5);
+#else
+  EXPECT_EQ(loaded->loss(batch).item(), model_->loss(batch).item());
+#endif
+}
+
+std::string test_name(const testing::TestParamInfo<Variant>& info) {
+  std::string name;
+  for (const char c : info.param.name) name += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Zoo, ZooTest, testing::ValuesIn(variants()), test_name);
+
+TEST(Zoo, EveryRowHasAVariant) {
+  const std::vector<Variant> all = variants();
+  for (const ModelRow& row : zoo()) {
+    EXPECT_TRUE(std::any_of(all.begin(), all.end(), [&](const Variant& v) { return v.model == row.name; })) << row.name;
+  }
+}
+
+std::string error_of(const std::string& model, const Settings& settings) {
+  Random random(1);
+  try {
+    make_model(model, settings, random);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Zoo, UnknownNamesAreRefusedWithTheNearest) {
+  EXPECT_NE(error_of("transfomer", {}).find("the nearest is \"transformer\""), std::string::npos);
+  EXPECT_NE(error_of("recurrent", {{"attention.scor", "dot"}}).find("the nearest is \"attention.score\""),
+            std::string::npos);
+  const Settings words{{"source_vocabulary", "9"}, {"target_vocabulary", "9"}};
+  EXPECT_NE(error_of("recurrent", words + Settings{{"attention.score", "addditive"}}).find("nearest is \"additive\""),
+            std::string::npos);
+  EXPECT_NE(error_of("recurrent", words + Settings{{"decoder.input", "atention"}}).find("nearest is \"attention\""),
+            std::string::npos);
+  EXPECT_NE(error_of("recurrent", words + Settings{{"decoder.feeding", "true"}}).find("decoder.query after"),
+            std::string::npos);
+  EXPECT_NE(error_of("recurrent", {}).find("source_vocabulary: at least 1 is wanted"), std::string::npos);
+  EXPECT_NE(error_of("transformer", words + Settings{{"norm", "peri"}}).find("nearest is \"pre\""), std::string::npos);
+  EXPECT_NE(error_of("transformer", words + Settings{{"heads", "3"}}).find("heads: a divisor of size 256"),
+            std::string::npos);
+}
+
+TEST(Zoo, DefaultsNameEveryOption) {
+  for (const ModelRow& row : zoo()) EXPECT_FALSE(row.defaults().empty()) << row.name;
+}
+
+}  // namespace
+}  // namespace attend::models
