@@ -45,6 +45,7 @@ void Tape::backward(const Var& loss, const Tensor& seed) {
       bool reached = false;
       for (size_t i = 0; i < kMaxOutputs; ++i) {
         if (!entry.outputs[i].wanted()) break;
+        entry.outputs[i].settle();
         gradients[i] = std::exchange(entry.outputs[i].node()->gradient, Tensor());
         reached |= gradients[i].defined();
       }

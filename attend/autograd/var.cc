@@ -13,11 +13,19 @@ namespace {
 // Rows after which gathered products are multiplied at once: enough for full speed, and a bound on what is kept alive.
 constexpr int64_t kProductRows = 4096;
 
+/// One side of all products as [B, rows, columns] (B = 1 and no axis for it, for a weight).
 Tensor stacked(const std::vector<GradientNode::Product>& products, Tensor GradientNode::Product::*side, int64_t rows) {
-  const int64_t columns = (products.front().*side).dim(1);
-  Tensor all({rows, columns});
-  real* out = all.data();
-  for (const auto& product : products) out = std::copy((product.*side).begin(), (product.*side).end(), out);
+  const Tensor& first = products.front().*side;
+  const bool batched = first.rank() == 3;
+  const int64_t B = batched ? first.dim(0) : 1, columns = first.dim(-1);
+  Tensor all(batched ? Shape{B, rows, columns} : Shape{rows, columns});
+  int64_t at = 0;
+  for (const auto& product : products) {
+    const Tensor& part = product.*side;
+    const int64_t n = part.dim(-2) * columns;
+    for (int64_t b = 0; b < B; ++b) std::copy_n(part.data() + b * n, n, all.data() + b * rows * columns + at);
+    at += n;
+  }
   return all;
 }
 
@@ -25,19 +33,20 @@ void multiply_into(GradientNode& node, const Tensor& dy, const Tensor& x) {
   const bool accumulate = node.gradient.defined();
   if (!accumulate) node.gradient = Tensor(node.shape);
   if (accumulate && !node.gradient.unique()) node.gradient = node.gradient.clone();
-  const size_t n = static_cast<size_t>(dy.dim(0)), o = static_cast<size_t>(dy.dim(1)),
-               i = static_cast<size_t>(x.dim(1));
-  kernels::gemm({.m = o,
-                 .n = i,
-                 .k = n,
-                 .a = dy.data(),
-                 .lda = o,
-                 .transpose_a = true,
-                 .b = x.data(),
-                 .ldb = i,
-                 .c = node.gradient.data(),
-                 .ldc = i,
-                 .accumulate = accumulate});
+  const size_t n = static_cast<size_t>(dy.dim(-2)), o = static_cast<size_t>(dy.dim(-1)),
+               i = static_cast<size_t>(x.dim(-1)), B = dy.rank() == 3 ? static_cast<size_t>(dy.dim(0)) : 1;
+  kernels::batched_gemm({.m = o,
+                         .n = i,
+                         .k = n,
+                         .a = dy.data(),
+                         .lda = o,
+                         .transpose_a = true,
+                         .b = x.data(),
+                         .ldb = i,
+                         .c = node.gradient.data(),
+                         .ldc = i,
+                         .accumulate = accumulate},
+                        B, n * o, n * i, o * i);
 }
 
 }  // namespace
@@ -70,6 +79,13 @@ void Slot::add_product(Tensor dy, Tensor x) const {
   node_->product_rows += dy.dim(0);
   node_->products.push_back({std::move(dy), std::move(x)});
   if (node_->product_rows >= kProductRows) settle();
+}
+
+void Slot::add_batched_product(Tensor dy, Tensor x) const {
+  if (!node_) return;
+  if (node_->leaf) return multiply_into(*node_, dy, x);
+  node_->product_rows += dy.dim(1);
+  node_->products.push_back({std::move(dy), std::move(x)});
 }
 
 void Slot::settle() const {

@@ -16,7 +16,7 @@ struct GradientNode {
   uint64_t version = 0;  // of a leaf's value; see Var::version
   Shape shape;
   Tensor gradient;
-  // dW += dyᵀ·x of a weight that is applied many times: kept until one product serves all (see Slot::add_product).
+  // += dyᵀ·x of something that is multiplied many times: kept until one product serves all (see Slot::add_product).
   struct Product {
     Tensor dy, x;
   };
@@ -49,6 +49,9 @@ class Slot {
   /// gradient += dyᵀ·x for a weight [O, I], dy [N, O], x [N, I]. For leaves the pairs of all time steps are gathered
   /// and multiplied as one product when the tape has unwound: N = 64 rows alone would use half of the machine.
   void add_product(Tensor dy, Tensor x) const;
+  /// The same for each of B matrices: gradient [B, O, I] += dyᵀ·x, dy [B, N, O], x [B, N, I]: a memory that every step of a
+  /// decoder reads.
+  void add_batched_product(Tensor dy, Tensor x) const;
   /// The gradient as a buffer to add into, zero where nothing has arrived yet.
   Tensor& buffer() const;
   /// Multiplies what add_product has gathered.

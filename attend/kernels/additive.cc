@@ -89,7 +89,6 @@ void AdditiveBackward(const AdditiveProblem& p, const real* de, real* dq, real* 
   parallel_for(p.batch, [&](size_t b) {
     const real *q = p.q + b * p.queries * H, *k = p.k + b * p.keys * H, *e = de + b * p.queries * p.keys;
     real *gq = dq + b * p.queries * H, *gk = dk + b * p.keys * H, *gv = partial.data() + b * H;
-    std::fill_n(gk, p.keys * H, real{0});
     std::fill_n(gv, H, real{0});
     size_t i = 0;
     for (; i + kQueries <= p.queries; i += kQueries) {
@@ -97,7 +96,7 @@ void AdditiveBackward(const AdditiveProblem& p, const real* de, real* dq, real* 
     }
     for (; i < p.queries; ++i) gradients_of<1>(p, q + i * H, k, e + i * p.keys, gq + i * H, gk, gv);
   });
-  sum_columns(partial.data(), p.batch, H, dv, false);
+  sum_columns(partial.data(), p.batch, H, dv, true);
 }
 
 }  // namespace HWY_NAMESPACE

@@ -15,7 +15,8 @@ struct AdditiveProblem {
 
 /// energies[b,i,j] = Σₕ v[h]·tanh(q[b,i,h] + k[b,j,h]).
 void additive_forward(const AdditiveProblem& p, real* energies);
-/// dq, dk, dv from de [B,Tq,Tk]; all are overwritten. The hyperbolic tangents are computed again.
+/// From de [B,Tq,Tk]: dq is overwritten, dk and dv are added to (the keys of a source serve every step of a decoder). The
+/// hyperbolic tangents are computed again.
 void additive_backward(const AdditiveProblem& p, const real* de, real* dq, real* dk, real* dv);
 
 }  // namespace attend::kernels

@@ -29,11 +29,12 @@ Arrays attention_loops(const Arrays& in, const AttentionOptions& o) {
         for (int64_t j = 0; j < Tk; ++j) {
           double weight = w[static_cast<size_t>(j)] / sum;
           if (o.dropout > 0) {
-            const uint32_t counter = static_cast<uint32_t>(j / 64 * 16 + j % 16);
-            const uint32_t number =
+            const uint32_t counter = static_cast<uint32_t>(j / 64 * 8 + j % 8);
+            const uint32_t word =
                 philox({counter, static_cast<uint32_t>(row), static_cast<uint32_t>(row >> 32), 0x64726F70},
-                       key)[static_cast<size_t>(j % 64 / 16)];
-            weight *= number < static_cast<uint32_t>(static_cast<double>(1 - o.dropout) * 4294967296.0) ? 1 / keep : 0;
+                       key)[static_cast<size_t>(j % 32 / 8)];
+            const uint32_t number = j % 64 < 32 ? word & 0xFFFF : word >> 16;
+            weight *= number < static_cast<uint32_t>(static_cast<double>(1 - o.dropout) * 65536.0) ? 1 / keep : 0;
           }
           for (int64_t d = 0; d < D; ++d) out(b, i, h * D + d) += weight * v(b, j, h * D + d);
         }

@@ -50,9 +50,10 @@ Array mapped(const Array& x, double (*f)(double)) {
 
 /// Number i of a dropout pattern by its definition (attend/kernels/random-inl.h).
 bool kept(uint64_t key, size_t i, double keep) {
-  const uint32_t counter = static_cast<uint32_t>(i / 64 * 16 + i % 16);
-  const uint32_t number = philox({counter, 0, 0, 0x64726F70}, key)[i % 64 / 16];
-  return number < static_cast<uint32_t>(static_cast<double>(static_cast<real>(keep)) * 4294967296.0);
+  const uint32_t counter = static_cast<uint32_t>(i / 64 * 8 + i % 8);
+  const uint32_t word = philox({counter, 0, 0, 0x64726F70}, key)[i % 32 / 8];
+  const uint32_t number = i % 64 < 32 ? word & 0xFFFF : word >> 16;
+  return number < static_cast<uint32_t>(static_cast<double>(static_cast<real>(keep)) * 65536.0);
 }
 
 }  // namespace

@@ -82,11 +82,12 @@ Var additive_score(const Var& q, const Var& k, const Var& v) {
   if (!recording(q, k, v)) return energies;
   return record(std::move(energies), [q = q.slot(), k = k.slot(), v = v.slot(), qt = q.value(), kt = k.value(),
                                       vt = v.value(), problem](Tensor de) {
-    Tensor dq(qt.shape()), dk(kt.shape()), dv(vt.shape());
+    const auto sum_of = [](const Slot& slot, const Tensor& like) {
+      return slot.wanted() ? slot.buffer() : Tensor::zeros(like.shape());
+    };
+    Tensor dq(qt.shape()), dk = sum_of(k, kt), dv = sum_of(v, vt);
     kernels::additive_backward(problem, de.data(), dq.data(), dk.data(), dv.data());
     q.add(std::move(dq));
-    k.add(std::move(dk));
-    v.add(std::move(dv));
   });
 }
 

@@ -8,6 +8,9 @@
 namespace attend {
 namespace {
 
+// A product with so few rows is probably one step of many over the same b: its gradient is gathered.
+constexpr int64_t kFewRows = 4;
+
 struct Matrices {
   size_t count, rows, columns;
 };
@@ -50,6 +53,9 @@ Var product(const char* where, int rank, const Var& a, const Var& b, bool ta, bo
   // C = op(A)·op(B): d op(A) = dC·op(B)ᵀ and d op(B) = op(A)ᵀ·dC, each turned back if its side was transposed.
   return record(std::move(c), [a = a.slot(), b = b.slot(), x = a.value(), y = b.value(), ta, tb](Tensor dc) {
     if (a.wanted()) a.add(ta ? multiply(y, dc, tb, true) : multiply(dc, y, false, !tb));
+    if (b.wanted() && !ta && dc.rank() == 3 && dc.dim(1) <= kFewRows) {
+      return tb ? b.add_batched_product(dc, x) : b.add_batched_product(x, dc);
+    }
     if (b.wanted()) b.add(tb ? multiply(dc, x, true, ta) : multiply(x, dc, !ta, false));
   });
 }
