@@ -251,7 +251,9 @@ AttentionRead Attention::operator()(const Var& queries, const AttentionMemory& m
       "Attention: queries [", memory.rows(), ",Tq,", config_.query, "] are wanted, got ", queries.shape());
   const Var q = query_(queries);
   const bool tape = recording(q, memory.keys_, memory.values_);
-  if (fused_ && !tape && !step.random && q.dim(1) == 1 && config_.window == "none") return by_row(q, memory, step);
+  if (fused_ && !tape && !step.random && q.dim(1) == 1 && config_.window == "none" && !step.weights) {
+    return by_row(q, memory, step);
+  }
   if (fused_ && step.position == 0 && q.dim(1) >= kTiledQueries && memory.source_of_.empty() && !step.weights) {
     return tiled(q, memory, step);
   }
