@@ -257,17 +257,17 @@ AttentionRead Attention::operator()(const Var& queries, const AttentionMemory& m
   if (fused_ && step.position == 0 && q.dim(1) >= kTiledQueries && memory.source_of_.empty() && !step.weights) {
     return tiled(q, memory, step);
   }
-  const AttentionMemory& whole = with_heads(memory, tape);
+  const AttentionMemory& whole = with_heads(memory);
   const AttentionRead read = composed(q, whole, step);
   if (Observing::active()) tell(read.weights.value(), read.centres, whole.lengths_, step.position);
   return read;
 }
 
 /// The composed stages want one source per row, and what the fused kernels did not need: made once and kept, unless a tape
-/// follows it.
-const AttentionMemory& Attention::with_heads(const AttentionMemory& memory, bool tape) const {
+/// is open, which knows nothing of what was made without it.
+const AttentionMemory& Attention::with_heads(const AttentionMemory& memory) const {
   if (memory.source_of_.empty() && !memory.prepared_.empty()) return memory;
-  if (memory.expanded_ && !tape) return *memory.expanded_;
+  if (memory.expanded_ && !Tape::current()) return *memory.expanded_;
   auto expanded = std::make_shared<AttentionMemory>(memory);
   expanded->expanded_.reset();
   if (!memory.source_of_.empty()) {
