@@ -373,10 +373,12 @@ AttentionRead Attention::by_row(const Var& q, const AttentionMemory& memory, con
 
 AttentionRead Attention::operator()(const Var& queries, const Var& keys, const Var& values, AttentionCache& cache,
                                     std::span<const uint8_t> active) const {
-  require(queries.defined() && queries.rank() == 3 && queries.dim(1) == 1 && keys.defined() && keys.rank() == 3 &&
-              keys.dim(1) == 1 && values.defined() && values.rank() == 3 && values.dim(1) == 1,
-          "Attention: one query, key and value per row are wanted with a cache, got ", queries.shape(), ", ",
-          keys.shape(), " and ", values.shape());
+  const int64_t N = queries.defined() && queries.rank() == 3 ? queries.dim(0) : 0;
+  const auto one_each = [&](const Var& x, int64_t width) { return x.defined() && x.shape() == Shape{N, 1, width}; };
+  require(one_each(queries, config_.query) && one_each(keys, config_.key) && one_each(values, config_.value),
+          "Attention: one query, key and value per row are wanted with a cache, [N,1,", config_.query, "], [N,1,",
+          config_.key, "] and [N,1,", config_.value, "], got ", queries.shape(), ", ", keys.shape(), " and ",
+          values.shape());
   const TapePause pause;
   cache.append(key_(keys).value(), value_(values).value(), active);
   const Var q = query_(queries);
