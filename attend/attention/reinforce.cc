@@ -95,8 +95,9 @@ Var Reinforce::operator()(const Tensor& rewards, const Var& log_probability, con
             features.shape());
     const Var guess = reshape(linear(features.detach(), weight_, bias_), total.shape());
     for (size_t i = 0; i < advantage.size(); ++i) advantage.data()[i] -= guess.value().data()[i];
-    const Var error = multiply(subtract(guess, total), counts);
-    loss = affine(sum(multiply(error, error)), real{1} / static_cast<real>(counts.size()));
+    const Var error = subtract(guess, total);
+    // −(−Σ counts∘error²/Σ counts): the mean over the same steps as the policy's.
+    loss = reinforce_loss(multiply(error, error), Tensor::full(counts.shape(), -1), counts);
   }
   if (options_.normalise && averages[2] > 0) {
     const double mean = averages[0], variance = averages[1] - mean * mean;
