@@ -249,6 +249,8 @@ AttentionRead Attention::operator()(const Var& queries, const AttentionMemory& m
   require(
       queries.defined() && queries.rank() == 3 && queries.dim(0) == memory.rows() && queries.dim(2) == config_.query,
       "Attention: queries [", memory.rows(), ",Tq,", config_.query, "] are wanted, got ", queries.shape());
+  require(!step.coverage.defined() || step.coverage.shape() == Shape{memory.rows(), memory.keys()},
+          "Attention: coverage [", memory.rows(), ",", memory.keys(), "] is wanted, got ", step.coverage.shape());
   const Var q = query_(queries);
   const bool tape = recording(q, memory.keys_, memory.values_);
   if (fused_ && !tape && !step.random && q.dim(1) == 1 && config_.window == "none" && !step.weights) {
