@@ -1,0 +1,28 @@
+// All that a program needs: tensors, gradients, layers, attention, training, files. For programs that use the library; the
+// library itself includes what it needs.
+#pragma once
+
+#include "attend/attention/align.h"
+#include "attend/attention/attention.h"
+#include "attend/attention/coverage.h"
+#include "attend/attention/observe.h"
+#include "attend/attention/reinforce.h"
+#include "attend/attention/score.h"
+#include "attend/attention/window.h"
+#include "attend/autograd/ops.h"
+#include "attend/autograd/tape.h"
+#include "attend/autograd/var.h"
+#include "attend/base/error.h"
+#include "attend/base/names.h"
+#include "attend/base/options.h"
+#include "attend/base/random.h"
+#include "attend/data/batch.h"
+#include "attend/models/model.h"
+#include "attend/nn/initial.h"
+#include "attend/nn/layer.h"
+#include "attend/nn/layers.h"
+#include "attend/nn/recurrent.h"
+#include "attend/tensor/safetensors.h"
+#include "attend/tensor/tensor.h"
+#include "attend/train/optimiser.h"
+#include "attend/train/schedule.h"
