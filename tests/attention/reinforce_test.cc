@@ -76,7 +76,7 @@ Estimate estimate(const ReinforceOptions& options, int draws) {
 }
 
 TEST(Reinforce, IsUnbiasedWithEveryBaselineAndEachLowersTheVariance) {
-  constexpr int kDraws = 60000;
+  constexpr int kDraws = 30000;
   const auto truth = true_gradient();
   double none = 0;
   for (const BaselineRow& baseline : baselines()) {
