@@ -318,6 +318,7 @@ AttentionRead Attention::composed(const Var& q, const AttentionMemory& memory, c
   } else if (factor.defined()) {
     factor = join_heads({factor});
   }
+  if (centres.defined() && centres.dim(1) < H) centres = add(centres, Tensor::zeros({B, H, Tq})).value();
   const Aligned aligned = (*align_)(join_heads(energies), mask, step);
   Var weights = aligned.weights;
   if (factor.defined()) weights = multiply(weights, factor);
@@ -435,7 +436,7 @@ AttentionRead Attention::composed(const Var& q, const AttentionCache& cache) con
   std::map<size_t, std::vector<int32_t>> by_length;
   for (size_t n = 0; n < cache.index_.size(); ++n) by_length[cache.index_[n].size()].push_back(static_cast<int32_t>(n));
   const int64_t N = q.dim(0), H = config_.heads, longest = cache.steps();
-  Tensor context({N, 1, context_size()}), weights = Tensor::zeros({N, H, 1, longest});
+  Tensor context({N, 1, context_size()}), weights = Tensor::zeros({N, H, 1, longest}), centres;
   std::vector<int32_t> lengths(static_cast<size_t>(N));
   for (const auto& [length, rows] : by_length) {
     AttentionMemory memory;
@@ -460,10 +461,13 @@ AttentionRead Attention::composed(const Var& q, const AttentionCache& cache) con
                     weights.data() + (row * H + h) * longest);
       }
       lengths[static_cast<size_t>(row)] = static_cast<int32_t>(length);
+      if (!read.centres.defined()) continue;
+      if (!centres.defined()) centres = Tensor::zeros({N, H, 1});
+      std::copy_n(read.centres.data() + static_cast<int64_t>(i) * H, H, centres.data() + row * H);
     }
   }
-  if (Observing::active()) tell(weights, {}, lengths, longest - 1);
-  return {.context = context, .weights = weights};
+  if (Observing::active()) tell(weights, centres, lengths, longest - 1);
+  return {.context = context, .weights = weights, .centres = centres};
 }
 
 AttentionRead Attention::finished(AttentionRead read) const {

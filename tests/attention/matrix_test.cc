@@ -75,7 +75,7 @@ void check_weights(const Case& c, const Tensor& weights, const Tensor& centres) 
     for (int64_t h = 0; h < H; ++h) {
       for (int64_t q = 0; q < Tq; ++q, w += Tk) {
         double centre = 0, sum = 0;
-        if (centres.defined()) centre = centres.data()[(b * centres.dim(1) + (centres.dim(1) > 1 ? h : 0)) * Tq + q];
+        if (centres.defined()) centre = centres.data()[(b * H + h) * Tq + q];
         int64_t seen = 0;
         for (int64_t j = 0; j < Tk; ++j) {
           sum += w[j];

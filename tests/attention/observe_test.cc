@@ -99,6 +99,28 @@ TEST(Observing, OfACacheSeesAllSteps) {
   }
 }
 
+TEST(Observing, OfACacheTellsCentresAndLengths) {
+  for (const std::string window : {"local_m", "local_p"}) {
+    SCOPED_TRACE(window);
+    const Attention attention = random_attention(small_config("dot", window, "softmax", 2));
+    const Tensor x = inputs(1).queries;
+    AttentionCache cache;
+    attention(x, x, x, cache);
+    Recorder recorder;
+    const Observing observing(recorder);
+    const AttentionRead read = attention(x, x, x, cache, std::vector<uint8_t>{1, 0, 1});
+    ASSERT_EQ(recorder.seen.size(), 1u);
+    EXPECT_EQ(recorder.seen[0].key_lengths, (std::vector<int32_t>{2, 1, 2}));
+    expect_same_bits(recorder.seen[0].weights, read.weights.value());
+    expect_same_bits(recorder.seen[0].centres, read.centres);
+    ASSERT_EQ(read.centres.shape(), (Shape{3, 2, 1}));
+    if (window == "local_m") expect_same_bits(read.centres, Tensor::of({3, 2, 1}, {1, 1, 0, 0, 1, 1}));
+    if (window == "local_p") {
+      EXPECT_NE(read.centres.data()[0], read.centres.data()[1]);
+    }
+  }
+}
+
 TEST(Observing, OfTakenRowsHasTheirLengths) {
   const Attention attention = random_attention(small_config("scaled_dot", "none", "softmax", 2));
   const Inputs in = inputs(1);
@@ -129,8 +151,8 @@ TEST(Observing, TellsWhoWhereAndHow) {
       EXPECT_EQ(seen.hard, align.hard);
       EXPECT_EQ(seen.centres.defined(), window.name.starts_with("local"));
       if (window.name == "local_m") {
-        // Queries 4 and 5 of sources of 7, 2 and 0 keys.
-        expect_same_bits(seen.centres, Tensor::of({3, 1, 2}, {4, 5, 1, 1, 0, 0}));
+        // Two heads, queries 4 and 5, sources of 7, 2 and 0 keys.
+        expect_same_bits(seen.centres, Tensor::of({3, 2, 2}, {4, 5, 4, 5, 1, 1, 1, 1, 0, 0, 0, 0}));
       }
       EXPECT_TRUE(seen.sentence.empty());
       EXPECT_TRUE(seen.beam.empty());
