@@ -158,6 +158,22 @@ TEST(AttentionPaths, GradientsReachTheSourcesOfTakenRows) {
   }
 }
 
+TEST(AttentionPaths, GradientsReachParametersAlone) {
+  Attention attention = random_attention(small_config("general", "none", "softmax", 2));
+  const Inputs in = leaves(2, 1, 5);
+  Tape tape;
+  AttentionMemory memory = attention.prepare(in.keys.detach(), in.values.detach());
+  memory.take(std::vector<int32_t>{1, 0});
+  {
+    const TapePause pause;
+    attention(in.queries.detach(), memory);
+  }
+  const Var context = attention(in.queries.detach(), memory).context;
+  ASSERT_TRUE(context.tracked());
+  tape.backward(context, Tensor::full(context.shape(), 1));
+  for (const nn::NamedParam& p : nn::parameters(attention)) EXPECT_TRUE(p.var.gradient().defined()) << p.name;
+}
+
 // Step by step with a cache.
 
 /// The last query of the whole of each row's history [N,T,W], under a causal window of that width.
@@ -215,6 +231,33 @@ TEST(AttentionPaths, CacheEqualsTheCausalWhole) {
           config.query_projection = config.key_projection = config.value_projection = "linear";
           config.output_projection = true;
           check_cache(config);
+        }
+      }
+    }
+  }
+}
+
+TEST(AttentionPaths, HypothesesInACacheMayDifferInLength) {
+  const std::vector<std::vector<uint8_t>> active{{1, 1, 0}, {1, 0, 1}, {0, 1, 1}, {1, 1, 1}, {1, 0, 0}};
+  for (const ScoreRow& score : scores()) {
+    for (const int64_t width : {0, 2}) {
+      for (const int64_t heads : {1, 4}) {
+        SCOPED_TRACE(std::string(score.name) + ", width " + std::to_string(width));
+        AttentionConfig config = small_config(score.name, "causal", "softmax", heads);
+        config.width = width;
+        const Attention attention = random_attention(config);
+        Random random(7);
+        AttentionCache cache;
+        std::vector<Tensor> history(3);
+        for (const std::vector<uint8_t>& step : active) {
+          const Tensor x = random_tensor({3, 1, kWidth}, random);
+          const Tensor got = attention(x, x, x, cache, step).context.value();
+          for (size_t n = 0; n < 3; ++n) {
+            if (!step[n]) continue;  // it appended nothing, and nobody wants what it read
+            history[n] = appended(history[n], x.rows(static_cast<int64_t>(n), static_cast<int64_t>(n) + 1));
+            expect_near(got.rows(static_cast<int64_t>(n), static_cast<int64_t>(n) + 1),
+                        last_of_whole(config, history[n]));
+          }
         }
       }
     }
