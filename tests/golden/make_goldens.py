@@ -185,7 +185,7 @@ MULTIHEAD_LENGTHS = [7, 3]
 
 def multihead():
     """torch.nn.MultiheadAttention, with widths of keys and values of their own; nine queries, seven keys, padding."""
-    draw = Draw(11)
+    draw = Draw(14)
     module = torch.nn.MultiheadAttention(**MULTIHEAD, batch_first=True).double()
     given = {"q": draw.normal(2, 9, 8), "k": draw.normal(2, 7, 6), "v": draw.normal(2, 7, 10)}
     weights = {name: draw.normal(*value.shape, scale=0.5) for name, value in module.named_parameters()}
