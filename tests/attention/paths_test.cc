@@ -174,6 +174,37 @@ TEST(AttentionPaths, GradientsReachParametersAlone) {
   for (const nn::NamedParam& p : nn::parameters(attention)) EXPECT_TRUE(p.var.gradient().defined()) << p.name;
 }
 
+TEST(AttentionPaths, ExtendedMemoryEqualsOnePreparedWhole) {
+  for (const ScoreRow& score : scores()) {
+    for (const int64_t queries : {1, 3, 9}) {
+      SCOPED_TRACE(std::string(score.name) + ", queries " + std::to_string(queries));
+      const Attention attention = random_attention(small_config(score.name, "none", "softmax", 2));
+      Tensor contexts[2], gradients[2][2];
+      for (const bool whole : {false, true}) {
+        const Inputs in = leaves(2, queries, 5);
+        Tape tape;
+        AttentionMemory memory;
+        for (const auto& [begin, end] : {std::pair{0, 2}, std::pair{2, 3}, std::pair{3, 5}}) {
+          if (whole) break;
+          attention.extend(memory, slice(in.keys, 1, begin, end), slice(in.values, 1, begin, end));
+          const TapePause pause;
+          attention(in.queries, memory);  // what is kept of a shorter past must not serve the longer one
+        }
+        if (whole) memory = attention.prepare(in.keys, in.values);
+        ASSERT_EQ(memory.keys(), 5);
+        const Var context = attention(in.queries, memory).context;
+        contexts[whole] = context.value();
+        Random random(6);
+        tape.backward(context, random_tensor(context.shape(), random));
+        gradients[whole][0] = in.values.gradient();
+        gradients[whole][1] = in.keys.gradient().defined() ? in.keys.gradient() : Tensor::zeros(in.keys.shape());
+      }
+      expect_near(contexts[0], contexts[1]);
+      for (int i = 0; i < 2; ++i) expect_near(gradients[0][i], gradients[1][i]);
+    }
+  }
+}
+
 // Step by step with a cache.
 
 /// The last query of the whole of each row's history [N,T,W], under a causal window of that width.
