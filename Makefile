@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := all
 .PHONY: all demo test bench fuzz format tidy clean help setup
 
-SOURCES = $(shell find attend cli bench tests -name '*.cc' -o -name '*.h' | sort)
+SOURCES = $(shell find attend cli bench examples tests -name '*.cc' -o -name '*.h' | sort)
 FUZZ_SECONDS ?= 60
 
 all: build/build.ninja setup  ## build build/attend

@@ -18,6 +18,9 @@ constexpr std::string_view kLadder[] = {"base",   "kernels", "tensor", "autograd
 /// Folders beside attend/ whose headers attend/ must not know.
 constexpr std::string_view kAbove[] = {"cli/", "serve/", "bench/", "tests/", "examples/", "python/"};
 
+/// What programs include of the library; it includes all of it, and nothing of the library includes it.
+constexpr std::string_view kWhole = "attend/attend.h";
+
 /// A library, by how its headers begin, and the folders that may include it.
 struct Library {
   std::string_view name;
@@ -53,8 +56,10 @@ std::string objection(const std::string& file, const std::string& header, bool q
     }
   }
   const bool ours = header.starts_with("attend/");
+  if (header == kWhole) return file.starts_with("attend/") ? "the library includes what it needs, not all of it" : "";
   if (ours && rung(header) == std::size(kLadder)) return "this folder is not in the ladder";
   if (!file.starts_with("attend/")) return "";
+  if (file == kWhole) return ours ? "" : "it includes headers of the library only";
   if (rung(file) == std::size(kLadder)) return "the including file's folder is not in the ladder";
   if (ours && rung(header) > rung(file)) return "this folder comes later in the ladder";
   const auto above = [&](std::string_view folder) { return header.starts_with(folder); };
@@ -78,7 +83,7 @@ std::string included(std::string_view line) {
 /// "file:line: #include …: objection" for each offending line below `root`.
 std::vector<std::string> offences(const fs::path& root) {
   std::vector<std::string> found;
-  for (const char* folder : {"attend", "cli", "serve", "bench", "tests"}) {
+  for (const char* folder : {"attend", "cli", "serve", "bench", "tests", "examples"}) {
     if (!fs::exists(root / folder)) continue;
     for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
       if (entry.path().extension() != ".h" && entry.path().extension() != ".cc") continue;
@@ -134,6 +139,8 @@ TEST_F(LadderOf, GoodFilesAreLeftAlone) {
   write("attend/train/c.cc", "#include \"attend/decode/beam.h\"\n#include \"attend/base/a.h\"\n");
   write("cli/run.cc", "#include <CLI/CLI.hpp>\n#include \"attend/tasks/t.h\"\n#include \"cli/commands.h\"\n");
   write("tests/kernels/k_test.cc", "#include <hwy/targets.h>\n");
+  write("attend/attend.h", "#include \"attend/base/a.h\"\n#include \"attend/train/c.h\"\n");
+  write("examples/first/main.cc", "#include <iostream>\n#include \"attend/attend.h\"\n");
   EXPECT_EQ(places(), std::vector<std::string>{});
 }
 
@@ -153,12 +160,19 @@ TEST_F(LadderOf, EveryKindOfOffenceIsFound) {
   write("bench/g.cc", "#include <hwy/targets.h>\n#include \"attend/common/x.h\"\n");
   write("cli/h.cc", "#include <dnnl.h>\n");
   write("tests/nn/i_test.cc", "#include <hwy/targets.h>\n");
+  write("attend/attend.h",
+        "#include \"attend/base/b.h\"\n#include \"attend/utils/b.h\"\n#include \"cli/commands.h\"\n");
+  write("attend/dist/j.cc", "#include \"attend/attend.h\"\n");
+  write("examples/first/main.cc", "#include <dnnl.h>\n");
   EXPECT_EQ(places(),
-            (std::vector<std::string>{"attend/autograd/ops/a.cc:1", "attend/base/b.h:1", "attend/misc/c.h:1",
-                                      "attend/misc/c.h:2", "attend/nn/d.cc:1", "attend/nn/d.cc:2", "attend/nn/d.cc:3",
-                                      "attend/nn/e.cc:1", "attend/nn/e.cc:2", "attend/nn/e.cc:3", "attend/train/f.cc:1",
-                                      "attend/train/f.cc:2", "attend/train/f.cc:3", "attend/train/f.cc:4",
-                                      "bench/g.cc:1", "bench/g.cc:2", "cli/h.cc:1", "tests/nn/i_test.cc:1"}));
+            (std::vector<std::string>{"attend/attend.h:2",   "attend/attend.h:3",   "attend/autograd/ops/a.cc:1",
+                                      "attend/base/b.h:1",   "attend/dist/j.cc:1",  "attend/misc/c.h:1",
+                                      "attend/misc/c.h:2",   "attend/nn/d.cc:1",    "attend/nn/d.cc:2",
+                                      "attend/nn/d.cc:3",    "attend/nn/e.cc:1",    "attend/nn/e.cc:2",
+                                      "attend/nn/e.cc:3",    "attend/train/f.cc:1", "attend/train/f.cc:2",
+                                      "attend/train/f.cc:3", "attend/train/f.cc:4", "bench/g.cc:1",
+                                      "bench/g.cc:2",        "cli/h.cc:1",          "examples/first/main.cc:1",
+                                      "tests/nn/i_test.cc:1"}));
 }
 
 }  // namespace

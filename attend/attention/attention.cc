@@ -249,23 +249,27 @@ AttentionRead Attention::operator()(const Var& queries, const AttentionMemory& m
   require(
       queries.defined() && queries.rank() == 3 && queries.dim(0) == memory.rows() && queries.dim(2) == config_.query,
       "Attention: queries [", memory.rows(), ",Tq,", config_.query, "] are wanted, got ", queries.shape());
+  require(!step.coverage.defined() || step.coverage.shape() == Shape{memory.rows(), memory.keys()},
+          "Attention: coverage [", memory.rows(), ",", memory.keys(), "] is wanted, got ", step.coverage.shape());
   const Var q = query_(queries);
   const bool tape = recording(q, memory.keys_, memory.values_);
-  if (fused_ && !tape && !step.random && q.dim(1) == 1 && config_.window == "none") return by_row(q, memory, step);
+  if (fused_ && !tape && !step.random && q.dim(1) == 1 && config_.window == "none" && !step.weights) {
+    return by_row(q, memory, step);
+  }
   if (fused_ && step.position == 0 && q.dim(1) >= kTiledQueries && memory.source_of_.empty() && !step.weights) {
     return tiled(q, memory, step);
   }
-  const AttentionMemory& whole = with_heads(memory, tape);
+  const AttentionMemory& whole = with_heads(memory);
   const AttentionRead read = composed(q, whole, step);
   if (Observing::active()) tell(read.weights.value(), read.centres, whole.lengths_, step.position);
   return read;
 }
 
 /// The composed stages want one source per row, and what the fused kernels did not need: made once and kept, unless a tape
-/// follows it.
-const AttentionMemory& Attention::with_heads(const AttentionMemory& memory, bool tape) const {
+/// is open, which knows nothing of what was made without it.
+const AttentionMemory& Attention::with_heads(const AttentionMemory& memory) const {
   if (memory.source_of_.empty() && !memory.prepared_.empty()) return memory;
-  if (memory.expanded_ && !tape) return *memory.expanded_;
+  if (memory.expanded_ && !Tape::current()) return *memory.expanded_;
   auto expanded = std::make_shared<AttentionMemory>(memory);
   expanded->expanded_.reset();
   if (!memory.source_of_.empty()) {
@@ -314,6 +318,7 @@ AttentionRead Attention::composed(const Var& q, const AttentionMemory& memory, c
   } else if (factor.defined()) {
     factor = join_heads({factor});
   }
+  if (centres.defined() && centres.dim(1) < H) centres = add(centres, Tensor::zeros({B, H, Tq})).value();
   const Aligned aligned = (*align_)(join_heads(energies), mask, step);
   Var weights = aligned.weights;
   if (factor.defined()) weights = multiply(weights, factor);
@@ -371,10 +376,12 @@ AttentionRead Attention::by_row(const Var& q, const AttentionMemory& memory, con
 
 AttentionRead Attention::operator()(const Var& queries, const Var& keys, const Var& values, AttentionCache& cache,
                                     std::span<const uint8_t> active) const {
-  require(queries.defined() && queries.rank() == 3 && queries.dim(1) == 1 && keys.defined() && keys.rank() == 3 &&
-              keys.dim(1) == 1 && values.defined() && values.rank() == 3 && values.dim(1) == 1,
-          "Attention: one query, key and value per row are wanted with a cache, got ", queries.shape(), ", ",
-          keys.shape(), " and ", values.shape());
+  const int64_t N = queries.defined() && queries.rank() == 3 ? queries.dim(0) : 0;
+  const auto one_each = [&](const Var& x, int64_t width) { return x.defined() && x.shape() == Shape{N, 1, width}; };
+  require(one_each(queries, config_.query) && one_each(keys, config_.key) && one_each(values, config_.value),
+          "Attention: one query, key and value per row are wanted with a cache, [N,1,", config_.query, "], [N,1,",
+          config_.key, "] and [N,1,", config_.value, "], got ", queries.shape(), ", ", keys.shape(), " and ",
+          values.shape());
   const TapePause pause;
   cache.append(key_(keys).value(), value_(values).value(), active);
   const Var q = query_(queries);
@@ -429,7 +436,7 @@ AttentionRead Attention::composed(const Var& q, const AttentionCache& cache) con
   std::map<size_t, std::vector<int32_t>> by_length;
   for (size_t n = 0; n < cache.index_.size(); ++n) by_length[cache.index_[n].size()].push_back(static_cast<int32_t>(n));
   const int64_t N = q.dim(0), H = config_.heads, longest = cache.steps();
-  Tensor context({N, 1, context_size()}), weights = Tensor::zeros({N, H, 1, longest});
+  Tensor context({N, 1, context_size()}), weights = Tensor::zeros({N, H, 1, longest}), centres;
   std::vector<int32_t> lengths(static_cast<size_t>(N));
   for (const auto& [length, rows] : by_length) {
     AttentionMemory memory;
@@ -454,10 +461,13 @@ AttentionRead Attention::composed(const Var& q, const AttentionCache& cache) con
                     weights.data() + (row * H + h) * longest);
       }
       lengths[static_cast<size_t>(row)] = static_cast<int32_t>(length);
+      if (!read.centres.defined()) continue;
+      if (!centres.defined()) centres = Tensor::zeros({N, H, 1});
+      std::copy_n(read.centres.data() + static_cast<int64_t>(i) * H, H, centres.data() + row * H);
     }
   }
-  if (Observing::active()) tell(weights, {}, lengths, longest - 1);
-  return {.context = context, .weights = weights};
+  if (Observing::active()) tell(weights, centres, lengths, longest - 1);
+  return {.context = context, .weights = weights, .centres = centres};
 }
 
 AttentionRead Attention::finished(AttentionRead read) const {

@@ -153,7 +153,7 @@ class Attention {
   AttentionRead finished(AttentionRead read) const;
   void tell(const Tensor& weights, const Tensor& centres, std::span<const int32_t> lengths, int64_t position) const;
   void prepare_heads(AttentionMemory& memory) const;
-  const AttentionMemory& with_heads(const AttentionMemory& memory, bool tape) const;
+  const AttentionMemory& with_heads(const AttentionMemory& memory) const;
   real scale() const;
 
   AttentionConfig config_;

@@ -19,6 +19,8 @@ Var within(const char* where, const Var& x, std::span<const int32_t> lengths) {
   if (x.rank() == 3) shape.append(1);
   Tensor mask = Tensor::zeros(shape);
   for (size_t b = 0; b < lengths.size(); ++b) {
+    require(lengths[b] >= 0 && lengths[b] <= x.dim(1), where, ": lengths must be in [0, ", x.dim(1), "], got ",
+            lengths[b]);
     std::fill_n(mask.data() + b * static_cast<size_t>(x.dim(1)), lengths[b], real{1});
   }
   return multiply(x, mask);

@@ -51,9 +51,10 @@ Reinforce::Reinforce(const ReinforceOptions& options, int64_t features, Random& 
   }
 }
 
-/// R[t] = r[t] + γ·R[t+1].
-Tensor Reinforce::returns(const Tensor& rewards) const {
+/// R[t] = r[t] + γ·R[t+1], over the steps that count.
+Tensor Reinforce::returns(const Tensor& rewards, const Tensor& counts) const {
   Tensor all = rewards.clone();
+  for (size_t i = 0; i < all.size(); ++i) all.data()[i] *= counts.data()[i];
   const int64_t T = rewards.dim(1);
   for (int64_t b = 0; b < rewards.dim(0); ++b) {
     real* row = all.data() + b * T;
@@ -81,7 +82,7 @@ Var Reinforce::operator()(const Tensor& rewards, const Var& log_probability, con
   require(rewards.rank() == 2 && counts.shape() == rewards.shape() && log_probability.shape() == rewards.shape(),
           "Reinforce: rewards, ln p and counts [B,T] are wanted, got ", rewards.shape(), ", ", log_probability.shape(),
           " and ", counts.shape());
-  const Tensor total = returns(rewards);
+  const Tensor total = returns(rewards, counts);
   const real* averages = averages_.value().data();
   Tensor advantage = total.clone();
   Var loss;
@@ -94,8 +95,9 @@ Var Reinforce::operator()(const Tensor& rewards, const Var& log_probability, con
             features.shape());
     const Var guess = reshape(linear(features.detach(), weight_, bias_), total.shape());
     for (size_t i = 0; i < advantage.size(); ++i) advantage.data()[i] -= guess.value().data()[i];
-    const Var error = multiply(subtract(guess, total), counts);
-    loss = affine(sum(multiply(error, error)), real{1} / static_cast<real>(counts.size()));
+    const Var error = subtract(guess, total);
+    // −(−Σ counts∘error²/Σ counts): the mean over the same steps as the policy's.
+    loss = reinforce_loss(multiply(error, error), Tensor::full(counts.shape(), -1), counts);
   }
   if (options_.normalise && averages[2] > 0) {
     const double mean = averages[0], variance = averages[1] - mean * mean;

@@ -51,7 +51,7 @@ class Reinforce {
   void params(const nn::VisitParams& visit);
 
  private:
-  Tensor returns(const Tensor& rewards) const;
+  Tensor returns(const Tensor& rewards, const Tensor& counts) const;
   void update_averages(const Tensor& returns, const Tensor& counts) const;
 
   ReinforceOptions options_;

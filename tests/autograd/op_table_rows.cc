@@ -26,6 +26,26 @@ Arrays softmaxes(const Array& x, const Array& mask, bool logarithm) {
   return {y};
 }
 
+/// max(x − τ, 0) where mask is 1, τ found by bisection so that each row sums to one.
+Arrays sparsemaxes(const Array& x, const Array& mask) {
+  Array y(x.shape);
+  for (int64_t r = 0; r < x.dim(0); ++r) {
+    for (int64_t t = 0; t < x.dim(1); ++t) {
+      const auto seen = [&](int64_t n) { return mask(mask.dim(0) > 1 ? r : 0, mask.dim(1) > 1 ? t : 0, n) != 0; };
+      const auto excess = [&](double tau) {
+        double sum = 0;
+        for (int64_t n = 0; n < x.dim(2); ++n) sum += seen(n) ? std::max(x(r, t, n) - tau, 0.0) : 0;
+        return sum - 1;
+      };
+      double low = -100, high = 100;
+      if (excess(low) < 0) continue;  // masked whole
+      for (int halving = 0; halving < 100; ++halving) (excess((low + high) / 2) > 0 ? low : high) = (low + high) / 2;
+      for (int64_t n = 0; n < x.dim(2); ++n) y(r, t, n) = seen(n) ? std::max(x(r, t, n) - low, 0.0) : 0;
+    }
+  }
+  return {y};
+}
+
 /// Ones with a few zeros; with `whole`, row 0 is masked whole.
 Array mask_of(const Shape& shape, bool some, bool whole) {
   Array mask(shape);
@@ -166,6 +186,24 @@ void add_row_rows(std::vector<OpRow>& table) {
              log_softmax(Tensor::zeros({2, 3}), Tensor::zeros({2, 4}));
            },
            "log_softmax: the mask"}}});
+  }
+
+  // Twice: of numbers far apart few are above τ, of close ones nearly all.
+  for (const double spread : {1.0, 0.05}) {
+    for (const auto& [kind, mask] : masks) {
+      const Tensor given = std::string(kind) == "plain" ? Tensor() : to_tensor(mask);
+      table.push_back({std::string("sparsemax ") + kind + (spread < 1 ? " close" : ""),
+                       {shape},
+                       [given](const Vars& x) { return Vars{sparsemax(x[0], given)}; },
+                       [mask = mask](const Arrays& x) { return sparsemaxes(x[0], mask); },
+                       {{[] {
+                           sparsemax(Tensor::zeros({2, 3}), Tensor::zeros({2, 4}));
+                         },
+                         "sparsemax: the mask must have x's last extent"},
+                        {[] { sparsemax(Tensor::scalar(1)); }, "at least one axis"}},
+                       [spread](double x) { return spread * x; },
+                       1e-6});
+    }
   }
 
   const std::vector<int32_t> targets{3, -1, 0, 16, 7, -1};

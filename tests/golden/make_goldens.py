@@ -179,6 +179,63 @@ def attention():
     return result
 
 
+MULTIHEAD = dict(embed_dim=8, num_heads=4, kdim=6, vdim=10)
+MULTIHEAD_LENGTHS = [7, 3]
+
+
+def multihead():
+    """torch.nn.MultiheadAttention, with widths of keys and values of their own; nine queries, seven keys, padding."""
+    draw = Draw(14)
+    module = torch.nn.MultiheadAttention(**MULTIHEAD, batch_first=True).double()
+    given = {"q": draw.normal(2, 9, 8), "k": draw.normal(2, 7, 6), "v": draw.normal(2, 7, 10)}
+    weights = {name: draw.normal(*value.shape, scale=0.5) for name, value in module.named_parameters()}
+    dy = draw.normal(2, 9, 8)
+    lengths = torch.tensor(MULTIHEAD_LENGTHS)
+    inputs = {name: leaf(value) for name, value in {**given, **weights}.items()}
+    y, attention_weights = torch.func.functional_call(
+        module, {name: inputs[name] for name in weights}, (inputs["q"], inputs["k"], inputs["v"]),
+        dict(key_padding_mask=torch.arange(7)[None, :] >= lengths[:, None], average_attn_weights=False))
+    slopes = gradients(y, dy, list(inputs.values()))
+    return {**given, **weights, "lengths": lengths, "dy": dy, "y": y, "weights": attention_weights,
+            **{"d" + name: slope for name, slope in zip(inputs, slopes)}}
+
+
+def decoder_step(seed, shapes, run):
+    """One step of a decoder that reads encoder states h [B,T,K] with its own state s [B,Q]; `run` gives the outputs."""
+    draw = Draw(seed)
+    given = {"s": draw.normal(3, 6), "h": draw.normal(3, 5, 4)}
+    given.update({name: draw.normal(*shape, scale=0.5) for name, shape in shapes.items()})
+    lengths = torch.tensor([5, 2, 4])
+    inputs = {name: leaf(value) for name, value in given.items()}
+    outputs = run(lengths=lengths, **inputs)
+    cotangents = {"d" + name: draw.normal(*value.shape) for name, value in outputs.items()}
+    slopes = gradients(list(outputs.values()), list(cotangents.values()), list(inputs.values()))
+    return {**given, **cotangents, **outputs, "lengths": lengths,
+            **{"d" + name: slope for name, slope in zip(inputs, slopes)}}
+
+
+def read_states(energies, h, lengths):
+    """Weights [B,T] over the states that count, and the context [B,K]."""
+    weights = energies.masked_fill(torch.arange(h.shape[1])[None, :] >= lengths[:, None], -torch.inf).softmax(-1)
+    return weights, torch.einsum("bt,btk->bk", weights, h)
+
+
+def bahdanau():
+    def run(s, h, w, u, b, v, lengths):
+        weights, context = read_states(torch.tanh((s @ w.T)[:, None] + h @ u.T + b) @ v, h, lengths)
+        return {"weights": weights, "context": context}
+
+    return decoder_step(12, {"w": (7, 6), "u": (7, 4), "b": (7,), "v": (7,)}, run)
+
+
+def luong():
+    def run(s, h, w, wc, lengths):
+        weights, context = read_states(torch.einsum("bq,qk,btk->bt", s, w, h), h, lengths)
+        return {"weights": weights, "attentional": torch.tanh(torch.cat([context, s], -1) @ wc.T)}
+
+    return decoder_step(13, {"w": (6, 4), "wc": (6, 10)}, run)
+
+
 # ------------------------------------------------------------------------------------------------- layers and losses
 
 
@@ -335,6 +392,9 @@ SUBJECTS = {
     "gru": (gru, {"gates": "r,z,n", "n": "tanh(W_in x + b_in + r*(W_hn h + b_hn))", "h'": "(1-z)*n + z*h"}),
     "rnn": (rnn, {"h'": "tanh(W_ih x + W_hh h + b)"}),
     "attention": (attention, {"scale": "1/sqrt(depth)", "causal": "key j <= query i", "window": "|i-j| <= window"}),
+    "multihead": (multihead, {**MULTIHEAD, "scale": "1/sqrt(depth)"}),
+    "bahdanau": (bahdanau, {"energies": "v.tanh(W s + U h + b)"}),
+    "luong": (luong, {"energies": "s.W h", "attentional": "tanh(Wc [context;s])"}),
     "layer_norm": (layer_norm, {"eps": 1e-5}),
     "conv2d": (conv2d, {"layout": "x [N,C,H,W], w [O,C,kh,kw]", "cases": CONVOLUTIONS}),
     "pool2d": (pool2d, {**POOLING, "average": "over kernel*kernel, padding counts as zeros"}),

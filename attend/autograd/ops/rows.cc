@@ -23,7 +23,7 @@ class Mask {
     require(broadcast_shape(where, x, mask.shape()) == x, where, ": the mask must broadcast to ", x, ", got ",
             mask.shape());
     const BroadcastRows rows(x, mask.shape());
-    row_of_.resize(rows.count());
+    row_of_.resize(x.outer(x.rank() - 1));  // also where rows have no element, which `rows` does not count
     const size_t length = std::max<size_t>(1, rows.length());
     for (size_t r = 0; r < row_of_.size(); ++r) row_of_[r] = static_cast<uint32_t>(rows.offset(r) / length);
   }

@@ -1,0 +1,34 @@
+# Installs into a folder of the build tree, builds every example against what was installed, runs it and checks what it
+# says. For ctest: cmake -D BUILD=… -D EXAMPLES=… -D GENERATOR=… -D COMPILER=… -D LAUNCHER=… -P examples.cmake
+set(WORK ${BUILD}/tests/install)
+set(EXPECTED_first "context \\[1, 2, 4\\], weights \\[1, 2, 2, 3\\]\n.*score\\.0\\.vector \\[2\\]\n")
+# Distances² of 5, 2 and 8: e^(−2) is most of the sum.
+set(EXPECTED_extend "^0\\.0473[0-9]*\n0\\.950[0-9]*\n0\\.00235[0-9]*\n.*the nearest is \"distance\"\n$")
+
+function(run)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE failed OUTPUT_VARIABLE said ERROR_VARIABLE said)
+  if(failed)
+    list(JOIN ARGN " " command)
+    message(FATAL_ERROR "${command} failed (${failed}):\n${said}")
+  endif()
+endfunction()
+
+file(REMOVE_RECURSE ${WORK})  # nothing of an earlier version may serve
+run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/prefix)
+run(${WORK}/prefix/bin/attend --version)
+
+file(GLOB examples RELATIVE ${EXAMPLES} ${EXAMPLES}/*)
+list(LENGTH examples count)
+if(count LESS 2)
+  message(FATAL_ERROR "no examples in ${EXAMPLES}")
+endif()
+foreach(example IN LISTS examples)
+  run(${CMAKE_COMMAND} -G ${GENERATOR} -S ${EXAMPLES}/${example} -B ${WORK}/${example} -D CMAKE_BUILD_TYPE=Release
+      -D CMAKE_PREFIX_PATH=${WORK}/prefix -D CMAKE_CXX_COMPILER=${COMPILER} -D CMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER})
+  run(${CMAKE_COMMAND} --build ${WORK}/${example})
+  execute_process(COMMAND ${WORK}/${example}/${example} RESULT_VARIABLE failed OUTPUT_VARIABLE said ERROR_VARIABLE said)
+  if(failed OR NOT DEFINED EXPECTED_${example} OR NOT said MATCHES "${EXPECTED_${example}}")
+    message(FATAL_ERROR "${example} (${failed}) said\n${said}\nwanted\n${EXPECTED_${example}}")
+  endif()
+  message("${example}:\n${said}")
+endforeach()
