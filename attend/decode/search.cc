@@ -13,6 +13,7 @@
 #include "attend/decode/coverage.h"
 #include "attend/decode/sampling.h"
 #include "attend/kernels/choose.h"
+#include "attend/kernels/gemm.h"
 #include "attend/kernels/parallel.h"
 
 namespace attend::decode {
@@ -64,6 +65,7 @@ class Search {
 
   void run() {
     const TapePause pause;
+    const kernels::PackedWeights packed;
     state_ = model_.begin(source_);
     std::vector<int32_t> parents;
     const int32_t draws = options_.sample ? static_cast<int32_t>(options_.n_best) : 1;

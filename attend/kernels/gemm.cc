@@ -21,6 +21,8 @@ constexpr size_t kBlockColumns = 128;
 // Below this many multiply-adds (about 10 µs of one core) a product stays on one thread: starting the others costs a
 // microsecond or two, and far more when they have to share their core with another program.
 constexpr size_t kParallelWork = size_t{1} << 20;
+// A weight that has to come from memory for one row of A costs as long as this many multiply-adds.
+constexpr size_t kReadCost = 16;
 // With fewer rows than this, packing B costs more than the strided reads that it saves.
 constexpr size_t kPackRows = 16;
 
@@ -106,30 +108,71 @@ HWY_INLINE void four_dots(const real* HWY_RESTRICT a, const real* HWY_RESTRICT b
   }
 }
 
+/// The same for R rows of A at once: each weight that is loaded serves R products. 12 sums + 3 of A + 1 of B fill the 16
+/// registers of AVX2 at R = 3.
+template <size_t R>
+HWY_INLINE void dots(const real* HWY_RESTRICT a, size_t lda, const real* HWY_RESTRICT b, size_t ldb, size_t k,
+                     real* HWY_RESTRICT out) {
+  const Real d;
+  Reals sums[R][4];
+  for (size_t r = 0; r < R; ++r) {
+    for (size_t c = 0; c < 4; ++c) sums[r][c] = hn::Zero(d);
+  }
+  size_t i = 0;
+  for (; i + kLanes <= k; i += kLanes) {
+    Reals x[R];
+#pragma GCC unroll 3
+    for (size_t r = 0; r < R; ++r) x[r] = hn::LoadU(d, a + r * lda + i);
+#pragma GCC unroll 4
+    for (size_t c = 0; c < 4; ++c) {
+      const Reals y = hn::LoadU(d, b + c * ldb + i);
+#pragma GCC unroll 3
+      for (size_t r = 0; r < R; ++r) sums[r][c] = hn::MulAdd(x[r], y, sums[r][c]);
+    }
+  }
+  for (size_t r = 0; r < R; ++r) {
+    for (size_t c = 0; c < 4; ++c) {
+      real sum = hn::GetLane(hn::SumOfLanes(d, sums[r][c]));
+      for (size_t j = i; j < k; ++j) sum += a[r * lda + j] * b[c * ldb + j];
+      out[r * 4 + c] = sum;
+    }
+  }
+}
+
+/// `rows` ≤ 3 rows of A by four columns; sums [rows, 4]. With ldb = 0 one column is taken four times.
+HWY_INLINE void some_dots(size_t rows, const real* a, size_t lda, const real* b, size_t ldb, size_t k, real* sums) {
+  if (rows == 1) return four_dots(a, b, ldb, k, sums);
+  if (rows == 2) return dots<2>(a, lda, b, ldb, k, sums);
+  dots<3>(a, lda, b, ldb, k, sums);
+}
+
 /// Few rows, B as Bᵀ[n, k]: dot products along k, each weight read once and never moved.
 void product_of_columns(const Product& p, const real* a, size_t lda) {
+  const auto store = [&](size_t i, size_t j, real sum) {
+    real& c = p.c[i * p.ldc + j];
+    c = sum + (p.accumulate ? c : real{0}) + (p.bias ? p.bias[j] : real{0});
+  };
   const auto columns = [&](size_t begin, size_t end) {
+    real sums[12];
     for (size_t j = begin; j < end; j += 4) {
       const size_t wide = std::min<size_t>(4, end - j);
-      for (size_t i = 0; i < p.m; ++i) {
-        real sums[4];
+      for (size_t i = 0, rows = 0; i < p.m; i += rows) {
+        // 4 = 2 + 2, not 3 + 1.
+        const size_t left = p.m - i;
+        rows = left == 4 ? 2 : std::min<size_t>(3, left);
         if (wide == 4) {
-          four_dots(a + i * lda, p.b + j * p.ldb, p.ldb, p.k, sums);
+          some_dots(rows, a + i * lda, lda, p.b + j * p.ldb, p.ldb, p.k, sums);
+          for (size_t r = 0; r < rows * 4; ++r) store(i + r / 4, j + r % 4, sums[r]);
         } else {
-          for (size_t r = 0; r < wide; ++r) {
-            real same[4];  // one row of Bᵀ taken four times: the order of addition stays that of whole groups
-            four_dots(a + i * lda, p.b + (j + r) * p.ldb, 0, p.k, same);
-            sums[r] = same[0];
+          for (size_t c = 0; c < wide; ++c) {  // one by one, added up in the same order
+            some_dots(rows, a + i * lda, lda, p.b + (j + c) * p.ldb, 0, p.k, sums);
+            for (size_t r = 0; r < rows; ++r) store(i + r, j + c, sums[r * 4]);
           }
-        }
-        for (size_t r = 0; r < wide; ++r) {
-          real& c = p.c[i * p.ldc + j + r];
-          c = sums[r] + (p.accumulate ? c : real{0}) + (p.bias ? p.bias[j + r] : real{0});
         }
       }
     }
   };
-  if (p.m * p.n * p.k < kParallelWork) return columns(0, p.n);
+  if (std::max(p.m, kReadCost) * p.n * p.k < kParallelWork) return columns(0, p.n);
   parallel_ranges(p.n, 64, columns);
 }
 
