@@ -77,7 +77,7 @@ TEST(ReverseSlow, TheQueryAfterTheUpdate) {
 
 TEST(ReverseSlow, Transformer) {
   const Task task = reverse_task(kKinds);
-  const Lesson lesson{.longest = 20, .steps = 700, .rate = 2e-3};
+  const Lesson lesson{.longest = 20, .steps = 1000, .rate = 2e-3};
   const std::string words = std::to_string(data::kFirstWord + kKinds);
   const Settings settings{{"source_vocabulary", words},
                           {"target_vocabulary", words},
@@ -155,19 +155,13 @@ TEST(CtcSlow, AStretchedCopy) {
   EXPECT_GE(beam, 0.97 * count);
 }
 
-/// Keys and values in turn, then one of the keys again: its value is the answer.
-Pair recall(size_t pairs, Random& random) {
+/// A mark in the first half of much noise; the word after it is the answer.
+Pair marked(size_t length, Random& random) {
   Pair p;
-  std::vector<int32_t> keys = random_words(0, 1, random);
-  for (int32_t k = 0; k < 10; ++k) keys.push_back(data::kFirstWord + k);
-  for (size_t i = 0; i < pairs; ++i) std::swap(keys[i], keys[i + random.below(keys.size() - i)]);
-  for (size_t i = 0; i < pairs; ++i) {
-    p.source.push_back(keys[i]);
-    p.source.push_back(data::kFirstWord + 10 + static_cast<int32_t>(random.below(10)));
-  }
-  const size_t asked = random.below(pairs);
-  p.source.push_back(keys[asked]);
-  p.target = {p.source[2 * asked + 1]};
+  p.source = random_words(length, kKinds - 1, random);
+  const size_t at = random.below(length / 2);
+  p.source[at] = data::kFirstWord + kKinds - 1;
+  p.target = {p.source[at + 1]};
   return p;
 }
 
@@ -178,26 +172,18 @@ Settings classifier_settings(const Settings& more) {
   return all;
 }
 
-TEST(IntraSlow, RecallsWhatALongPastHolds) {
-  const Lesson lesson{.shortest = 1, .longest = 8, .steps = 1000, .rate = 6e-3};
+// Fifteen and more steps lie between the word and the end: an lstm of this size does not learn to carry it in that time,
+// one that attends to its past has it one step away.
+TEST(IntraSlow, FindsAWordInItsOwnPast) {
+  const Lesson lesson{.shortest = 30, .longest = 34, .steps = 500, .rate = 5e-3};
   const auto learn = [&](const char* kind) {
     const Settings settings = classifier_settings({{"encoder.kind", kind}, {"encoder.bidirectional", "false"}});
-    const auto network = taught("classifier", settings, recall, lesson, kind);
-    return mean_from(exact(*network, recall, lesson, kind), 5);
+    const auto network = taught("classifier", settings, marked, lesson, kind);
+    return mean_of(exact(*network, marked, lesson, kind));
   };
   const double intra = learn("intra"), lstm = learn("recurrent");
-  EXPECT_GE(intra, 0.95);
+  EXPECT_GE(intra, 0.97);
   EXPECT_LT(lstm, intra - 0.2);
-}
-
-/// A mark somewhere in much noise; the word after it is the answer.
-Pair marked(size_t length, Random& random) {
-  Pair p;
-  p.source = random_words(length, kKinds - 1, random);
-  const size_t at = random.below(length - 1);
-  p.source[at] = data::kFirstWord + kKinds - 1;
-  p.target = {p.source[at + 1]};
-  return p;
 }
 
 TEST(PoolingSlow, FindsOneWordInMuchNoise) {
