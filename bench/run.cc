@@ -150,7 +150,9 @@ std::vector<Group> all_groups() {
           {"elements", element_rows()},
           {"training", training_rows()},
           {"convolution", convolution_rows()},
-          {"overhead", overhead_rows()}};
+          {"overhead", overhead_rows()},
+          {"models", model_rows(), "torch_models.py"},
+          {"decoding", decoding_rows(), "torch_models.py"}};
 }
 
 Report run(const RunOptions& options, std::ostream& out) {
