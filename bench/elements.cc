@@ -3,12 +3,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <limits>
 
 #include "attend/train/optimiser.h"
 #include "bench/inputs.h"
 #include "bench/measure.h"
+#include "bench/process.h"
 #include "bench/row.h"
 
 namespace attend::bench {
@@ -178,14 +178,13 @@ Row small_add_row(bool recording) {
 
 /// Seconds from starting this program with --version to its end.
 double start_up() {
-  std::array<char, 4096> path{};
-  require(readlink("/proc/self/exe", path.data(), path.size() - 1) > 0, "bench: cannot find this program");
+  const std::string path = this_program();
   const double start = now();
   const pid_t child = fork();
   require(child >= 0, "bench: cannot start a process");
   if (child == 0) {
     if (!freopen("/dev/null", "w", stdout)) _exit(1);
-    execl(path.data(), "attend", "--version", nullptr);
+    execl(path.c_str(), "attend", "--version", nullptr);
     _exit(1);
   }
   int status = 0;

@@ -15,11 +15,11 @@ namespace attend::bench {
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-double best_seconds(const std::function<void()>& run, double seconds) {
+double best_seconds(const std::function<void()>& run, double seconds, int least_runs) {
   run();
   double best = std::numeric_limits<double>::infinity();
   const double end = now() + seconds;
-  for (int runs = 0; runs < 3 || now() < end; ++runs) {
+  for (int runs = 0; runs < least_runs || now() < end; ++runs) {
     const double start = now();
     run();
     best = std::min(best, now() - start);

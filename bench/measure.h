@@ -7,8 +7,8 @@
 namespace attend::bench {
 
 double now();
-/// The fastest of the runs that fit into `seconds` (at least three, after a warm-up).
-double best_seconds(const std::function<void()>& run, double seconds);
+/// The fastest of the runs that fit into `seconds` (at least `least_runs`, after a warm-up).
+double best_seconds(const std::function<void()>& run, double seconds, int least_runs = 3);
 
 /// What this machine can do at all, now, with the threads in use.
 struct Limits {

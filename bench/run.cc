@@ -4,9 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <fstream>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <regex>
@@ -15,61 +13,10 @@
 #include "attend/base/error.h"
 #include "attend/kernels/isa.h"
 #include "attend/kernels/parallel.h"
+#include "bench/peer.h"
 
 namespace attend::bench {
 namespace {
-
-std::string shell_word(const std::string& text) {
-  std::string out = "'";
-  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
-
-/// PyTorch's milliseconds by row, measured by its script in a process of its own.
-class Peer {
- public:
-  explicit Peer(const RunOptions& options) {
-    if (!options.peer) {
-      state_ = "PyTorch was not asked for";
-      return;
-    }
-    const char* given = std::getenv("ATTEND_PEER_PYTHON");
-    const std::string python = !options.peer_python.empty() ? options.peer_python : given ? given : "python3";
-    command_ = shell_word(python) + " " + shell_word(options.peer_script) + " --seconds " +
-               std::to_string(options.seconds) + " --threads " + std::to_string(kernels::threads());
-    if (std::system((shell_word(python) + " -c 'import torch' 2>/dev/null").c_str()) != 0) {
-      command_.clear();
-      state_ = "PyTorch cannot be imported by " + python + " (set ATTEND_PEER_PYTHON): no ratios to it";
-    }
-  }
-
-  std::map<std::string, double> milliseconds(const std::vector<Row>& rows) {
-    std::map<std::string, double> found;
-    std::string names;
-    for (const Row& row : rows) {
-      if (row.peer) names += (names.empty() ? "" : ",") + row.name;
-    }
-    if (command_.empty() || names.empty()) return found;
-    FILE* pipe = popen((command_ + " --rows " + shell_word(names)).c_str(), "r");
-    require(pipe != nullptr, "bench: cannot start ", command_);
-    std::array<char, 4096> line{};
-    while (std::fgets(line.data(), static_cast<int>(line.size()), pipe)) {
-      const nlohmann::json said = nlohmann::json::parse(line.data(), nullptr, false);
-      if (said.is_discarded()) continue;
-      if (said.contains("torch")) {
-        state_ = "PyTorch " + said["torch"].get<std::string>() + ", " + std::to_string(said["threads"].get<int>()) +
-                 " threads";
-      }
-      if (said.contains("name")) found[said["name"].get<std::string>()] = said["ms"].get<double>();
-    }
-    pclose(pipe);
-    return found;
-  }
-  const std::string& state() const { return state_; }
-
- private:
-  std::string command_, state_;
-};
 
 bool is_rate(Unit unit) { return unit == Unit::gflops || unit == Unit::gbs; }
 
@@ -79,6 +26,7 @@ double value_of(const Row& row, double seconds) {
   switch (row.unit) {
     case Unit::nanoseconds: return 1e9 * seconds / row.work;
     case Unit::milliseconds: return 1e3 * seconds;
+    case Unit::tokens: return row.work / seconds;
     default: return 1e-9 * row.work / seconds;
   }
 }
@@ -93,7 +41,12 @@ std::string target_of(const Row& row) {
   std::string text;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
   if (row.percent) add("≥ " + number(*row.percent, 0) + " %");
-  if (row.peer) add("≥ " + number(*row.peer, 2) + "× PyTorch");
+  if (row.peer && row.unit == Unit::mebibytes) {
+    add("≤ PyTorch's");
+  } else if (row.peer) {
+    add("≥ " + number(*row.peer, 2) + "× PyTorch");
+  }
+  for (const OtherPeer& other : row.others) add("≥ " + number(other.least, 2) + "× " + other.name);
   if (row.composed) add("≥ " + number(*row.composed, 0) + "× composed");
   if (row.most) add("≤ " + number(*row.most, 0) + " " + name_of(row.unit));
   return text;
@@ -104,7 +57,7 @@ std::optional<bool> holds(const Row& row, const Result& r) {
   std::optional<bool> all;
   const auto meet = [&](bool yes) { all = all.value_or(true) && yes; };
   if (row.percent && r.percent_of_limit) meet(*r.percent_of_limit >= *row.percent);
-  if (row.peer && r.peer_ratio) meet(*r.peer_ratio >= *row.peer);
+  for (const PeerResult& peer : r.peers) meet(peer.ratio >= peer.target);
   if (row.composed && r.composed_ratio) meet(*r.composed_ratio >= *row.composed);
   if (row.most) meet(r.value <= *row.most);
   return all;
@@ -117,19 +70,44 @@ struct Timing {
 Timing time_row(const Row& row, double seconds) {
   if (row.value) return {.value = row.value()};
   Timing t;
-  t.seconds = best_seconds(row.prepare(), seconds);
-  if (row.prepare_composed) t.composed_seconds = best_seconds(row.prepare_composed(), seconds);
+  t.seconds = best_seconds(row.prepare(), seconds, row.least_runs);
+  if (row.prepare_composed) t.composed_seconds = best_seconds(row.prepare_composed(), seconds, row.least_runs);
   t.value = value_of(row, t.seconds);
   return t;
 }
 
-Result judge(const Row& row, const Timing& t, const Limits& limits, const std::map<std::string, double>& peers) {
+Result judge(const Row& row, const Timing& t, const Limits& limits, const PeerFigures& peers) {
   Result r{.name = row.name, .value = t.value, .unit = row.unit, .target = target_of(row)};
   if (is_rate(row.unit)) r.percent_of_limit = 100 * t.value / limit_for(row.unit, limits);
-  if (const auto peer = peers.find(row.name); peer != peers.end()) r.peer_ratio = peer->second / (1e3 * t.seconds);
+  for (const char* name : {kPyTorch, kCompiled, kCTranslate2}) {
+    const auto target = row.against(name);
+    const auto peer = peers.find(name);
+    if (!target || peer == peers.end()) continue;
+    const auto figure = peer->second.find(row.name);
+    if (figure == peer->second.end()) continue;
+    const double seconds = figure->second.milliseconds / 1e3, mebibytes = figure->second.mebibytes;
+    if (row.unit == Unit::mebibytes && mebibytes > 0)
+      r.peers.push_back({name, mebibytes, mebibytes / t.value, *target});
+    if (row.unit != Unit::mebibytes && seconds > 0) {
+      r.peers.push_back({name, value_of(row, seconds), seconds / t.seconds, *target});
+    }
+  }
+  if (!r.peers.empty() && r.peers[0].name == kPyTorch) r.peer_ratio = r.peers[0].ratio;
   if (t.composed_seconds > 0) r.composed_ratio = t.composed_seconds / t.seconds;
   r.holds = holds(row, r);
   return r;
+}
+
+/// What the columns have no place for: ratios to others than PyTorch, and how much memory PyTorch took.
+std::string remarks(const Result& r) {
+  std::string text;
+  for (const PeerResult& peer : r.peers) {
+    const bool memory = r.unit == Unit::mebibytes;
+    if (peer.name == kPyTorch && !memory) continue;
+    text += (text.empty() ? "  (" : ", ") + peer.name + " ";
+    text += memory ? number(peer.value, 1) + " " + name_of(r.unit) : number(peer.ratio, 2) + "×";
+  }
+  return text.empty() ? text : text + ")";
 }
 
 void print(const Result& r, std::ostream& out) {
@@ -137,9 +115,9 @@ void print(const Result& r, std::ostream& out) {
   const std::string percent = r.percent_of_limit ? number(*r.percent_of_limit, 0) + " %" : "";
   const std::string peer = r.peer_ratio ? number(*r.peer_ratio, 2) + "×" : "";
   const std::string own = r.composed_ratio ? number(*r.composed_ratio, 1) + "×" : "";
-  std::snprintf(line.data(), line.size(), "%-32s %9.1f %-8s %6s %8s %8s  ", r.name.c_str(), r.value, name_of(r.unit),
+  std::snprintf(line.data(), line.size(), "%-40s %9.1f %-8s %6s %8s %8s  ", r.name.c_str(), r.value, name_of(r.unit),
                 percent.c_str(), peer.c_str(), own.c_str());
-  out << line.data() << (r.holds ? *r.holds ? "yes  " : "NO   " : "     ") << r.target << std::endl;
+  out << line.data() << (r.holds ? *r.holds ? "yes  " : "NO   " : "     ") << r.target << remarks(r) << std::endl;
 }
 
 std::vector<Row> matching(const Group& group, const std::string& pattern) {
@@ -157,6 +135,7 @@ const char* name_of(Unit unit) {
   switch (unit) {
     case Unit::gflops: return "GFLOP/s";
     case Unit::gbs: return "GB/s";
+    case Unit::tokens: return "tokens/s";
     case Unit::nanoseconds: return "ns";
     case Unit::mebibytes: return "MiB";
     case Unit::milliseconds: return "ms";
@@ -165,9 +144,15 @@ const char* name_of(Unit unit) {
 }
 
 std::vector<Group> all_groups() {
-  return {{"products", product_rows()}, {"recurrent", recurrent_rows()}, {"attention", attention_rows()},
-          {"elements", element_rows()}, {"training", training_rows()},   {"convolution", convolution_rows()},
-          {"overhead", overhead_rows()}};
+  return {{"products", product_rows()},
+          {"recurrent", recurrent_rows()},
+          {"attention", attention_rows()},
+          {"elements", element_rows()},
+          {"training", training_rows()},
+          {"convolution", convolution_rows()},
+          {"overhead", overhead_rows()},
+          {"models", model_rows(), "torch_models.py"},
+          {"decoding", decoding_rows(), "torch_models.py"}};
 }
 
 Report run(const RunOptions& options, std::ostream& out) {
@@ -178,9 +163,9 @@ Report run(const RunOptions& options, std::ostream& out) {
   out << "limit: " << number(report.limits.gflops, 0) << " GFLOP/s (oneDNN, " << report.limits.product << "), copy "
       << number(report.limits.copy_gbs, 1) << " GB/s (past the caches " << number(report.limits.streamed_gbs, 1) << ")"
       << std::endl;
-  Peer peer(options);
+  Peers peers(options);
   char head[256];
-  std::snprintf(head, sizeof(head), "\n%-32s %9s %-8s %6s %8s %8s  ", "row", "value", "", "limit", "PyTorch",
+  std::snprintf(head, sizeof(head), "\n%-40s %9s %-8s %6s %8s %8s  ", "row", "value", "", "limit", "PyTorch",
                 "composed");
   out << head << "holds target" << std::endl;
   for (const Group& group : all_groups()) {
@@ -200,13 +185,13 @@ Report run(const RunOptions& options, std::ostream& out) {
       near[i].keep_better(before);
       report.limits.keep_better(near[i]);
     }
-    const auto peers = peer.milliseconds(rows);
+    const PeerFigures beside = peers.measure(group, rows);
     for (size_t i = 0; i < rows.size(); ++i) {
-      report.results.push_back(judge(rows[i], timings[i], near[i], peers));
+      report.results.push_back(judge(rows[i], timings[i], near[i], beside));
       print(report.results.back(), out);
     }
   }
-  report.peer = peer.state();
+  report.peer = peers.state();
   const auto missed =
       std::count_if(report.results.begin(), report.results.end(), [](const Result& r) { return r.holds == false; });
   out << "\nlimit, best of the run: " << number(report.limits.gflops, 0) << " GFLOP/s (" << report.limits.product
@@ -234,6 +219,10 @@ void write_json(const Report& report, const std::string& path) {
              {"peer_ratio", optional(r.peer_ratio)},
              {"target", r.target},
              {"holds", optional(r.holds)}};
+    for (const PeerResult& peer : r.peers) {
+      row["peers"].push_back(
+          {{"name", peer.name}, {"value", peer.value}, {"ratio", peer.ratio}, {"target", peer.target}});
+    }
     if (r.composed_ratio) row["composed_ratio"] = *r.composed_ratio;
     rows.push_back(std::move(row));
   }

@@ -153,12 +153,12 @@ def table_of_rows(torch):
     return rows
 
 
-def best(run, seconds):
-    """The fastest run in seconds, out of at least three after two to warm up."""
+def best(run, seconds, least=3):
+    """The fastest run in seconds, out of at least `least` after two to warm up."""
     run()
     run()
     fastest, runs, end = float("inf"), 0, time.perf_counter() + seconds
-    while runs < 3 or time.perf_counter() < end:
+    while runs < least or time.perf_counter() < end:
         start = time.perf_counter()
         run()
         fastest = min(fastest, time.perf_counter() - start)

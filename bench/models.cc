@@ -1,0 +1,207 @@
+// Whole networks: a training step of each, its memory, and decoding; random words and random parameters.
+#include <cmath>
+#include <memory>
+
+#include "attend/autograd/tape.h"
+#include "attend/base/error.h"
+#include "attend/decode/search.h"
+#include "attend/models/recurrent.h"
+#include "attend/models/transformer.h"
+#include "attend/train/optimiser.h"
+#include "bench/inputs.h"
+#include "bench/process.h"
+#include "bench/row.h"
+
+namespace attend::bench {
+namespace {
+
+/// A network to train or to decode with, and what is asked of its step.
+struct Network {
+  std::string name;
+  int64_t batch, vocabulary, source, target;  // target: steps of the decoder, the end among them
+  std::string cell, score;                    // cell "": the Transformer
+  double percent = 0, peer = 0;
+  std::vector<OtherPeer> others = {};
+};
+
+constexpr int64_t kHidden = 256, kFeedForward = 1024, kLayers = 3;
+constexpr int64_t kWordsIn = 25, kWordsOut = 32, kDecoderVocabulary = 8000;
+
+std::vector<Network> trained_networks() {
+  return {{"gru additive B64 V8000", 64, 8000, 20, 20, "gru", "additive", 85, 1.3, {{kCompiled, 1.15}}},
+          {"lstm general B64 V8000", 64, 8000, 20, 20, "lstm", "general", 85, 1.3},
+          {"gru additive B64 V1000", 64, 1000, 20, 20, "gru", "additive", 75, 1.5},
+          {"gru additive B16 V1000", 16, 1000, 20, 20, "gru", "additive", 65, 1.8},
+          {"transformer 3+3 d256 B128 V8000", 128, 8000, 32, 32, "", "", 75, 1.8, {{kCompiled, 1.6}}}};
+}
+
+std::unique_ptr<models::Model> make_model(const Network& n) {
+  Random random(1);
+  if (n.cell.empty()) {
+    models::TransformerOptions options;
+    options.source_vocabulary = options.target_vocabulary = n.vocabulary;
+    return std::make_unique<models::Transformer>(options, random);
+  }
+  models::RecurrentModelOptions options;
+  options.source_vocabulary = options.target_vocabulary = n.vocabulary;
+  options.cell = n.cell;
+  options.attention.score = n.score;
+  return std::make_unique<models::RecurrentModel>(options, random);
+}
+
+data::Sequences random_words(int64_t count, int64_t length, int64_t vocabulary, uint64_t stream) {
+  Random random(2, stream);
+  std::vector<std::vector<int32_t>> rows(static_cast<size_t>(count));
+  for (auto& row : rows) {
+    for (int64_t t = 0; t < length; ++t) {
+      row.push_back(data::kFirstWord + static_cast<int32_t>(random.below(vocabulary - data::kFirstWord)));
+    }
+  }
+  return data::Sequences(rows);
+}
+
+/// Products of a step, forward and twice that backward: three times what one reading of the batch multiplies.
+double step_flop(const Network& n) {
+  const double B = static_cast<double>(n.batch), V = static_cast<double>(n.vocabulary),
+               S = static_cast<double>(n.source), T = static_cast<double>(n.target), H = kHidden, E = kHidden,
+               F = kFeedForward;
+  if (n.cell.empty()) {
+    const double encoder = kLayers * (8 * H * H + 4 * H * F + 4 * S * H) * B * S;
+    const double decoder = kLayers * (16 * H * H + 4 * H * F + 8 * T * H) * B * T;
+    return 3 * (encoder + decoder + 2 * H * V * B * T);
+  }
+  const double gates = n.cell == "gru" ? 3 : 4;
+  const double encoder = 2 * S * 2 * gates * H * (E + H), keys = S * 4 * H * H;
+  const double query = n.score == "additive" ? T * 2 * H * H : 0;
+  const double decoder = T * 2 * gates * H * (E + 3 * H), output = T * 2 * (3 * H + E) * V;
+  return 3 * B * (encoder + keys + query + decoder + output);
+}
+
+/// What a training loop has in its hands.
+class Training {
+ public:
+  explicit Training(const Network& n)
+      : model_(make_model(n)),
+        batch_{random_words(n.batch, n.source, n.vocabulary, 0), random_words(n.batch, n.target - 1, n.vocabulary, 1)},
+        adam_(train::make_optimiser("adam", {}, nn::parameters(*model_))) {}
+
+  void step() {
+    adam_->clear_gradients();
+    {
+      Tape tape;
+      tape.backward(model_->loss(batch_, &training_));
+    }
+    adam_->step(1e-3, train::clip_scale(train::gradient_norm(adam_->parameters()), 1));
+    ++training_.update;
+  }
+  /// Without dropout.
+  double loss() const { return model_->loss(batch_, nullptr).value().data()[0]; }
+
+ private:
+  std::unique_ptr<models::Model> model_;
+  data::Batch batch_;
+  std::unique_ptr<train::Optimiser> adam_;
+  models::Training training_{Random(3), 0};
+};
+
+Row step_row(const Network& n) {
+  Row row{.name = "step/" + n.name,
+          .work = step_flop(n),
+          .percent = n.percent,
+          .peer = n.peer,
+          .others = n.others,
+          .least_runs = 6};
+  row.prepare = [n]() -> std::function<void()> {
+    const auto training = std::make_shared<Training>(n);
+    const double before = training->loss();
+    for (int i = 0; i < 3; ++i) training->step();
+    const double after = training->loss();
+    require(std::isfinite(before) && after < before, "bench: three steps must lower the loss of ", n.name, ", from ",
+            before, ", got ", after);
+    return [training] { training->step(); };
+  };
+  return row;
+}
+
+Row memory_row(const Network& n) {
+  Row row{.name = "memory/" + n.name, .unit = Unit::mebibytes, .peer = 1.0};
+  row.value = [name = row.name] {
+    const Finished said = run_command(shell_word(this_program()) + " bench --training-peak " + shell_word(name));
+    require(said.succeeded && said.lines.size() == 1, "bench: the process that trains for ", name, " failed");
+    return std::stod(said.lines[0]);
+  };
+  return row;
+}
+
+/// Answers of the right length, each as likely as `score` says of it.
+void check_answers(const models::Model& model, const data::Sequences& source,
+                   const std::vector<std::vector<decode::Hypothesis>>& answers) {
+  std::vector<std::vector<int32_t>> said;
+  for (const auto& best : answers) {
+    require(best.size() == 1 && best[0].tokens.size() == kWordsOut, "bench: one answer of ", kWordsOut,
+            " words is wanted, got ", best.size(), " of ", best.empty() ? 0 : best[0].tokens.size());
+    said.push_back(best[0].tokens);
+  }
+  const std::vector<decode::Hypothesis> scored = decode::score(model, {source, data::Sequences(said)});
+  for (size_t s = 0; s < said.size(); ++s) {
+    double sum = 0;  // without the end, which the search was not allowed to say
+    for (size_t t = 0; t < kWordsOut; ++t) sum += scored[s].token_log_probabilities[t];
+    require_near("the likelihood of an answer", answers[s][0].log_probability, sum, 1e-4);
+  }
+}
+
+Row decoding_row(const Network& n, int64_t batch, int64_t beam) {
+  const bool transformer = n.cell.empty();
+  Row row{.name = "decode/" + n.name + (beam == 1 ? " greedy B" : " beam" + std::to_string(beam) + " B") +
+                  std::to_string(batch),
+          .unit = Unit::tokens,
+          .work = static_cast<double>(batch * kWordsOut)};
+  if (transformer) {
+    row.others = {{kCTranslate2, batch > 1 ? 2.0 : beam > 1 ? 1.5 : 1.2}};
+  } else {
+    row.peer = 5.0;
+  }
+  row.prepare = [n, batch, beam]() -> std::function<void()> {
+    const std::shared_ptr<const models::Model> model = make_model(n);
+    const data::Sequences source = random_words(batch, kWordsIn, n.vocabulary, 2);
+    const decode::SearchOptions options{.beam = beam, .min_length = kWordsOut, .max_length = kWordsOut};
+    check_answers(*model, source, decode::search(*model, source, options));
+    return [=] { decode::search(*model, source, options); };
+  };
+  return row;
+}
+
+}  // namespace
+
+std::vector<Row> model_rows() {
+  std::vector<Row> rows;
+  for (const Network& n : trained_networks()) rows.push_back(step_row(n));
+  for (const Network& n : trained_networks()) rows.push_back(memory_row(n));
+  return rows;
+}
+
+std::vector<Row> decoding_rows() {
+  const Network transformer{"transformer", 0, kDecoderVocabulary, 0, 0, "", ""};
+  const Network recurrent{"recurrent", 0, kDecoderVocabulary, 0, 0, "gru", "additive"};
+  std::vector<Row> rows;
+  for (const Network& n : {transformer, recurrent}) {
+    for (const int64_t beam : {1, 5}) {
+      for (const int64_t batch : {1, 32}) rows.push_back(decoding_row(n, batch, beam));
+    }
+  }
+  return rows;
+}
+
+double training_peak(const std::string& row) {
+  for (const Network& n : trained_networks()) {
+    if (row != "memory/" + n.name) continue;
+    Training training(n);
+    for (int i = 0; i < 3; ++i) training.step();
+    const double peak = peak_mebibytes();
+    require(std::isfinite(training.loss()), "bench: the loss of ", n.name, " must be a number");
+    return peak;
+  }
+  throw Error("bench: no row is called " + row);
+}
+
+}  // namespace attend::bench

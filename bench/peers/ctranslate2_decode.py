@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""CTranslate2 (float32) on the Transformer rows of `make bench` that decode: 25 words in, exactly 32 out.
+
+    python3 bench/peers/ctranslate2_decode.py                                    # every row
+    python3 bench/peers/ctranslate2_decode.py --rows 'decode/transformer greedy B1'
+    python3 bench/peers/ctranslate2_decode.py --list                             # names only
+
+One JSON object per line: {"ctranslate2": version, "threads": most}, then {"name": row, "ms": best run, "threads": n}.
+Each row is measured with one thread and with --threads, and the better one counts. The network is random: 3+3 blocks,
+256 wide, 4 heads, 1024 inside, norms before, 8000 words.
+"""
+import argparse
+import json
+import re
+import sys
+import tempfile
+
+from torch_ops import best
+
+LAYERS, WIDTH, HEADS, INNER, VOCABULARY = 3, 256, 4, 1024, 8000
+WORDS_IN, WORDS_OUT = 25, 32
+ROWS = {f"decode/transformer {kind} B{batch}": (beam, batch)
+        for kind, beam in (("greedy", 1), ("beam5", 5)) for batch in (1, 32)}
+
+
+def random_network(ctranslate2, np, random):
+    """A specification whose every parameter is filled in."""
+    def words(spec):
+        spec.weight = random.standard_normal((VOCABULARY, WIDTH), dtype=np.float32) / np.float32(np.sqrt(WIDTH))
+
+    def dense(spec, inputs, outputs):
+        spec.weight = random.standard_normal((outputs, inputs), dtype=np.float32) / np.float32(np.sqrt(inputs))
+        spec.bias = np.zeros(outputs, dtype=np.float32)
+
+    def norm(spec):
+        spec.gamma = np.ones(WIDTH, dtype=np.float32)
+        spec.beta = np.zeros(WIDTH, dtype=np.float32)
+
+    def attention(spec, widths):
+        norm(spec.layer_norm)
+        for part, outputs in zip(spec.linear, widths):
+            dense(part, WIDTH, outputs)
+
+    spec = ctranslate2.specs.TransformerSpec.from_config(num_layers=LAYERS, num_heads=HEADS, pre_norm=True)
+    for stack in (spec.encoder, spec.decoder):
+        for table in stack.embeddings if isinstance(stack.embeddings, list) else [stack.embeddings]:
+            words(table)
+        norm(stack.layer_norm)
+        for block in stack.layer:
+            attention(block.self_attention, (3 * WIDTH, WIDTH))
+            if stack is spec.decoder:
+                attention(block.attention, (WIDTH, 2 * WIDTH, WIDTH))
+            norm(block.ffn.layer_norm)
+            dense(block.ffn.linear_0, WIDTH, INNER)
+            dense(block.ffn.linear_1, INNER, WIDTH)
+    dense(spec.decoder.projection, WIDTH, VOCABULARY)
+    vocabulary = ["<unk>", "<s>", "</s>"] + [f"w{i}" for i in range(3, VOCABULARY)]
+    spec.register_source_vocabulary(vocabulary)
+    spec.register_target_vocabulary(vocabulary)
+    spec.validate()
+    spec.optimize()
+    return spec
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", metavar="NAME[,NAME…]", help="only these rows")
+    parser.add_argument("--match", metavar="REGEX", default="", help="only rows whose name contains a match")
+    parser.add_argument("--seconds", type=float, default=1.0, help="time for each row and number of threads (default 1)")
+    parser.add_argument("--threads", type=int, default=2, help="threads to try besides one (default 2)")
+    parser.add_argument("--list", action="store_true", help="print the names of the rows and stop")
+    arguments = parser.parse_args()
+    if arguments.threads < 1:
+        parser.error("--threads: at least 1 is wanted")
+    wanted = [name.strip() for name in arguments.rows.split(",")] if arguments.rows else list(ROWS)
+    for name in wanted:
+        if name not in ROWS:
+            parser.error(f"--rows: no row is called {name!r}; --list prints the names")
+    try:
+        wanted = [name for name in wanted if re.search(arguments.match, name)]
+    except re.error as error:
+        parser.error(f"--match: {error}")
+    if arguments.list:
+        print("\n".join(wanted))
+        return 0
+
+    try:
+        import ctranslate2
+        import numpy as np
+    except ImportError as error:
+        print(f"CTranslate2 or NumPy cannot be imported: {error}", file=sys.stderr)
+        return 1
+    random = np.random.default_rng(0)
+    sources = [[f"w{i}" for i in random.integers(3, VOCABULARY, WORDS_IN)] for _ in range(32)]
+    print(json.dumps({"ctranslate2": ctranslate2.__version__, "threads": arguments.threads}), flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        random_network(ctranslate2, np, random).save(folder)
+        found = {name: (float("inf"), 0) for name in wanted}
+        for threads in sorted({1, arguments.threads}):
+            translator = ctranslate2.Translator(folder, device="cpu", compute_type="float32", inter_threads=1,
+                                                intra_threads=threads)
+            for name in wanted:
+                beam, batch = ROWS[name]
+
+                def run():
+                    answers = translator.translate_batch(sources[:batch], beam_size=beam, max_batch_size=batch,
+                                                         min_decoding_length=WORDS_OUT, max_decoding_length=WORDS_OUT)
+                    assert all(len(answer.hypotheses[0]) == WORDS_OUT for answer in answers)
+
+                found[name] = min(found[name], (best(run, arguments.seconds, least=5) * 1e3, threads))
+            del translator
+    for name, (milliseconds, threads) in found.items():
+        print(json.dumps({"name": name, "ms": float(f"{milliseconds:.6g}"), "threads": threads}), flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,25 @@
+// Other programs that the benchmarks run: peers, and ourselves afresh.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace attend::bench {
+
+/// Quoted so that a shell reads it as one word.
+std::string shell_word(const std::string& text);
+/// The path of the program that is running.
+std::string this_program();
+
+struct Finished {
+  std::vector<std::string> lines;  // of its standard output
+  bool succeeded = false;
+};
+/// Runs a command by the shell to its end.
+Finished run_command(const std::string& command);
+
+/// The most memory that this process has had resident since it started, MiB. Not getrusage's: that one begins at what
+/// the process had that started this one.
+double peak_mebibytes();
+
+}  // namespace attend::bench
