@@ -23,6 +23,8 @@ constexpr size_t kBlockColumns = 128;
 constexpr size_t kParallelWork = size_t{1} << 20;
 // A weight that has to come from memory for one row of A costs as long as this many multiply-adds.
 constexpr size_t kReadCost = 16;
+// What a last-level cache can be trusted to hold.
+constexpr size_t kLargeBytes = size_t{12} << 20;
 // With fewer rows than this, packing B costs more than the strided reads that it saves.
 constexpr size_t kPackRows = 16;
 
@@ -43,8 +45,11 @@ void add_bias(const real* bias, size_t m, size_t n, real* c, size_t ldc) {
 template <class Piece>
 void over_blocks(const Product& p, Piece&& piece) {
   const size_t tall = (p.m + kBlockRows - 1) / kBlockRows, wide = (p.n + kBlockColumns - 1) / kBlockColumns;
+  // A packed B that no cache holds is read once, block by block, and A over and over; else the other way round.
+  const bool by_columns = p.n > p.m && p.n * p.k * sizeof(real) > kLargeBytes;
   const auto task = [&](size_t t) {
-    const size_t i = t / wide * kBlockRows, j = t % wide * kBlockColumns;
+    const size_t i = (by_columns ? t % tall : t / wide) * kBlockRows,
+                 j = (by_columns ? t / tall : t % wide) * kBlockColumns;
     piece(i, std::min(kBlockRows, p.m - i), j, std::min(kBlockColumns, p.n - j));
   };
   if (p.m * p.n * p.k < kParallelWork) {
@@ -209,13 +214,15 @@ void Transpose(const real* in, size_t ld_in, size_t rows, size_t columns, real* 
 
 void Gemm(const Product& p) {
   if (p.m == 0 || p.n == 0) return;
-  const memory::Scratch rows_of_a(p.transpose_a ? p.m * p.k : 0);
+  // A line more than k: rows that lie a power of two apart would compete for the same few places of a cache.
+  const size_t turned = p.k + 64 / sizeof(real);
+  const memory::Scratch rows_of_a(p.transpose_a ? p.m * turned : 0);
   const real* a = p.a;
   size_t lda = p.lda;
   if (p.transpose_a) {
-    Transpose(p.a, p.lda, p.k, p.m, rows_of_a.data(), p.k);
+    Transpose(p.a, p.lda, p.k, p.m, rows_of_a.data(), turned);
     a = rows_of_a.data();
-    lda = p.k;
+    lda = turned;
   }
   if (p.m < kPackRows && p.k > 0) return p.transpose_b ? product_of_columns(p, a, lda) : product_of_rows(p, a, lda);
   PackedWeights* const scope = p.version != 0 && p.m <= kKeepRows ? PackedWeights::current() : nullptr;
