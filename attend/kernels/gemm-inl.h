@@ -45,7 +45,10 @@ HWY_INLINE void tile(const real* HWY_RESTRICT a, size_t lda, const real* HWY_RES
   const Real d;
   Reals left[R], right[R];
 #pragma GCC unroll 12
-  for (size_t r = 0; r < R; ++r) left[r] = right[r] = hn::Zero(d);
+  for (size_t r = 0; r < R; ++r) {
+    left[r] = right[r] = hn::Zero(d);
+    __builtin_prefetch(c + r * ldc, 1);  // it is written when the sums are done
+  }
 #pragma GCC unroll 4
   for (size_t i = 0; i < k; ++i) {
     const Reals b0 = hn::LoadU(d, b + i * ldb);
