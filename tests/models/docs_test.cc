@@ -1,0 +1,39 @@
+// docs/concepts.md names every row of every menu.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "attend/attention/attention.h"
+#include "attend/attention/reinforce.h"
+#include "attend/models/encoder.h"
+#include "attend/models/recurrent.h"
+#include "attend/models/zoo.h"
+
+namespace attend {
+namespace {
+
+TEST(Documents, ConceptsNameEveryRow) {
+  std::ifstream file(std::string(ATTEND_SOURCE_DIR) + "/docs/concepts.md");
+  std::stringstream text;
+  text << file.rdbuf();
+  const std::string page = text.str();
+  ASSERT_FALSE(page.empty());
+  const auto named = [&](const auto& table) {
+    for (const auto& row : table) {
+      EXPECT_NE(page.find("`" + std::string(row.name) + "`"), std::string::npos) << row.name << " is not explained";
+    }
+  };
+  named(scores());
+  named(windows());
+  named(aligns());
+  named(projections());
+  named(baselines());
+  named(models::zoo());
+  named(models::encoders());
+  named(models::decoder_inputs());
+}
+
+}  // namespace
+}  // namespace attend
