@@ -65,7 +65,8 @@ class Search {
 
   void run() {
     const TapePause pause;
-    const kernels::PackedWeights packed;
+    std::optional<kernels::PackedWeights> packed;  // unless the caller keeps them for many searches
+    if (!kernels::PackedWeights::current()) packed.emplace();
     state_ = model_.begin(source_);
     std::vector<int32_t> parents;
     const int32_t draws = options_.sample ? static_cast<int32_t>(options_.n_best) : 1;

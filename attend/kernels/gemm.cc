@@ -28,6 +28,8 @@ constexpr size_t kLargeBytes = size_t{12} << 20;
 // With fewer rows than this, packing B costs more than the strided reads that it saves.
 constexpr size_t kPackRows = 16;
 
+// With so many rows or more, packed weights are faster than weights where they lie, if a cache holds them.
+constexpr size_t kKeptRows = 4;
 // With more rows than this, packing B is a small part of the work, and its memory is better given back.
 constexpr size_t kKeepRows = 512;
 
@@ -212,6 +214,12 @@ void Transpose(const real* in, size_t ld_in, size_t rows, size_t columns, real* 
   }
 }
 
+/// True if packing B once for many products pays.
+bool keeps_packed(const Product& p) {
+  if (p.version == 0 || p.m > kKeepRows) return false;
+  return p.m >= kPackRows || (p.m >= kKeptRows && p.k * p.n * sizeof(real) <= kLargeBytes);
+}
+
 void Gemm(const Product& p) {
   if (p.m == 0 || p.n == 0) return;
   // A line more than k: rows that lie a power of two apart would compete for the same few places of a cache.
@@ -224,8 +232,10 @@ void Gemm(const Product& p) {
     a = rows_of_a.data();
     lda = turned;
   }
-  if (p.m < kPackRows && p.k > 0) return p.transpose_b ? product_of_columns(p, a, lda) : product_of_rows(p, a, lda);
-  PackedWeights* const scope = p.version != 0 && p.m <= kKeepRows ? PackedWeights::current() : nullptr;
+  PackedWeights* const scope = keeps_packed(p) ? PackedWeights::current() : nullptr;
+  if (!scope && p.m < kPackRows && p.k > 0) {
+    return p.transpose_b ? product_of_columns(p, a, lda) : product_of_rows(p, a, lda);
+  }
   const memory::Scratch packed(scope ? 0 : packed_size(p.k, p.n));
   if (scope) {
     const PackedWeights::Key key{p.version, packed_form(p.transpose_b ? 1 : 0)};
