@@ -228,6 +228,10 @@ void Attention::extend(AttentionMemory& memory, const Var& keys, const Var& valu
   const auto join = [](Var& a, const Var& b) { a = concat(std::array{a, b}, 1); };
   join(memory.keys_, more.keys_);
   join(memory.values_, more.values_);
+  if (more.prepared_.empty()) {  // fused by now (set_align): whoever wants the heads makes them anew
+    memory.prepared_.clear();
+    memory.head_values_.clear();
+  }
   for (size_t h = 0; h < memory.prepared_.size(); ++h) {
     join(memory.prepared_[h], more.prepared_[h]);
     join(memory.head_values_[h], more.head_values_[h]);

@@ -205,6 +205,23 @@ TEST(AttentionPaths, ExtendedMemoryEqualsOnePreparedWhole) {
   }
 }
 
+TEST(AttentionPaths, MemoryIsExtendedUnderAnotherAlign) {
+  for (const std::string first : {"argmax", "softmax"}) {  // composed, then fused; fused, then composed
+    const std::string second = first == "softmax" ? "argmax" : "softmax";
+    Attention attention = random_attention(small_config("scaled_dot", "none", first, 2));
+    const Inputs in = leaves(2, 3, 5);
+    AttentionMemory memory = attention.prepare(slice(in.keys, 1, 0, 2), slice(in.values, 1, 0, 2));
+    attention.set_align(second);
+    attention.extend(memory, slice(in.keys, 1, 2, 5), slice(in.values, 1, 2, 5));
+    for (const bool weights : {false, true}) {
+      SCOPED_TRACE(second + (weights ? ", weights" : ""));
+      const AttentionStep step{.weights = weights};
+      expect_near(attention(in.queries, memory, step).context.value(),
+                  attention(in.queries, attention.prepare(in.keys, in.values), step).context.value());
+    }
+  }
+}
+
 // Step by step with a cache.
 
 /// The last query of the whole of each row's history [N,T,W], under a causal window of that width.
