@@ -123,8 +123,9 @@ void AttentionCache::append(const Tensor& keys, const Tensor& values, std::span<
   require(static_cast<size_t>(N) == index_.size() && (active.empty() || active.size() == index_.size()),
           "AttentionCache: ", index_.size(), " rows are wanted, got ", N);
   const int64_t room = keys_.defined() ? keys_.dim(0) : 0;
-  if (used_ + N > room) {
-    Tensor more_keys({std::max(2 * room, 16 * N), K}), more_values({std::max(2 * room, 16 * N), V});
+  if (used_ + N > room || !keys_.unique() || !values_.unique()) {  // a copy of this cache appends elsewhere
+    const int64_t rows = used_ + N > room ? std::max(2 * room, 16 * N) : room;
+    Tensor more_keys({rows, K}), more_values({rows, V});
     if (room > 0) {
       std::copy_n(keys_.data(), used_ * K, more_keys.data());
       std::copy_n(values_.data(), used_ * V, more_values.data());

@@ -312,6 +312,24 @@ TEST(AttentionPaths, HypothesesInACacheMayDifferInLength) {
   }
 }
 
+TEST(AttentionPaths, CopiesOfACacheGrowApart) {
+  for (const std::string score : {"scaled_dot", "general"}) {
+    const AttentionConfig config = small_config(score, "causal", "softmax", 2);
+    const Attention attention = random_attention(config);
+    Random random(7);
+    AttentionCache caches[2];
+    Tensor history[2];
+    const auto step = [&](int which) {
+      const Tensor x = random_tensor({3, 1, kWidth}, random);
+      history[which] = appended(history[which], x);
+      expect_near(attention(x, x, x, caches[which]).context.value(), last_of_whole(config, history[which]));
+    };
+    step(0);
+    caches[1] = caches[0], history[1] = history[0];
+    for (int t = 0; t < 3; ++t) step(0), step(1);
+  }
+}
+
 TEST(AttentionPaths, CacheRecordsNothing) {
   const Attention attention = random_attention(small_config("general", "causal", "softmax", 2));
   const Var x = leaves(2, 1, 1).queries;
