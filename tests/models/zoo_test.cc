@@ -7,6 +7,7 @@
 #include <cmath>
 #include <filesystem>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "attend/attention/align.h"
@@ -16,6 +17,7 @@
 #include "attend/decode/search.h"
 #include "attend/models/encoder.h"
 #include "attend/models/recurrent.h"
+#include "attend/models/transformer.h"
 #include "attend/train/optimiser.h"
 
 namespace attend::models {
@@ -315,6 +317,9 @@ TEST(Zoo, UnknownNamesAreRefusedWithTheNearest) {
   EXPECT_NE(error_of("transformer", words + Settings{{"heads", "3"}}).find("heads: a divisor of size 256"),
             std::string::npos);
 }
+
+// With tied embeddings the decoder points at its encoder's words.
+static_assert(!std::is_move_constructible_v<Transformer> && !std::is_move_assignable_v<Transformer>);
 
 TEST(Zoo, DefaultsNameEveryOption) {
   for (const ModelRow& row : zoo()) EXPECT_FALSE(row.defaults().empty()) << row.name;
