@@ -318,6 +318,21 @@ TEST(Zoo, UnknownNamesAreRefusedWithTheNearest) {
             std::string::npos);
 }
 
+TEST(Zoo, OnlyANetworkMadeForSamplingSamples) {
+  RecurrentModelOptions options{.source_vocabulary = 9, .target_vocabulary = 9, .embedding = 4, .hidden = 4};
+  Random random(1);
+  RecurrentModel soft(options, random);
+  EXPECT_THROW(soft.set_align("sample"), Error);
+  soft.set_align("argmax");  // the refusal changed nothing
+  options.attention.align = "sample";
+  RecurrentModel drawn(options, random);
+  drawn.set_align("argmax");
+  drawn.set_align("sample");
+  Training training{.random = Random(2)};
+  const std::vector<std::vector<int32_t>> words{{5, 6}};
+  EXPECT_TRUE(drawn.loss({data::Sequences(words), data::Sequences(words)}, &training).defined());
+}
+
 // With tied embeddings the decoder points at its encoder's words.
 static_assert(!std::is_move_constructible_v<Transformer> && !std::is_move_assignable_v<Transformer>);
 
