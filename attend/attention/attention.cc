@@ -98,10 +98,18 @@ void AttentionMemory::take(std::span<const int32_t> rows) {
             row);
     sources.push_back(source_of_.empty() ? row : source_of_[static_cast<size_t>(row)]);
   }
-  if (sources == source_of_) return;  // hypotheses of one sentence changed places: they read the same source
-  source_of_ = std::move(sources);
+  if (!sources.empty() && sources == source_of_) return;  // hypotheses of one sentence changed places
   index_.clear();
   expanded_.reset();
+  if (sources.empty()) {  // nobody reads any more; an empty source_of_ would say: all do
+    for (Var* one : {&keys_, &values_}) *one = take_rows(*one, sources);
+    for (auto* heads : {&prepared_, &head_values_}) {
+      for (Var& one : *heads) one = take_rows(one, sources);
+    }
+    sources_ = 0;
+    lengths_.clear();
+  }
+  source_of_ = std::move(sources);
 }
 
 std::vector<int32_t> AttentionMemory::lengths() const {

@@ -121,6 +121,25 @@ TEST(AttentionPaths, TakenMemoryReadsTheSourcesOfItsRows) {
   }
 }
 
+TEST(AttentionPaths, NobodyIsLeftToReadAMemory) {
+  const std::vector<int32_t> lengths{6, 3, 5}, nobody, some{2, 0};
+  for (const ScoreRow& score : scores()) {
+    const Attention attention = random_attention(small_config(score.name, "none", "softmax", 2));
+    const Inputs in = leaves(3, 1, 6);
+    for (const auto& before : {nobody, some}) {
+      AttentionMemory memory = attention.prepare(in.keys, in.values, lengths);
+      if (!before.empty()) memory.take(before);
+      memory.take(nobody);
+      EXPECT_EQ(memory.rows(), 0);
+      EXPECT_TRUE(memory.lengths().empty());
+      for (const int64_t queries : {1, 9}) {
+        SCOPED_TRACE(std::string(score.name) + ", queries " + std::to_string(queries));
+        EXPECT_EQ(attention(Tensor({0, queries, kWidth}), memory).context.shape(), (Shape{0, queries, kWidth}));
+      }
+    }
+  }
+}
+
 TEST(AttentionPaths, GradientsReachTheSourcesOfTakenRows) {
   const std::vector<int32_t> rows{1, 1, 0};
   for (const std::string score : {"scaled_dot", "general"}) {
