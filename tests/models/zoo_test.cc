@@ -333,6 +333,17 @@ TEST(Zoo, OnlyANetworkMadeForSamplingSamples) {
   EXPECT_TRUE(drawn.loss({data::Sequences(words), data::Sequences(words)}, &training).defined());
 }
 
+TEST(Zoo, NoSourcesAreRefused) {
+  for (const ModelRow& row : zoo()) {
+    Settings settings;
+    for (const char* name : {"source_vocabulary", "target_vocabulary", "labels", "encoder.vocabulary"}) {
+      if (row.defaults().contains(name)) settings[name] = "9";
+    }
+    Random random(1);
+    EXPECT_THROW(make_model(row.name, settings, random)->begin(data::Sequences()), Error) << row.name;
+  }
+}
+
 // With tied embeddings the decoder points at its encoder's words.
 static_assert(!std::is_move_constructible_v<Transformer> && !std::is_move_assignable_v<Transformer>);
 
