@@ -98,10 +98,18 @@ void AttentionMemory::take(std::span<const int32_t> rows) {
             row);
     sources.push_back(source_of_.empty() ? row : source_of_[static_cast<size_t>(row)]);
   }
-  if (sources == source_of_) return;  // hypotheses of one sentence changed places: they read the same source
-  source_of_ = std::move(sources);
+  if (!sources.empty() && sources == source_of_) return;  // hypotheses of one sentence changed places
   index_.clear();
   expanded_.reset();
+  if (sources.empty()) {  // nobody reads any more; an empty source_of_ would say: all do
+    for (Var* one : {&keys_, &values_}) *one = take_rows(*one, sources);
+    for (auto* heads : {&prepared_, &head_values_}) {
+      for (Var& one : *heads) one = take_rows(one, sources);
+    }
+    sources_ = 0;
+    lengths_.clear();
+  }
+  source_of_ = std::move(sources);
 }
 
 std::vector<int32_t> AttentionMemory::lengths() const {
@@ -123,8 +131,9 @@ void AttentionCache::append(const Tensor& keys, const Tensor& values, std::span<
   require(static_cast<size_t>(N) == index_.size() && (active.empty() || active.size() == index_.size()),
           "AttentionCache: ", index_.size(), " rows are wanted, got ", N);
   const int64_t room = keys_.defined() ? keys_.dim(0) : 0;
-  if (used_ + N > room) {
-    Tensor more_keys({std::max(2 * room, 16 * N), K}), more_values({std::max(2 * room, 16 * N), V});
+  if (used_ + N > room || !keys_.unique() || !values_.unique()) {  // a copy of this cache appends elsewhere
+    const int64_t rows = used_ + N > room ? std::max(2 * room, 16 * N) : room;
+    Tensor more_keys({rows, K}), more_values({rows, V});
     if (room > 0) {
       std::copy_n(keys_.data(), used_ * K, more_keys.data());
       std::copy_n(values_.data(), used_ * V, more_values.data());
@@ -228,6 +237,10 @@ void Attention::extend(AttentionMemory& memory, const Var& keys, const Var& valu
   const auto join = [](Var& a, const Var& b) { a = concat(std::array{a, b}, 1); };
   join(memory.keys_, more.keys_);
   join(memory.values_, more.values_);
+  if (more.prepared_.empty()) {  // fused by now (set_align): whoever wants the heads makes them anew
+    memory.prepared_.clear();
+    memory.head_values_.clear();
+  }
   for (size_t h = 0; h < memory.prepared_.size(); ++h) {
     join(memory.prepared_[h], more.prepared_[h]);
     join(memory.head_values_[h], more.head_values_[h]);

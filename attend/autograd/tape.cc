@@ -55,6 +55,10 @@ void Tape::backward(const Var& loss, const Tensor& seed) {
   } catch (...) {
     unwinding_tape = outer;
     entries_.clear();
+    for (const Slot& leaf : unsettled_) {  // half a gradient, and the next tape would take it for announced
+      leaf.node()->products.clear();
+      leaf.node()->product_rows = 0;
+    }
     unsettled_.clear();
     packed_.forget();
     throw;

@@ -140,6 +140,8 @@ RecurrentModel::~RecurrentModel() = default;
 
 void RecurrentModel::set_align(const std::string& name) {
   require(attention_ != nullptr, "RecurrentModel: only a decoder with attention has an align");
+  require(name != "sample" || reinforce_, "RecurrentModel: only a network that was made with align sample has what ",
+          "REINFORCE learns; make it with attention.align sample and change the align afterwards");
   attention_->set_align(name);
 }
 
@@ -370,6 +372,8 @@ Var RecurrentModel::attention_losses(const Trail& trail, const Var& logits, cons
     include(doubly_stochastic_penalty(trail.weights, steps, source.lengths), options_.doubly_stochastic);
   }
   if (!trail.log_probability.defined()) return total;
+  require(reinforce_ != nullptr, "RecurrentModel: only align sample learns from what it drew, got ",
+          attention_->config().align);
   const int64_t T = targets.shape[0], B = targets.shape[1];
   Tensor rewards({B, T}), counts({B, T});
   {

@@ -298,6 +298,7 @@ Var TransformerLanguageModel::loss(const data::Batch& batch, Training* training)
 }
 
 std::unique_ptr<State> TransformerLanguageModel::begin(const data::Sequences& source) const {
+  require(!source.lengths.empty(), "TransformerLanguageModel: at least one source is wanted (it may have no tokens)");
   auto state = std::make_unique<TransformerState>();
   state->caches = decoder_.begin({}, source.count());
   const size_t B = static_cast<size_t>(source.count()), S = static_cast<size_t>(source.longest());

@@ -159,6 +159,9 @@ class TransformerDecoder {
 class Transformer : public Model {
  public:
   Transformer(const TransformerOptions& options, Random& random);
+  /// The decoder may point at the encoder's words.
+  Transformer(const Transformer&) = delete;
+  Transformer& operator=(const Transformer&) = delete;
   void params(const nn::VisitParams& visit) override;
   Var loss(const data::Batch& batch, Training* training) const override;
   std::unique_ptr<State> begin(const data::Sequences& source) const override;

@@ -121,6 +121,25 @@ TEST(AttentionPaths, TakenMemoryReadsTheSourcesOfItsRows) {
   }
 }
 
+TEST(AttentionPaths, NobodyIsLeftToReadAMemory) {
+  const std::vector<int32_t> lengths{6, 3, 5}, nobody, some{2, 0};
+  for (const ScoreRow& score : scores()) {
+    const Attention attention = random_attention(small_config(score.name, "none", "softmax", 2));
+    const Inputs in = leaves(3, 1, 6);
+    for (const auto& before : {nobody, some}) {
+      AttentionMemory memory = attention.prepare(in.keys, in.values, lengths);
+      if (!before.empty()) memory.take(before);
+      memory.take(nobody);
+      EXPECT_EQ(memory.rows(), 0);
+      EXPECT_TRUE(memory.lengths().empty());
+      for (const int64_t queries : {1, 9}) {
+        SCOPED_TRACE(std::string(score.name) + ", queries " + std::to_string(queries));
+        EXPECT_EQ(attention(Tensor({0, queries, kWidth}), memory).context.shape(), (Shape{0, queries, kWidth}));
+      }
+    }
+  }
+}
+
 TEST(AttentionPaths, GradientsReachTheSourcesOfTakenRows) {
   const std::vector<int32_t> rows{1, 1, 0};
   for (const std::string score : {"scaled_dot", "general"}) {
@@ -201,6 +220,23 @@ TEST(AttentionPaths, ExtendedMemoryEqualsOnePreparedWhole) {
       }
       expect_near(contexts[0], contexts[1]);
       for (int i = 0; i < 2; ++i) expect_near(gradients[0][i], gradients[1][i]);
+    }
+  }
+}
+
+TEST(AttentionPaths, MemoryIsExtendedUnderAnotherAlign) {
+  for (const std::string first : {"argmax", "softmax"}) {  // composed, then fused; fused, then composed
+    const std::string second = first == "softmax" ? "argmax" : "softmax";
+    Attention attention = random_attention(small_config("scaled_dot", "none", first, 2));
+    const Inputs in = leaves(2, 3, 5);
+    AttentionMemory memory = attention.prepare(slice(in.keys, 1, 0, 2), slice(in.values, 1, 0, 2));
+    attention.set_align(second);
+    attention.extend(memory, slice(in.keys, 1, 2, 5), slice(in.values, 1, 2, 5));
+    for (const bool weights : {false, true}) {
+      SCOPED_TRACE(second + (weights ? ", weights" : ""));
+      const AttentionStep step{.weights = weights};
+      expect_near(attention(in.queries, memory, step).context.value(),
+                  attention(in.queries, attention.prepare(in.keys, in.values), step).context.value());
     }
   }
 }
@@ -292,6 +328,24 @@ TEST(AttentionPaths, HypothesesInACacheMayDifferInLength) {
         }
       }
     }
+  }
+}
+
+TEST(AttentionPaths, CopiesOfACacheGrowApart) {
+  for (const std::string score : {"scaled_dot", "general"}) {
+    const AttentionConfig config = small_config(score, "causal", "softmax", 2);
+    const Attention attention = random_attention(config);
+    Random random(7);
+    AttentionCache caches[2];
+    Tensor history[2];
+    const auto step = [&](int which) {
+      const Tensor x = random_tensor({3, 1, kWidth}, random);
+      history[which] = appended(history[which], x);
+      expect_near(attention(x, x, x, caches[which]).context.value(), last_of_whole(config, history[which]));
+    };
+    step(0);
+    caches[1] = caches[0], history[1] = history[0];
+    for (int t = 0; t < 3; ++t) step(0), step(1);
   }
 }
 

@@ -121,6 +121,28 @@ TEST(Tape, WeightGradientsOfAllStepsAreOneProduct) {
   for (size_t i = 0; i < bias.size(); ++i) EXPECT_NEAR(bias[i], b.gradient().data()[i], 1e-5);
 }
 
+TEST(Tape, AfterABackwardPassThatThrewTheNextOneIsWhole) {
+  const Var x = normal({5, 3}, 1), w = Var::leaf(normal({4, 3}, 2));
+  const auto run = [&](bool throws) {
+    Tape tape;
+    const Var first = linear(x, w, {});
+    const Var middle = record(first.value(), [slot = first.slot(), throws](Tensor dy) {
+      require(!throws, "no gradient today");
+      slot.add(std::move(dy));
+    });
+    tape.backward(sum(linear(x, w, {})) + sum(middle));  // the second product comes before the throw
+  };
+  const Var fresh = Var::leaf(w.value().clone());
+  EXPECT_THROW(run(true), Error);
+  run(false);
+  {
+    Tape tape;
+    tape.backward(sum(linear(x, fresh, {})) + sum(linear(x, fresh, {})));
+  }
+  ASSERT_TRUE(w.gradient().defined());
+  for (size_t i = 0; i < w.size(); ++i) EXPECT_NEAR(w.gradient().data()[i], fresh.gradient().data()[i], 1e-5);
+}
+
 TEST(Tape, RefusesWhatHasNoGradient) {
   Tape tape;
   EXPECT_THROW(tape.backward(Var()), Error);

@@ -236,6 +236,45 @@ def luong():
     return decoder_step(13, {"w": (6, 4), "wc": (6, 10)}, run)
 
 
+TRANSFORMER = dict(d_model=8, nhead=2, dim_feedforward=12, dropout=0.0, activation="relu", batch_first=True)
+SOURCE_LENGTHS, SOURCE_STEPS, TARGET_STEPS = [9, 4], 9, 8
+
+
+def transformer_layer(seed, kind, targets):
+    """A layer of torch.nn's Transformer, norms after and before each part. An encoder layer reads a padded source; a
+    decoder layer reads targets, causally, and that source as its memory."""
+    draw, size = Draw(seed), TRANSFORMER["d_model"]
+    lengths = torch.tensor(SOURCE_LENGTHS)
+    padding = torch.arange(SOURCE_STEPS)[None, :] >= lengths[:, None]
+    source = draw.normal(len(lengths), SOURCE_STEPS, size)
+    if targets:
+        given = {"x": draw.normal(len(lengths), TARGET_STEPS, size), "memory": source}
+        later = torch.ones(TARGET_STEPS, TARGET_STEPS, dtype=torch.bool).triu(1)
+        masks = dict(tgt_mask=later, memory_key_padding_mask=padding)
+    else:
+        given, masks = {"x": source}, dict(src_key_padding_mask=padding)
+    dy = draw.normal(*given["x"].shape)
+    weights = {name: draw.normal(*value.shape, scale=0.5, mean=1.0 if "norm" in name and "weight" in name else 0.0)
+               for name, value in kind(**TRANSFORMER).named_parameters()}
+    result = {**given, **weights, "lengths": lengths, "dy": dy}
+    for case, before in (("post", False), ("pre", True)):
+        module = kind(**TRANSFORMER, norm_first=before).double()
+        inputs = {name: leaf(value) for name, value in {**given, **weights}.items()}
+        y = torch.func.functional_call(module, {name: inputs[name] for name in weights},
+                                       tuple(inputs[name] for name in given), masks)
+        slopes = gradients(y, dy, list(inputs.values()))
+        result.update({f"{case}.y": y, **{f"{case}.d{name}": slope for name, slope in zip(inputs, slopes)}})
+    return result
+
+
+def transformer_encoder():
+    return transformer_layer(15, torch.nn.TransformerEncoderLayer, targets=False)
+
+
+def transformer_decoder():
+    return transformer_layer(16, torch.nn.TransformerDecoderLayer, targets=True)
+
+
 # ------------------------------------------------------------------------------------------------- layers and losses
 
 
@@ -395,6 +434,8 @@ SUBJECTS = {
     "multihead": (multihead, {**MULTIHEAD, "scale": "1/sqrt(depth)"}),
     "bahdanau": (bahdanau, {"energies": "v.tanh(W s + U h + b)"}),
     "luong": (luong, {"energies": "s.W h", "attentional": "tanh(Wc [context;s])"}),
+    "transformer_encoder": (transformer_encoder, TRANSFORMER),
+    "transformer_decoder": (transformer_decoder, TRANSFORMER),
     "layer_norm": (layer_norm, {"eps": 1e-5}),
     "conv2d": (conv2d, {"layout": "x [N,C,H,W], w [O,C,kh,kw]", "cases": CONVOLUTIONS}),
     "pool2d": (pool2d, {**POOLING, "average": "over kernel*kernel, padding counts as zeros"}),

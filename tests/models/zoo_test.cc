@@ -7,6 +7,7 @@
 #include <cmath>
 #include <filesystem>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "attend/attention/align.h"
@@ -16,6 +17,7 @@
 #include "attend/decode/search.h"
 #include "attend/models/encoder.h"
 #include "attend/models/recurrent.h"
+#include "attend/models/transformer.h"
 #include "attend/train/optimiser.h"
 
 namespace attend::models {
@@ -315,6 +317,35 @@ TEST(Zoo, UnknownNamesAreRefusedWithTheNearest) {
   EXPECT_NE(error_of("transformer", words + Settings{{"heads", "3"}}).find("heads: a divisor of size 256"),
             std::string::npos);
 }
+
+TEST(Zoo, OnlyANetworkMadeForSamplingSamples) {
+  RecurrentModelOptions options{.source_vocabulary = 9, .target_vocabulary = 9, .embedding = 4, .hidden = 4};
+  Random random(1);
+  RecurrentModel soft(options, random);
+  EXPECT_THROW(soft.set_align("sample"), Error);
+  soft.set_align("argmax");  // the refusal changed nothing
+  options.attention.align = "sample";
+  RecurrentModel drawn(options, random);
+  drawn.set_align("argmax");
+  drawn.set_align("sample");
+  Training training{.random = Random(2)};
+  const std::vector<std::vector<int32_t>> words{{5, 6}};
+  EXPECT_TRUE(drawn.loss({data::Sequences(words), data::Sequences(words)}, &training).defined());
+}
+
+TEST(Zoo, NoSourcesAreRefused) {
+  for (const ModelRow& row : zoo()) {
+    Settings settings;
+    for (const char* name : {"source_vocabulary", "target_vocabulary", "labels", "encoder.vocabulary"}) {
+      if (row.defaults().contains(name)) settings[name] = "9";
+    }
+    Random random(1);
+    EXPECT_THROW(make_model(row.name, settings, random)->begin(data::Sequences()), Error) << row.name;
+  }
+}
+
+// With tied embeddings the decoder points at its encoder's words.
+static_assert(!std::is_move_constructible_v<Transformer> && !std::is_move_assignable_v<Transformer>);
 
 TEST(Zoo, DefaultsNameEveryOption) {
   for (const ModelRow& row : zoo()) EXPECT_FALSE(row.defaults().empty()) << row.name;
