@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "attend/autograd/ops.h"
@@ -125,7 +126,9 @@ class Gumbel : public Align {
   }
   Aligned operator()(const Var& energies, const Tensor& mask, const AttentionStep& step) const override {
     if (!step.random && options_.straight_through) return {argmax_weights(energies.value(), mask), {}, {}};
-    const real inverse = static_cast<real>(1 / temperature_at(options_, step.update));
+    // In use nobody counts updates: it is as cold as it gets.
+    const int64_t update = step.random ? step.update : std::numeric_limits<int64_t>::max();
+    const real inverse = static_cast<real>(1 / temperature_at(options_, update));
     const Var noisy = step.random ? add(energies, noise(energies.shape(), *step.random)) : energies;
     const Var soft = softmax(affine(noisy, inverse), mask);
     if (!options_.straight_through) return {soft, {}, {}};
@@ -147,7 +150,7 @@ class Gumbel : public Align {
 };
 
 std::vector<AlignRow>& table() {
-  static std::vector<AlignRow> rows{
+  static std::vector<AlignRow> rows = with_room<AlignRow>({
       {"softmax", "eᵉ/Σeᵉ", "Bahdanau et al. 2015, eq. 6", "exact",
        [](const AlignOptions&) -> std::unique_ptr<Align> { return std::make_unique<Softmax>(); }, true, false, true},
       {"argmax", "one-hot at the largest", "", "none: refused in training",
@@ -161,7 +164,7 @@ std::vector<AlignRow>& table() {
       {"sparsemax", "argmin ‖p − e‖² over the simplex", "Martins & Astudillo 2016, eq. 2",
        "exact: 0 outside the support",
        [](const AlignOptions&) -> std::unique_ptr<Align> { return std::make_unique<Sparsemax>(); }},
-  };
+  });
   return rows;
 }
 
@@ -174,6 +177,7 @@ void add_align(const AlignRow& row) {
     require(known.name != row.name, "add_align: a new name is wanted, got \"", row.name, "\", which is taken");
   }
   require(row.make != nullptr, "add_align: \"", row.name, "\" wants a function that makes it, got none");
+  require(table().size() < table().capacity(), "add_align: there is room for ", table().capacity(), " aligns");
   table().push_back(row);
 }
 

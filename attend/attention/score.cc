@@ -190,7 +190,7 @@ std::unique_ptr<Score> make(const ScoreOptions& options, Random& random) {
 }
 
 std::vector<ScoreRow>& table() {
-  static std::vector<ScoreRow> rows{
+  static std::vector<ScoreRow> rows = with_room<ScoreRow>({
       {"dot", "qᵀk", "Luong et al. 2015, eq. 8",
        [](const ScoreOptions& o, Random&) -> std::unique_ptr<Score> { return std::make_unique<Dot>(o, false); }, false,
        true},
@@ -204,7 +204,7 @@ std::vector<ScoreRow>& table() {
        [](const ScoreOptions& o, Random&) -> std::unique_ptr<Score> { return std::make_unique<Cosine>(o); }},
       {"location", "(Wq)ⱼ", "Luong et al. 2015, eq. 9", make<Location>},
       {"convolution", "w[j − i]", "", make<Convolution>},
-  };
+  });
   return rows;
 }
 
@@ -217,6 +217,7 @@ void add_score(const ScoreRow& row) {
     require(known.name != row.name, "add_score: a new name is wanted, got \"", row.name, "\", which is taken");
   }
   require(row.make != nullptr, "add_score: \"", row.name, "\" wants a function that makes it, got none");
+  require(table().size() < table().capacity(), "add_score: there is room for ", table().capacity(), " scores");
   table().push_back(row);
 }
 

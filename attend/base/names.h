@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,6 +27,15 @@ const auto& row_named(std::string_view where, const Table& table, std::string_vi
     known.push_back(row.name);
   }
   refuse_name(where, known, name);
+}
+
+/// A table that may be added to without moving its rows, which others point at.
+template <class Row>
+std::vector<Row> with_room(std::initializer_list<Row> rows) {
+  std::vector<Row> table;
+  table.reserve(64);
+  table.assign(rows);
+  return table;
 }
 
 }  // namespace attend

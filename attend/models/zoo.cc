@@ -58,17 +58,21 @@ void save_weights(Model& model, const std::filesystem::path& path) {
 
 void load_weights(Model& model, const std::filesystem::path& path) {
   const SafetensorsFile file(path);
-  std::set<std::string> wanted;
-  model.params([&](const std::string& name, Var& parameter) {
-    const Tensor saved = file.read(name);
-    require(saved.shape() == parameter.shape(), path.string(), ": ", name, " of shape ", parameter.shape(),
-            " is wanted, got ", saved.shape());
-    std::copy(saved.begin(), saved.end(), parameter.value().data());
-    wanted.insert(name);
-  });
+  std::vector<nn::NamedParam> wanted = nn::parameters(model);
+  std::set<std::string> names;
+  std::vector<Tensor> saved;  // all are read before any is put back: a file that is refused changes nothing
+  for (const nn::NamedParam& p : wanted) {
+    saved.push_back(file.read(p.name));
+    require(saved.back().shape() == p.var.shape(), path.string(), ": ", p.name, " of shape ", p.var.shape(),
+            " is wanted, got ", saved.back().shape());
+    names.insert(p.name);
+  }
   for (const auto& entry : file.entries()) {
-    require(wanted.contains(entry.name), path.string(), ": this network has no parameter ", entry.name,
+    require(names.contains(entry.name), path.string(), ": this network has no parameter ", entry.name,
             "; the file is of another network");
+  }
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    std::copy(saved[i].begin(), saved[i].end(), wanted[i].var.value().data());
   }
 }
 

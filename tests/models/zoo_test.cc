@@ -347,6 +347,25 @@ TEST(Zoo, NoSourcesAreRefused) {
 // With tied embeddings the decoder points at its encoder's words.
 static_assert(!std::is_move_constructible_v<Transformer> && !std::is_move_assignable_v<Transformer>);
 
+TEST(Zoo, AFileOfAnotherNetworkIsRefusedAndChangesNothing) {
+  const Settings words{{"source_vocabulary", "9"}, {"target_vocabulary", "9"}, {"embedding", "4"}, {"hidden", "4"}};
+  Random first(1), second(2), third(3);
+  const auto gru = make_model("recurrent", words, first);
+  const auto wider = make_model("recurrent", words + Settings{{"hidden", "6"}}, second);
+  const auto after = make_model("recurrent", words + Settings{{"decoder.query", "after"}}, third);
+  const auto path =
+      std::filesystem::path(testing::TempDir()) / ("other_" + std::to_string(::getpid()) + ".safetensors");
+  save_weights(*gru, path);
+  Pairs small;
+  small.source = small.target = {{4, 5, 6}};
+  for (Model* other : {wider.get(), after.get()}) {
+    const real before = other->loss(small.batch()).item();
+    EXPECT_THROW(load_weights(*other, path), Error);
+    EXPECT_EQ(other->loss(small.batch()).item(), before);
+  }
+  std::filesystem::remove(path);
+}
+
 TEST(Zoo, DefaultsNameEveryOption) {
   for (const ModelRow& row : zoo()) EXPECT_FALSE(row.defaults().empty()) << row.name;
 }
