@@ -13,11 +13,13 @@
 
 namespace attend::models {
 
-/// What a forward pass in training has and one in use has not: random numbers (dropout, sampling), and how many updates
-/// came before it (temperatures that fall).
+/// What a forward pass in training has and one in use has not: random numbers (dropout, sampling), how many updates came
+/// before it (temperatures that fall), and the share of the words before it that a decoder reads of its own guesses in
+/// place of the right ones (scheduled sampling; Bengio et al. 2015).
 struct Training {
   Random random;
   int64_t update = 0;
+  double own_words = 0;
 };
 
 /// What a decoder remembers of N hypotheses.

@@ -59,6 +59,11 @@ struct RecurrentModel::Trail {
   Var log_probability, entropy;  // [B,T], align = sample
 };
 
+struct RecurrentModel::Prediction {
+  Var logits;
+  Trail trail;
+};
+
 struct RecurrentModel::Memory : State {
   Source source;
   DecoderState state;
@@ -337,6 +342,17 @@ Var RecurrentModel::readout(const Var& states, const Var& contexts, const Var& w
   return (*output_)(dropped(concat(parts, -1), training));
 }
 
+/// Logits [T,B,V] of what follows each of `inputs` [T,B].
+RecurrentModel::Prediction RecurrentModel::predict(const Ids& inputs, const Source& source, Training* training) const {
+  Random* random = training ? &training->random : nullptr;
+  const Var words = dropped(target_words_(inputs), random);
+  const Var gates = linear(words, word_weight_, bias_);
+  Trail trail = needs_steps() ? step_by_step(gates, source, first_state(source), training)
+                              : all_steps(gates, source, first_state(source), training);
+  Var logits = readout(trail.states, trail.contexts, words, random);
+  return {std::move(logits), std::move(trail)};
+}
+
 Var RecurrentModel::loss(const data::Batch& batch, Training* training) const {
   require_same_count("RecurrentModel", batch);
   require(!training || !attention_ || align_named(attention_->config().align).trains, "RecurrentModel: align ",
@@ -345,13 +361,14 @@ Var RecurrentModel::loss(const data::Batch& batch, Training* training) const {
           "sample, gumbel or softmax and change the align afterwards");
   Random* random = training ? &training->random : nullptr;
   const Source source = encode(batch.source, random);
-  const Ids inputs = data::transposed(data::decoder_inputs(batch.target));
+  Ids inputs = data::transposed(data::decoder_inputs(batch.target));
+  if (training && training->own_words > 0) {
+    const TapePause pause;
+    const Var guesses = predict(inputs, source, nullptr).logits;
+    inputs = with_own_words(inputs, guesses.value(), batch.source.lengths.size(), training->own_words, *random);
+  }
   const Ids targets = data::transposed(data::decoder_targets(batch.target));
-  const Var words = dropped(target_words_(inputs), random);
-  const Var gates = linear(words, word_weight_, bias_);
-  const Trail trail = needs_steps() ? step_by_step(gates, source, first_state(source), training)
-                                    : all_steps(gates, source, first_state(source), training);
-  const Var logits = readout(trail.states, trail.contexts, words, random);
+  const auto [logits, trail] = predict(inputs, source, training);
   Var loss = cross_entropy(logits, targets, {.smoothing = static_cast<real>(options_.label_smoothing)});
   const Var more = attention_losses(trail, logits, batch, targets, source);
   return more.defined() ? add(loss, more) : loss;

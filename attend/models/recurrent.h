@@ -83,6 +83,7 @@ class RecurrentModel : public Model {
   struct DecoderState;
   struct Step;
   struct Trail;
+  struct Prediction;
 
   enum class Told { every_step, first_step, initial_state, bridge, reread, attention };
 
@@ -93,6 +94,7 @@ class RecurrentModel : public Model {
   Trail all_steps(const Var& word_gates, const Source& source, DecoderState state, Training* training) const;
   Trail step_by_step(const Var& word_gates, const Source& source, DecoderState state, Training* training) const;
   bool needs_steps() const;
+  Prediction predict(const Ids& inputs, const Source& source, Training* training) const;
   Var readout(const Var& states, const Var& contexts, const Var& words, Random* training) const;
   Var attention_losses(const Trail& trail, const Var& logits, const data::Batch& batch, const Ids& targets,
                        const Source& source) const;

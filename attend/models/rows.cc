@@ -1,5 +1,7 @@
 #include "attend/models/rows.h"
 
+#include <algorithm>
+
 #include "attend/base/error.h"
 
 namespace attend::models {
@@ -20,6 +22,24 @@ void require_same_count(const char* where, const data::Batch& batch) {
   require(batch.source.lengths.size() == batch.target.lengths.size() && !batch.source.lengths.empty(), where,
           ": as many targets as sources are wanted, got ", batch.target.lengths.size(), " and ",
           batch.source.lengths.size());
+}
+
+void refuse_own_words(const char* where, const Training* training) {
+  require(!training || training->own_words == 0, where,
+          ": scheduled sampling is for encoder–decoders; this network wants it to be 0, got ",
+          training ? training->own_words : 0);
+}
+
+Ids with_own_words(const Ids& inputs, const Tensor& logits, size_t before, double share, Random& random) {
+  const size_t V = static_cast<size_t>(logits.dim(-1));
+  std::vector<int32_t> mixed = inputs.values;
+  for (size_t i = 0; i < mixed.size(); ++i) {
+    const bool own = random.uniform53() < share;  // one number per place, so that the rest of the batch changes nothing
+    if (!own || mixed[i] == data::kBegin || mixed[i] == data::kPad) continue;
+    const real* row = logits.data() + (i - before) * V;
+    mixed[i] = static_cast<int32_t>(std::max_element(row, row + V) - row);
+  }
+  return Ids(inputs.shape, std::move(mixed));
 }
 
 }  // namespace attend::models

@@ -254,8 +254,13 @@ Var Transformer::loss(const data::Batch& batch, Training* training) const {
   require_same_count("Transformer", batch);
   require_not_empty("Transformer", batch.source);
   const Var source = encoder_(batch.source, training);
-  const Var logits =
-      decoder_(data::decoder_inputs(batch.target), decoder_.prepare(source, batch.source.lengths), {training, {}});
+  const std::vector<AttentionMemory> memories = decoder_.prepare(source, batch.source.lengths);
+  Ids inputs = data::decoder_inputs(batch.target);
+  if (training && training->own_words > 0) {
+    const TapePause pause;
+    inputs = with_own_words(inputs, decoder_(inputs, memories, {}).value(), 1, training->own_words, training->random);
+  }
+  const Var logits = decoder_(inputs, memories, {training, {}});
   return cross_entropy(logits, data::decoder_targets(batch.target),
                        {.smoothing = static_cast<real>(options_.label_smoothing)});
 }
@@ -277,6 +282,7 @@ TransformerLanguageModel::TransformerLanguageModel(const TransformerOptions& opt
 
 Var TransformerLanguageModel::loss(const data::Batch& batch, Training* training) const {
   require_same_count("TransformerLanguageModel", batch);
+  refuse_own_words("TransformerLanguageModel", training);
   // source, kBegin, target → the same without its first token, and kEnd; only what follows kBegin counts.
   std::vector<std::vector<int32_t>> inputs, outputs;
   for (int64_t b = 0; b < batch.source.count(); ++b) {

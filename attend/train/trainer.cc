@@ -1,0 +1,310 @@
+#include "attend/train/trainer.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "attend/autograd/tape.h"
+#include "attend/base/error.h"
+#include "attend/base/names.h"
+#include "attend/models/zoo.h"
+#include "attend/tensor/safetensors.h"
+
+namespace attend::train {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr const char* kWeights = "weights.safetensors";
+constexpr const char* kCheckpoint = "checkpoint.safetensors";
+constexpr const char* kPlace = "place";  // the numbers of a checkpoint, as JSON in its metadata
+
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+/// Targets that count: one per token, and the end of each sentence.
+int64_t target_tokens(const data::Batch& batch) {
+  int64_t count = batch.target.count();
+  for (const int32_t length : batch.target.lengths) count += length;
+  return count;
+}
+
+std::unique_ptr<Schedule> schedule_of(const TrainerOptions& options, int64_t steps) {
+  return make_schedule(options.schedule, {.rate = options.rate,
+                                          .warmup = options.warmup,
+                                          .steps = steps,
+                                          .floor = options.schedule == "plateau" ? 0 : options.floor,
+                                          .width = options.width,
+                                          .factor = options.factor,
+                                          .minimum = options.floor,
+                                          .higher_is_better = options.best_by != "loss"});
+}
+
+OptimiserOptions optimiser_options(const TrainerOptions& options) {
+  OptimiserOptions chosen{.momentum = options.momentum, .beta1 = options.beta1, .beta2 = options.beta2};
+  if (options.weight_decay >= 0) chosen.weight_decay = options.weight_decay;
+  return chosen;
+}
+
+void check_options(const TrainerOptions& options) {
+  const auto at_least = [](const char* name, double value, double least) {
+    require(value >= least, "train.", name, ": at least ", least, " is wanted, got ", value);
+  };
+  at_least("epochs", static_cast<double>(options.epochs), options.steps > 0 ? 0 : 1);
+  at_least("steps", static_cast<double>(options.steps), 0);
+  at_least("accumulate", static_cast<double>(options.accumulate), 1);
+  at_least("clip", options.clip, 0);
+  at_least("validate_every", static_cast<double>(options.validate_every), 0);
+  at_least("patience", static_cast<double>(options.patience), 0);
+  at_least("average", static_cast<double>(options.average), 0);
+  at_least("save_minutes", options.save_minutes, 0);
+  at_least("scheduled_sampling", options.scheduled_sampling, 0);
+  require(options.scheduled_sampling <= 1, "train.scheduled_sampling: at most 1 is wanted, got ",
+          options.scheduled_sampling);
+}
+
+uint64_t bytes_of(models::Model& model) {
+  uint64_t bytes = 0;
+  for (const nn::NamedParam& p : nn::parameters(model)) bytes += p.var.size() * sizeof(float);
+  return bytes;
+}
+
+}  // namespace
+
+/// Where a run is: all that a resumed one needs besides weights and the optimiser's tensors.
+struct Trainer::Place {
+  double step = 0, epoch = 0, batch = 0;  // updates done; the next batch
+  double random = 0;                      // position in the stream of dropout
+  double tokens = 0, seconds = 0;
+  double loss = 0, loss_tokens = 0;  // since the last report
+  double norm = 0;
+  double best_step = -1, best_score = 0, worse = 0;  // validations since the best
+
+  void visit(const VisitNumber& number) {
+    number("step", step), number("epoch", epoch), number("batch", batch), number("random", random);
+    number("tokens", tokens), number("seconds", seconds), number("loss", loss), number("loss_tokens", loss_tokens);
+    number("norm", norm), number("best_step", best_step);
+    number("best_score", best_score), number("worse", worse);
+  }
+};
+
+Trainer::Trainer(models::Model& model, BatchSource batches, Validate validate, TrainerOptions options, fs::path folder)
+    : model_(model),
+      batches_(std::move(batches)),
+      validate_(std::move(validate)),
+      options_(std::move(options)),
+      folder_(std::move(folder)),
+      training_{Random(static_cast<uint64_t>(options_.seed)).named("training"), 0},
+      place_(std::make_unique<Place>()) {
+  check_options(options_);
+  const int64_t an_epoch = batches_.count(0);
+  require(an_epoch > 0, "train: there is nothing to train on");
+  steps_ = options_.steps > 0 ? options_.steps
+                              : (options_.epochs * an_epoch + options_.accumulate - 1) / options_.accumulate;
+  if (options_.validate_every == 0) options_.validate_every = std::max<int64_t>(1, an_epoch / options_.accumulate);
+  optimiser_ = make_optimiser(options_.optimiser, optimiser_options(options_), nn::parameters(model_));
+  schedule_ = schedule_of(options_, steps_);
+}
+
+Trainer::~Trainer() = default;
+
+int64_t Trainer::step() const { return static_cast<int64_t>(place_->step); }
+int64_t Trainer::steps() const { return steps_; }
+
+void Trainer::check_room() const {
+  std::error_code problem;
+  fs::create_directories(folder_, problem);
+  require(!problem, folder_.string(), ": wanted a folder to write to, got: ", problem.message());
+  // Weights, a checkpoint of three times that, the new one beside the old while it is written, and the means.
+  const uint64_t wanted = bytes_of(model_) * static_cast<uint64_t>(8 + options_.average) + (uint64_t{1} << 20);
+  const fs::space_info space = fs::space(folder_, problem);
+  require(problem || space.available >= wanted, folder_.string(), ": the run will need ", wanted >> 20,
+          " MiB on this disk, which has ", space.available >> 20, " MiB left");
+  const fs::path probe = folder_ / "probe.safetensors";
+  write_safetensors(probe, {{"probe", Tensor::zeros({1})}});
+  fs::remove(probe);
+}
+
+fs::path Trainer::kept(int64_t step) const {
+  return folder_ / "average" / ("step-" + std::to_string(step) + ".safetensors");
+}
+
+StepReport Trainer::report() const {
+  const Place& p = *place_;
+  const int64_t at = std::max<int64_t>(1, step());
+  return {.step = step(),
+          .steps = steps_,
+          .epoch = static_cast<int64_t>(p.epoch),
+          .loss = p.loss_tokens > 0 ? p.loss / p.loss_tokens : 0,
+          .rate = schedule_->rate(at),
+          .gradient_norm = p.norm,
+          .tokens = static_cast<int64_t>(p.tokens),
+          .seconds = p.seconds};
+}
+
+/// One step of the weights from `accumulate` batches, each counting by its target tokens. Returns the mean loss per token.
+void Trainer::update() {
+  Place& place = *place_;
+  std::vector<data::Batch> parts;
+  double all_tokens = 0;
+  for (int64_t i = 0; i < options_.accumulate; ++i) {
+    const int64_t epoch = static_cast<int64_t>(place.epoch);
+    parts.push_back(batches_.batch(epoch, static_cast<int64_t>(place.batch)));
+    all_tokens += static_cast<double>(target_tokens(parts.back()));
+    place.batch += 1;
+    if (place.batch >= static_cast<double>(batches_.count(epoch))) place.batch = 0, place.epoch += 1;
+  }
+  training_.update = step();
+  training_.own_words = options_.scheduled_sampling * place.step / static_cast<double>(steps_);
+  double loss = 0;
+  for (const data::Batch& part : parts) {
+    const double share = static_cast<double>(target_tokens(part)) / all_tokens;
+    Tape tape;
+    const Var objective = model_.loss(part, &training_);
+    tape.backward(objective, Tensor::full({}, static_cast<real>(share)));
+    loss += share * static_cast<double>(objective.item());
+  }
+  const double rate = schedule_->rate(step() + 1), norm = gradient_norm(optimiser_->parameters());
+  require(
+      std::isfinite(loss) && std::isfinite(norm), "train: step ", step() + 1, ": the ",
+      std::isfinite(loss) ? "gradient" : "loss", " is not finite (learning rate ", rate,
+      "); lower train.rate, raise train.warmup or lower train.clip, and go on from the last checkpoint with --resume");
+  optimiser_->step(rate, options_.clip > 0 ? clip_scale(norm, options_.clip) : 1);
+  optimiser_->clear_gradients();
+  place.step += 1, place.norm = norm;
+  place.tokens += all_tokens, place.loss += loss * all_tokens, place.loss_tokens += all_tokens;
+}
+
+void Trainer::save() {
+  place_->random = static_cast<double>(training_.random.position());
+  std::vector<NamedTensor> tensors;
+  for (const nn::NamedParam& p : nn::parameters(model_)) tensors.push_back({"model." + p.name, p.var.value()});
+  json numbers;
+  const VisitNumber number = [&](const std::string& name, double& value) { numbers[name] = value; };
+  optimiser_->state([&](const std::string& name, Tensor& value) { tensors.push_back({name, value}); }, number);
+  schedule_->state(number);
+  place_->visit(number);
+  write_safetensors(folder_ / kCheckpoint, tensors, {{kPlace, numbers.dump()}});
+}
+
+void Trainer::resume() {
+  const fs::path path = folder_ / kCheckpoint;
+  const SafetensorsFile file(path);
+  const auto found = file.metadata().find(kPlace);
+  require(found != file.metadata().end(), path.string(), ": a checkpoint of a run is wanted, got other tensors");
+  const json numbers = json::parse(found->second, nullptr, false);
+  const VisitNumber number = [&](const std::string& name, double& value) {
+    require(numbers.is_object() && numbers.contains(name) && numbers[name].is_number(), path.string(), ": no number ",
+            name, " in it; it is of another run, or damaged");
+    value = numbers[name].get<double>();
+  };
+  for (nn::NamedParam& p : nn::parameters(model_)) {
+    const Tensor value = file.read("model." + p.name);
+    require(value.shape() == p.var.shape(), path.string(), ": ", p.name, " of shape ", p.var.shape(),
+            " is wanted, got ", value.shape());
+    std::copy(value.begin(), value.end(), p.var.value().data());
+  }
+  optimiser_->state([&](const std::string& name, Tensor& value) { value = file.read(name); }, number);
+  schedule_->state(number);
+  place_->visit(number);
+  training_.random.seek(static_cast<uint64_t>(place_->random));
+}
+
+double Trainer::judged(const Validation& validation) const {
+  if (options_.best_by == "loss") return -validation.loss;
+  const auto found = validation.scores.find(options_.best_by);
+  if (found != validation.scores.end()) return found->second;
+  std::vector<std::string_view> known{"loss"};
+  for (const auto& [name, score] : validation.scores) known.push_back(name);
+  refuse_name("train.best_by", known, options_.best_by);
+}
+
+/// Judges the weights as they are, and keeps them where they are the best so far.
+bool Trainer::validate(std::span<Watcher* const> watchers) {
+  const Validation validation = validate_(model_);
+  const double score = judged(validation);
+  const bool best = place_->best_step < 0 || score > place_->best_score;
+  if (best) {
+    models::save_weights(model_, folder_ / kWeights);
+    place_->best_step = place_->step, place_->best_score = score, place_->worse = 0;
+  } else {
+    place_->worse += 1;
+  }
+  schedule_->observe(options_.best_by == "loss" ? validation.loss : score);
+  const StepReport where = report();
+  for (Watcher* watcher : watchers) watcher->validated(where, validation, best);
+  return best;
+}
+
+void Trainer::keep_for_average() {
+  fs::create_directories(folder_ / "average");
+  models::save_weights(model_, kept(step()));
+  const int64_t oldest = step() - options_.average * options_.validate_every;
+  std::error_code ignored;  // it may not be there: the run has not been that long, or was resumed
+  if (oldest > 0) fs::remove(kept(oldest), ignored);
+}
+
+/// The mean of the last weights takes the place of the best ones where it is better.
+bool Trainer::try_average(std::span<Watcher* const> watchers) {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(folder_ / "average")) {
+    if (entry.path().extension() == ".safetensors") files.push_back(entry.path());
+  }
+  if (files.size() < 2) return false;
+  std::ranges::sort(files);
+  std::vector<nn::NamedParam> parameters = nn::parameters(model_);
+  std::vector<std::vector<double>> sums;
+  for (const nn::NamedParam& p : parameters) sums.emplace_back(p.var.size(), 0.0);
+  for (const fs::path& path : files) {
+    models::load_weights(model_, path);
+    for (size_t i = 0; i < parameters.size(); ++i) {
+      const Tensor& value = std::as_const(parameters[i].var).value();
+      for (size_t k = 0; k < value.size(); ++k) sums[i][k] += static_cast<double>(value.data()[k]);
+    }
+  }
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    real* value = parameters[i].var.value().data();
+    for (size_t k = 0; k < sums[i].size(); ++k)
+      value[k] = static_cast<real>(sums[i][k] / static_cast<double>(files.size()));
+  }
+  return validate(watchers);
+}
+
+TrainResult Trainer::run(std::span<Watcher* const> watchers) {
+  constexpr int64_t kReportEvery = 10;  // steps, so that reports do not depend on the clock
+  if (step() == 0 && place_->best_step < 0) {
+    models::save_weights(model_, folder_ / kWeights);
+    save();
+  }
+  TrainResult result;
+  double saved = now();
+  const auto stopped = [&] { return std::ranges::any_of(watchers, [](Watcher* watcher) { return watcher->stop(); }); };
+  while (step() < steps_ && result.outcome == Outcome::finished) {
+    const double start = now();
+    update();
+    place_->seconds += now() - start;
+    if (step() % kReportEvery == 0 || step() == steps_) {
+      const StepReport where = report();
+      for (Watcher* watcher : watchers) watcher->stepped(where);
+      place_->loss = place_->loss_tokens = 0;
+    }
+    const bool validates = step() % options_.validate_every == 0 || step() == steps_;
+    if (validates) {
+      if (options_.average > 0) keep_for_average();
+      validate(watchers);
+      if (options_.patience > 0 && place_->worse >= static_cast<double>(options_.patience))
+        result.outcome = Outcome::stopped_early;
+    }
+    if (stopped()) result.outcome = Outcome::interrupted;
+    if (validates || result.outcome != Outcome::finished || now() - saved > 60 * options_.save_minutes)
+      save(), saved = now();
+  }
+  if (options_.average > 0 && result.outcome != Outcome::interrupted) result.averaged = try_average(watchers);
+  result.step = step();
+  result.best_step = static_cast<int64_t>(place_->best_step);
+  return result;
+}
+
+}  // namespace attend::train

@@ -1,0 +1,151 @@
+// The training loop: batches → steps → validation → checkpoints. Knows a model by `loss` alone; where batches come from
+// and how a model is judged are given to it. A run is a function of its options: stopped anywhere and resumed, it takes
+// the same steps to the last bit.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "attend/models/model.h"
+#include "attend/train/optimiser.h"
+#include "attend/train/schedule.h"
+
+namespace attend::train {
+
+struct TrainerOptions {
+  int64_t epochs = 20, steps = 0;
+  int64_t accumulate = 1;
+  std::string optimiser = "adam";
+  double rate = 1e-3, beta1 = 0.9, beta2 = 0.999, momentum = 0, weight_decay = -1;
+  std::string schedule = "cosine";
+  int64_t warmup = 0;
+  double floor = 0, factor = 0.5;
+  int64_t width = 512;
+  double clip = 1;
+  double scheduled_sampling = 0;
+  int64_t validate_every = 0, patience = 0;
+  std::string best_by = "loss";
+  int64_t average = 0;
+  double save_minutes = 2;
+  int64_t seed = 1;
+
+  template <class Visit>
+  void fields(Visit&& visit) {
+    visit("epochs", epochs, "how often all pairs are read, where steps is 0");
+    visit("steps", steps, "updates of the weights; 0: as many as the epochs have");
+    visit("accumulate", accumulate, "batches whose gradients make one update");
+    visit("optimiser", optimiser, "sgd, adam, adamw or adadelta");
+    visit("rate", rate, "learning rate, at its highest");
+    visit("beta1", beta1, "adam: decay of the mean of gradients");
+    visit("beta2", beta2, "adam: decay of the mean of their squares");
+    visit("momentum", momentum, "sgd");
+    visit("weight_decay", weight_decay, "-1: the optimiser's own");
+    visit("schedule", schedule, "of the learning rate: constant, warmup, noam, cosine or plateau");
+    visit("warmup", warmup, "steps in which the rate rises from 0");
+    visit("floor", floor, "cosine and plateau: the rate does not fall below this");
+    visit("factor", factor, "plateau: the rate is multiplied by this when a validation brings no improvement");
+    visit("width", width, "noam: width of the model");
+    visit("clip", clip, "largest norm of a gradient; 0: any");
+    visit("scheduled_sampling", scheduled_sampling,
+          "share of the words that the decoder reads of itself in place of the right ones; rises to this over the run");
+    visit("validate_every", validate_every, "steps between validations; 0: once an epoch");
+    visit("patience", patience, "stop after so many validations in a row without improvement; 0: never");
+    visit("best_by", best_by, "what decides which weights are the best: loss, or a score of the task such as bleu");
+    visit("average", average, "in the end, try the mean of the weights of the last k validations; 0: do not");
+    visit("save_minutes", save_minutes, "longest time between checkpoints; there is one at each validation, too");
+    visit("seed", seed, "of weights, order and dropout");
+  }
+};
+
+/// Where batches come from; both are pure functions, so that a run can be resumed at any batch.
+struct BatchSource {
+  std::function<int64_t(int64_t epoch)> count;
+  std::function<data::Batch(int64_t epoch, int64_t index)> batch;
+};
+
+/// How good the weights are: the loss per target token, further scores by name (higher is better), and one answer to look at.
+struct Validation {
+  double loss = 0;
+  std::map<std::string, double> scores;
+  std::string source, reference, output;
+};
+using Validate = std::function<Validation(const models::Model& model)>;
+
+/// What was done since the last report.
+struct StepReport {
+  int64_t step = 0, steps = 0, epoch = 0;
+  double loss = 0;  ///< mean per target token
+  double rate = 0, gradient_norm = 0;
+  int64_t tokens = 0;  ///< target tokens, ends included, since the run began
+  double seconds = 0;  ///< of training, without validations, since the run began
+};
+
+/// Whoever shows or logs a run.
+class Watcher {
+ public:
+  virtual ~Watcher() = default;
+  virtual void stepped(const StepReport&) {}
+  virtual void validated(const StepReport&, const Validation&, bool /*best*/) {}
+  /// Asked after every step; true: save and stop.
+  virtual bool stop() { return false; }
+};
+
+enum class Outcome { finished, stopped_early, interrupted };
+
+struct TrainResult {
+  Outcome outcome = Outcome::finished;
+  int64_t step = 0, best_step = 0;
+  bool averaged = false;  ///< the mean of the last weights was better than the best ones
+};
+
+/// A run in a folder, in which it keeps
+///   weights.safetensors     the best weights so far: what is used
+///   checkpoint.safetensors  the last state, with all that a resumed run needs
+///   average/                the weights of the last validations, where they are to be averaged
+/// Each is replaced in one move, so that a kill leaves the last good one.
+class Trainer {
+ public:
+  Trainer(models::Model& model, BatchSource batches, Validate validate, TrainerOptions options,
+          std::filesystem::path folder);
+  ~Trainer();
+
+  /// Refuses a folder that cannot be written, or a disk without room for all that the run will keep.
+  void check_room() const;
+  /// Goes on from the folder's checkpoint.
+  void resume();
+  /// Trains to the end, or until a watcher stops it. Throws Error where the loss is not finite, with step and rate.
+  TrainResult run(std::span<Watcher* const> watchers);
+
+  int64_t step() const;
+  /// How many updates the whole run has.
+  int64_t steps() const;
+
+ private:
+  struct Place;
+  void update();
+  double judged(const Validation& validation) const;
+  bool validate(std::span<Watcher* const> watchers);
+  void keep_for_average();
+  bool try_average(std::span<Watcher* const> watchers);
+  void save();
+  std::filesystem::path kept(int64_t step) const;
+  StepReport report() const;
+
+  models::Model& model_;
+  BatchSource batches_;
+  Validate validate_;
+  TrainerOptions options_;
+  std::filesystem::path folder_;
+  std::unique_ptr<Optimiser> optimiser_;
+  std::unique_ptr<Schedule> schedule_;
+  models::Training training_;
+  std::unique_ptr<Place> place_;
+  int64_t steps_ = 0;
+};
+
+}  // namespace attend::train
