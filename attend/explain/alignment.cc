@@ -1,0 +1,116 @@
+#include "attend/explain/alignment.h"
+
+#include <algorithm>
+
+#include "attend/attention/observe.h"
+#include "attend/autograd/tape.h"
+#include "attend/base/error.h"
+
+namespace attend::explain {
+namespace {
+
+/// Adds up what all memories of a batch were given, [T,S] per sentence.
+class MemorySink : public Sink {
+ public:
+  explicit MemorySink(const data::Batch& batch) : seen_(batch.source.lengths.size(), 0) {
+    for (size_t b = 0; b < seen_.size(); ++b) {
+      sums_.push_back(Tensor::zeros({batch.target.lengths[b], batch.source.lengths[b]}));
+    }
+  }
+
+  void observe(const Observation& observation) override {
+    if (!observation.site.ends_with(".memory")) return;
+    const Tensor& weights = observation.weights;
+    require(weights.rank() == 4 && weights.dim(0) == static_cast<int64_t>(sums_.size()),
+            "memory_weights: weights [N,heads,Tq,Tk] of ", sums_.size(), " sentences are wanted, got ",
+            weights.shape());
+    for (size_t b = 0; b < sums_.size(); ++b) add(b, observation);
+  }
+
+  std::vector<Tensor> means() {
+    for (size_t b = 0; b < sums_.size(); ++b) {
+      require(seen_[b] > 0 || sums_[b].size() == 0,
+              "alignment: a model that attends to its source is wanted; this one told of no such attention");
+      // Each row sums to one for each head of each layer, however they were told: so the mean is by the row's sum.
+      for (int64_t t = 0; t < sums_[b].dim(0); ++t) normalise(sums_[b].data() + t * sums_[b].dim(1), sums_[b].dim(1));
+    }
+    return std::move(sums_);
+  }
+
+ private:
+  void add(size_t b, const Observation& observation) {
+    const Tensor& weights = observation.weights;
+    const int64_t heads = weights.dim(1), queries = weights.dim(2), keys = weights.dim(3);
+    const int64_t rows = sums_[b].dim(0), columns = sums_[b].dim(1);
+    for (int64_t h = 0; h < heads; ++h) {
+      for (int64_t q = 0; q < queries && observation.step + q < rows; ++q) {
+        const real* from = weights.data() + ((static_cast<int64_t>(b) * heads + h) * queries + q) * keys;
+        real* to = sums_[b].data() + (observation.step + q) * columns;
+        for (int64_t k = 0; k < std::min(columns, keys); ++k) to[k] += from[k];
+      }
+    }
+    seen_[b] += heads;
+  }
+
+  static void normalise(real* row, int64_t size) {
+    real sum = 0;
+    for (int64_t i = 0; i < size; ++i) sum += row[i];
+    for (int64_t i = 0; i < size && sum > 0; ++i) row[i] /= sum;
+  }
+
+  std::vector<Tensor> sums_;
+  std::vector<int64_t> seen_;
+};
+
+}  // namespace
+
+std::vector<Tensor> memory_weights(const models::Model& model, const data::Batch& batch) {
+  const TapePause pause;
+  MemorySink sink(batch);
+  {
+    const Observing observing(sink);
+    (void)model.loss(batch, nullptr);
+  }
+  return sink.means();
+}
+
+Tensor word_weights(const Tensor& weights, std::span<const int32_t> source_word_of,
+                    std::span<const int32_t> target_word_of, int64_t source_words, int64_t target_words) {
+  require(weights.rank() == 2 && weights.dim(0) == static_cast<int64_t>(target_word_of.size()) &&
+              weights.dim(1) == static_cast<int64_t>(source_word_of.size()),
+          "word_weights: weights [", target_word_of.size(), ",", source_word_of.size(), "] are wanted, got ",
+          weights.shape());
+  Tensor words = Tensor::zeros({target_words, source_words});
+  std::vector<real> tokens(static_cast<size_t>(target_words), 0);
+  for (const int32_t word : target_word_of) {
+    if (word >= 0) tokens[static_cast<size_t>(word)] += 1;
+  }
+  for (size_t t = 0; t < target_word_of.size(); ++t) {
+    const int32_t to = target_word_of[t];
+    if (to < 0) continue;
+    const real* row = weights.data() + t * source_word_of.size();
+    for (size_t s = 0; s < source_word_of.size(); ++s) {
+      if (source_word_of[s] < 0) continue;
+      words.data()[to * source_words + source_word_of[s]] += row[s] / tokens[static_cast<size_t>(to)];
+    }
+  }
+  return words;
+}
+
+data::Links links_of(const Tensor& word_weights, double threshold) {
+  data::Links links;
+  const int32_t targets = static_cast<int32_t>(word_weights.dim(0)),
+                sources = static_cast<int32_t>(word_weights.dim(1));
+  for (int32_t t = 0; t < targets && sources > 0; ++t) {
+    const real* row = word_weights.data() + static_cast<int64_t>(t) * sources;
+    const int32_t best = static_cast<int32_t>(std::max_element(row, row + sources) - row);
+    for (int32_t s = 0; s < sources; ++s) {
+      const bool linked = threshold > 0 ? static_cast<double>(row[s]) >= threshold : s == best && row[s] > 0;
+      if (linked) links.push_back({s, t});
+    }
+  }
+  std::ranges::sort(links);
+  return links;
+}
+
+}  // namespace attend::explain

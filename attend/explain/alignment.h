@@ -1,0 +1,27 @@
+// Alignment: which words of the source a network looked at when it said each word of its answer.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "attend/data/alignment.h"
+#include "attend/models/model.h"
+
+namespace attend::explain {
+
+/// Weights [T,S] per sentence: how much each target token looked at each source token, averaged over the heads and layers
+/// of the attentions whose site ends in ".memory", with the target given (teacher forcing). The prediction of the end is
+/// left out; sources have no end of their own. Throws Error for a model that does not attend to its source.
+std::vector<Tensor> memory_weights(const models::Model& model, const data::Batch& batch);
+
+/// Tokens → words: weights [T,S] → [target words, source words]. The weights of a source word's tokens are summed, those of
+/// a target word's tokens averaged. `word_of` gives each token's word, −1 for none.
+Tensor word_weights(const Tensor& weights, std::span<const int32_t> source_word_of,
+                    std::span<const int32_t> target_word_of, int64_t source_words, int64_t target_words);
+
+/// threshold 0: each target word goes with the source word that it looked at most; else with all that have at least this
+/// weight.
+data::Links links_of(const Tensor& word_weights, double threshold = 0);
+
+}  // namespace attend::explain

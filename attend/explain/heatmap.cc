@@ -1,0 +1,80 @@
+#include "attend/explain/heatmap.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "attend/base/error.h"
+
+namespace attend::explain {
+namespace {
+
+constexpr std::array<std::string_view, 5> kShades = {"  ", "░░", "▒▒", "▓▓", "██"};
+constexpr size_t kCell = 3;  // a shade is two columns, with one between
+
+/// The code point that begins at `at`, which moves behind it; the text is UTF-8.
+char32_t next_sign(std::string_view text, size_t& at) {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(i < text.size() ? text[i] : 0); };
+  const unsigned char first = byte(at);
+  const size_t length = first < 0x80 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
+  char32_t sign = length == 1 ? first : first & (0x7F >> length);
+  for (size_t i = 1; i < length; ++i) sign = (sign << 6) | (byte(at + i) & 0x3F);
+  at += length;
+  return sign;
+}
+
+size_t sign_width(char32_t c) {
+  if ((c >= 0x300 && c <= 0x36F) || (c >= 0x200B && c <= 0x200F) || (c >= 0xFE00 && c <= 0xFE0F)) return 0;
+  const bool wide = (c >= 0x1100 && c <= 0x115F) || (c >= 0x2E80 && c <= 0xA4CF) || (c >= 0xAC00 && c <= 0xD7A3) ||
+                    (c >= 0xF900 && c <= 0xFAFF) || (c >= 0xFE30 && c <= 0xFE6F) || (c >= 0xFF00 && c <= 0xFF60) ||
+                    (c >= 0x1F300 && c <= 0x1FAFF);
+  return wide ? 2 : 1;
+}
+
+std::string padded_left(const std::string& text, size_t width) {
+  const size_t has = display_width(text);
+  return std::string(width > has ? width - has : 0, ' ') + text;
+}
+
+/// Labels above columns, each on a line of its own with a thin line down to its column: the last one first.
+std::string headings(std::span<const std::string> columns, size_t margin) {
+  std::string text;
+  for (size_t shown = columns.size(); shown-- > 0;) {
+    text += std::string(margin, ' ');
+    for (size_t c = 0; c < shown; ++c) text += "│  ";
+    text += columns[shown] + "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+size_t display_width(std::string_view text) {
+  size_t width = 0;
+  for (size_t at = 0; at < text.size();) width += sign_width(next_sign(text, at));
+  return width;
+}
+
+std::string text_heatmap(const Tensor& weights, std::span<const std::string> rows,
+                         std::span<const std::string> columns) {
+  require(weights.rank() == 2 && weights.dim(0) == static_cast<int64_t>(rows.size()) &&
+              weights.dim(1) == static_cast<int64_t>(columns.size()),
+          "text_heatmap: weights [", rows.size(), ",", columns.size(), "] are wanted, got ", weights.shape());
+  size_t margin = 0;
+  for (const std::string& row : rows) margin = std::max(margin, display_width(row));
+  margin += 3;
+  std::string text = headings(columns, margin);
+  for (size_t r = 0; r < rows.size(); ++r) {
+    text += padded_left(rows[r], margin - 1) + " ";
+    for (size_t c = 0; c < columns.size(); ++c) {
+      const double weight = static_cast<double>(weights.data()[r * columns.size() + c]);
+      const size_t shade = std::min(kShades.size() - 1, static_cast<size_t>(std::max(0.0, weight * 5)));
+      text += std::string(kShades[shade]) + (c + 1 < columns.size() ? std::string(kCell - 2, ' ') : "");
+    }
+    while (text.ends_with(' ')) text.pop_back();
+    text += "\n";
+  }
+  return text;
+}
+
+}  // namespace attend::explain

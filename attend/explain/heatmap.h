@@ -1,0 +1,18 @@
+// Heat maps of weights as text, for a terminal.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "attend/tensor/tensor.h"
+
+namespace attend::explain {
+
+/// Columns a text takes in a terminal: combining marks none, wide East Asian signs two, all else one.
+size_t display_width(std::string_view text);
+
+/// Weights [rows, columns] in shades, row labels to the left, column labels slanting down from above; the darker, the more.
+std::string text_heatmap(const Tensor& weights, std::span<const std::string> rows,
+                         std::span<const std::string> columns);
+
+}  // namespace attend::explain

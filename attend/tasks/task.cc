@@ -1,0 +1,26 @@
+#include "attend/tasks/task.h"
+
+namespace attend::tasks {
+namespace {
+
+constexpr TaskSetting kHindi[] = {
+    {"tokeniser.kind", "words"}, {"model.name", "recurrent"}, {"model.embedding", "64"}, {"model.hidden", "128"},
+    {"model.dropout", "0.1"},    {"batch.tokens", "600"},     {"train.rate", "4e-3"},    {"train.epochs", "6"},
+    {"train.best_by", "exact"},
+};
+constexpr TaskSetting kCharacters[] = {
+    {"tokeniser.kind", "characters"}, {"model.name", "recurrent"}, {"model.embedding", "64"}, {"model.hidden", "128"},
+    {"batch.tokens", "1000"},         {"train.rate", "4e-3"},      {"train.epochs", "8"},     {"train.best_by", "exact"},
+};
+
+constexpr TaskRow kTasks[] = {
+    {"translate", "one language to another; built in: English to romanised Hindi", "hindi", kHindi},
+    {"dates", "dates as people write them to ISO 8601", "dates", kCharacters},
+    {"reverse", "words spelled backwards", "reverse", kCharacters},
+};
+
+}  // namespace
+
+std::span<const TaskRow> tasks() { return kTasks; }
+
+}  // namespace attend::tasks

@@ -1,0 +1,169 @@
+// Text to text: translation, and whatever else is one line in, one line out. What a run reads, and what a trained model is.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "attend/base/options.h"
+#include "attend/data/alignment.h"
+#include "attend/data/batches.h"
+#include "attend/data/encoded.h"
+#include "attend/data/tokeniser.h"
+#include "attend/decode/search.h"
+#include "attend/models/zoo.h"
+#include "attend/train/trainer.h"
+
+namespace attend::tasks {
+
+/// The tokeniser's own options, and whether both sides share one.
+struct TextTokens : data::TokeniserOptions {
+  bool joint = false;
+
+  template <class Visit>
+  void fields(Visit&& visit) {
+    data::TokeniserOptions::fields(visit);
+    visit("joint", joint, "one vocabulary for both sides (wanted by model.tied: all)");
+  }
+};
+
+/// All options of a run but those of its model, which depend on model.name.
+struct TextOptions {
+  std::string task = "translate";
+  std::vector<std::string> source, target, tsv, valid_source, valid_target, valid_tsv;
+  double held_out = 0.02;
+  std::string corpus;
+  data::PairFilter filter;
+  TextTokens tokeniser;
+  data::BatchOptions batch;
+  train::TrainerOptions train;
+  int64_t valid_sentences = 1000;
+  decode::SearchOptions search;
+
+  template <class Visit>
+  void fields(Visit&& visit) {
+    visit("task", task, "translate, dates or reverse");
+    visit("source", source, "files of sentences, plain or .gz; line i goes with line i of target");
+    visit("target", target, "files of their answers");
+    visit("tsv", tsv, "files of \"source<tab>target\" lines");
+    visit("valid_source", valid_source, "validation files; without them, a share of the pairs is held out");
+    visit("valid_target", valid_target, "their answers");
+    visit("valid_tsv", valid_tsv, "both in one");
+    visit("held_out", held_out, "share of the pairs to validate with, where no validation files are named (at most 2,000)");
+    visit("corpus", corpus, "a built-in corpus in place of files: hindi, dates or reverse");
+    visit("filter", filter, "");
+    visit("tokeniser", tokeniser, "");
+    visit("batch", batch, "");
+    visit("train", train, "");
+    visit("valid_sentences", valid_sentences, "most validation sentences that are translated to be scored");
+    visit("search", search, "");
+  }
+};
+
+/// A run's options as they are read, shown and saved: the defaults of the task, then a recipe's, then flags.
+struct TextConfig {
+  TextOptions options;
+  std::string model = "transformer";
+  std::vector<OptionInfo> model_options;  // all of the model's, "model.hidden"
+
+  /// Refuses what no option is called, with its place and the nearest name. A task's name alone means its own corpus.
+  explicit TextConfig(const SettingList& settings);
+  /// Every option with its value: for help, --dump-config and config.yml.
+  std::vector<OptionInfo> all() const;
+};
+
+/// One answer to one line.
+struct Answer {
+  std::string text;
+  double score = 0, log_probability = 0;
+  bool ended = true;                           ///< false: it reached the longest length
+  std::vector<std::string> source, target;     ///< words, where alignments were asked for
+  Tensor weights;                              ///< [target words, source words]
+  data::Links links;
+  int64_t parts = 1;  ///< a line that is too long for the model is answered in parts
+};
+
+struct AnswerOptions {
+  decode::SearchOptions search;
+  bool align = false;
+  double threshold = 0;          ///< of links; 0: the best for each target word
+  bool replace_unknown = false;  ///< an unknown word becomes the source word that it looked at most
+};
+
+/// A trained model: the network, its vocabularies, and the options that it was trained with.
+class TextModel {
+ public:
+  /// With new weights.
+  TextModel(TextConfig config, std::shared_ptr<data::Tokeniser> source, std::shared_ptr<data::Tokeniser> target);
+  /// Throws Error where no such network can be made, before a vocabulary is learnt.
+  static void try_model(const TextConfig& config);
+  /// What save() and a trainer wrote into a folder.
+  static TextModel load(const std::filesystem::path& folder);
+  /// Vocabularies and config.yml; weights are the trainer's.
+  void save(const std::filesystem::path& folder) const;
+
+  const TextConfig& config() const { return config_; }
+  const data::Tokeniser& source() const { return *source_; }
+  const data::Tokeniser& target() const { return *target_; }
+  models::Model& model() { return *model_; }
+  const models::Model& model() const { return *model_; }
+  /// Most tokens of a line that is translated in one piece: the longest that training has seen.
+  int64_t longest() const;
+
+  /// The n_best answers to each line; an empty line has an empty answer. `prefixes`: how each answer has to begin, or none.
+  std::vector<std::vector<Answer>> answer(std::span<const std::string> lines, const AnswerOptions& options,
+                                          std::span<const std::string> prefixes = {}) const;
+
+ private:
+  struct Piece;
+  std::vector<Piece> pieces(std::span<const std::string> lines, std::span<const std::string> prefixes) const;
+  std::vector<std::vector<Answer>> answer_batch(std::span<const Piece* const> batch, const AnswerOptions& options,
+                                                int64_t first) const;
+  void align(std::span<const Piece* const> batch, const std::vector<std::vector<decode::Hypothesis>>& found,
+             const AnswerOptions& options, std::vector<std::vector<Answer>>& answers) const;
+  void align_one(const data::TokenisedWords& source, const std::vector<int32_t>& tokens, const Tensor& weights,
+                 const AnswerOptions& options, Answer& answer) const;
+
+  TextConfig config_;
+  std::shared_ptr<data::Tokeniser> source_, target_;
+  std::unique_ptr<models::Model> model_;
+};
+
+/// A pair as people wrote it, with its gold alignment where there is one.
+struct TextPair {
+  std::string source, target;
+  data::Links links;
+};
+
+/// Told what is being prepared: "12,000 pairs read", with how much of how much is done (0: not known).
+using Prepared = std::function<void(const std::string& what, int64_t done, int64_t total)>;
+
+/// A run made ready: pairs read, vocabularies learnt, pairs encoded.
+class TextTraining {
+ public:
+  /// Starts a run in `folder`, or goes on with the one that is there.
+  TextTraining(const TextConfig& config, std::filesystem::path folder, bool resume, const Prepared& prepared);
+
+  TextModel& model() { return *model_; }
+  train::Trainer& trainer() { return *trainer_; }
+  const data::FilterReport& filtered() const { return filtered_; }
+  int64_t pairs() const { return pairs_->size(); }
+  const std::vector<TextPair>& valid() const { return valid_; }
+
+ private:
+  train::Validation validate(const models::Model& model) const;
+
+  std::unique_ptr<TextModel> model_;
+  std::unique_ptr<data::EncodedPairs> pairs_;
+  data::FilterReport filtered_;
+  std::vector<TextPair> valid_;
+  std::unique_ptr<data::Batches> batches_;
+  std::unique_ptr<train::Trainer> trainer_;
+};
+
+}  // namespace attend::tasks

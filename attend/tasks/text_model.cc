@@ -1,0 +1,254 @@
+#include <algorithm>
+#include <numeric>
+
+#include "attend/base/error.h"
+#include "attend/base/recipe.h"
+#include "attend/base/replacement.h"
+#include "attend/data/lines.h"
+#include "attend/explain/alignment.h"
+#include "attend/tasks/text.h"
+
+namespace attend::tasks {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kConfig = "config.yml";
+constexpr int64_t kBatchTokens = 2048, kBatchSentences = 64;  // of one search
+
+std::string joined(std::span<const std::string> words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+bool ends_clause(const std::string& word) {
+  return !word.empty() && std::string_view(".,;:!?").find(word.back()) != std::string_view::npos;
+}
+
+/// Where to cut words whose tokens begin at `begins` so that the first part has at most `longest` tokens: after the last
+/// word that ends a clause if that is not in the first half, else after the last word that fits; after one in any case.
+size_t cut_after(std::span<const std::string> words, std::span<const int64_t> tokens, int64_t longest) {
+  size_t fits = 0, clause = 0;
+  for (int64_t sum = 0; fits < words.size() && (sum += tokens[fits]) <= longest; ++fits) {
+    if (ends_clause(words[fits]) && sum > longest / 2) clause = fits + 1;
+  }
+  return std::max<size_t>(1, clause > 0 ? clause : fits);
+}
+
+/// A line in parts that the model can take.
+std::vector<std::string> split_line(const data::Tokeniser& tokeniser, const std::string& line, int64_t longest) {
+  const data::TokenisedWords whole = tokeniser.tokenise(line);
+  if (longest <= 0 || static_cast<int64_t>(whole.ids.size()) <= longest) return {line};
+  std::vector<int64_t> tokens(whole.words.size(), 0);
+  for (const int32_t word : whole.word_of) {
+    if (word >= 0) ++tokens[static_cast<size_t>(word)];
+  }
+  std::vector<std::string> parts;
+  for (size_t at = 0; at < whole.words.size();) {
+    const std::span words = std::span(whole.words).subspan(at);
+    const size_t count = cut_after(words, std::span(tokens).subspan(at), longest);
+    parts.push_back(joined(words.first(count)));
+    at += count;
+  }
+  return parts;
+}
+
+/// Block by block along the diagonal: answers to the parts of one line as one answer.
+void append_answer(Answer& whole, Answer part) {
+  const int64_t rows = static_cast<int64_t>(whole.target.size()), columns = static_cast<int64_t>(whole.source.size());
+  for (data::Link& link : part.links) {
+    link.source += static_cast<int32_t>(columns), link.target += static_cast<int32_t>(rows);
+  }
+  whole.links.insert(whole.links.end(), part.links.begin(), part.links.end());
+  if (part.weights.defined()) {
+    const int64_t more_rows = part.weights.dim(0), more = part.weights.dim(1), wide = columns + more;
+    Tensor both = Tensor::zeros({rows + more_rows, wide});
+    for (int64_t r = 0; r < rows; ++r) {
+      std::copy_n(whole.weights.data() + r * columns, columns, both.data() + r * wide);
+    }
+    for (int64_t r = 0; r < more_rows; ++r) {
+      std::copy_n(part.weights.data() + r * more, more, both.data() + (rows + r) * wide + columns);
+    }
+    whole.weights = both;
+  }
+  whole.text += (whole.text.empty() || part.text.empty() ? "" : " ") + part.text;
+  whole.score += part.score, whole.log_probability += part.log_probability;
+  whole.ended = whole.ended && part.ended;
+  whole.parts += part.parts;
+  std::ranges::move(part.source, std::back_inserter(whole.source));
+  std::ranges::move(part.target, std::back_inserter(whole.target));
+}
+
+Settings model_settings(const TextConfig& config, int64_t source, int64_t target) {
+  Settings settings = settings_of(config.model_options, "model.");
+  settings["source_vocabulary"] = std::to_string(source);
+  settings["target_vocabulary"] = std::to_string(target);
+  return settings;
+}
+
+}  // namespace
+
+/// A line, or a part of a long one.
+struct TextModel::Piece {
+  size_t line = 0;
+  data::TokenisedWords source;
+  std::vector<int32_t> prefix;
+};
+
+TextModel::TextModel(TextConfig config, std::shared_ptr<data::Tokeniser> source,
+                     std::shared_ptr<data::Tokeniser> target)
+    : config_(std::move(config)), source_(std::move(source)), target_(std::move(target)) {
+  const Settings settings = model_settings(config_, source_->size(), target_->size());
+  for (OptionInfo& option : config_.model_options) option.value = settings.at(option.name.substr(6));
+  Random random = Random(static_cast<uint64_t>(config_.options.train.seed)).named("weights");
+  model_ = models::make_model(config_.model, settings, random);
+}
+
+void TextModel::try_model(const TextConfig& config) {
+  Random random(0);
+  (void)models::make_model(config.model, model_settings(config, data::kFirstWord + 1, data::kFirstWord + 1), random);
+}
+
+TextModel TextModel::load(const fs::path& folder) {
+  require(fs::exists(folder), folder.string(), ": a model's folder is wanted, there is none");
+  require(fs::is_directory(folder), folder.string(), ": a model's folder is wanted, got a file");
+  require(fs::exists(folder / kConfig), folder.string(), ": a model's folder is wanted, got one without ", kConfig,
+          "; `attend train … --out ", folder.string(), "` makes one");
+  TextConfig config(read_recipe(folder / kConfig));
+  std::shared_ptr<data::Tokeniser> source = data::load_tokeniser(folder, "source");
+  std::shared_ptr<data::Tokeniser> target =
+      config.options.tokeniser.joint ? source : data::load_tokeniser(folder, "target");
+  TextModel model(std::move(config), std::move(source), std::move(target));
+  models::load_weights(*model.model_, folder / "weights.safetensors");
+  return model;
+}
+
+void TextModel::save(const fs::path& folder) const {
+  source_->save(folder, "source");
+  if (target_ != source_) target_->save(folder, "target");
+  write_file(folder / kConfig, print_recipe(config_.all(), true));
+}
+
+int64_t TextModel::longest() const { return config_.options.filter.longest; }
+
+std::vector<TextModel::Piece> TextModel::pieces(std::span<const std::string> lines,
+                                                std::span<const std::string> prefixes) const {
+  require(prefixes.empty() || prefixes.size() == lines.size(), "answer: as many prefixes as lines are wanted, ",
+          lines.size(), ", got ", prefixes.size());
+  std::vector<Piece> all;
+  for (size_t l = 0; l < lines.size(); ++l) {
+    for (const std::string& part : split_line(*source_, lines[l], longest())) {
+      Piece piece{l, source_->tokenise(part), {}};
+      const bool first = all.empty() || all.back().line != l;
+      if (!prefixes.empty() && first) piece.prefix = target_->encode(prefixes[l]);
+      all.push_back(std::move(piece));
+    }
+  }
+  return all;
+}
+
+/// Word alignments of every answer of a batch, and what replaces its unknown words.
+void TextModel::align(std::span<const Piece* const> batch, const std::vector<std::vector<decode::Hypothesis>>& found,
+                      const AnswerOptions& options, std::vector<std::vector<Answer>>& answers) const {
+  std::vector<std::vector<int32_t>> sources, targets;
+  for (size_t b = 0; b < batch.size(); ++b) {
+    for (const decode::Hypothesis& one : found[b]) sources.push_back(batch[b]->source.ids), targets.push_back(one.tokens);
+  }
+  const std::vector<Tensor> weights =
+      explain::memory_weights(*model_, {data::Sequences(sources), data::Sequences(targets)});
+  size_t at = 0;
+  for (size_t b = 0; b < batch.size(); ++b) {
+    for (size_t k = 0; k < found[b].size(); ++k, ++at) align_one(batch[b]->source, targets[at], weights[at], options, answers[b][k]);
+  }
+}
+
+void TextModel::align_one(const data::TokenisedWords& source, const std::vector<int32_t>& tokens, const Tensor& weights,
+                          const AnswerOptions& options, Answer& answer) const {
+  data::TokenisedWords target = target_->words(tokens);
+  for (size_t t = 0; t < tokens.size() && options.replace_unknown; ++t) {
+    if (tokens[t] != data::kUnknown || target.word_of[t] < 0) continue;
+    const real* row = weights.data() + t * source.ids.size();
+    const int32_t word = source.word_of[static_cast<size_t>(std::max_element(row, row + source.ids.size()) - row)];
+    std::string& text = target.words[static_cast<size_t>(target.word_of[t])];
+    const size_t unknown = text.find(data::Tokeniser::kUnknownText);
+    if (word < 0 || unknown == text.npos) continue;
+    text.replace(unknown, data::Tokeniser::kUnknownText.size(), source.words[static_cast<size_t>(word)]);
+  }
+  if (options.replace_unknown) answer.text = joined(target.words);
+  answer.source = source.words, answer.target = target.words;
+  answer.weights = explain::word_weights(weights, source.word_of, target.word_of, static_cast<int64_t>(source.words.size()),
+                                         static_cast<int64_t>(target.words.size()));
+  answer.links = explain::links_of(answer.weights, options.threshold);
+}
+
+std::vector<std::vector<Answer>> TextModel::answer_batch(std::span<const Piece* const> batch,
+                                                         const AnswerOptions& options, int64_t first) const {
+  std::vector<std::vector<int32_t>> sources, prefixes;
+  bool forced = false;
+  for (const Piece* piece : batch) {
+    sources.push_back(piece->source.ids), prefixes.push_back(piece->prefix);
+    forced |= !piece->prefix.empty();
+  }
+  decode::SearchOptions search = options.search;
+  search.first_sentence += first;
+  const auto found = decode::search(*model_, data::Sequences(sources), search, forced ? prefixes : decltype(prefixes){});
+  std::vector<std::vector<Answer>> answers(batch.size());
+  for (size_t b = 0; b < batch.size(); ++b) {
+    for (const decode::Hypothesis& one : found[b]) {
+      answers[b].push_back({.text = target_->decode(one.tokens),
+                            .score = one.score,
+                            .log_probability = one.log_probability,
+                            .ended = one.ended});
+    }
+  }
+  if (options.align || options.replace_unknown) align(batch, found, options, answers);
+  return answers;
+}
+
+std::vector<std::vector<Answer>> TextModel::answer(std::span<const std::string> lines, const AnswerOptions& options,
+                                                   std::span<const std::string> prefixes) const {
+  const std::vector<Piece> all = pieces(lines, prefixes);
+  // Pieces of like length together; but drawn answers depend on their place, so there the order stays.
+  std::vector<size_t> order(all.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  const auto longer = [&](size_t a, size_t b) { return all[a].source.ids.size() > all[b].source.ids.size(); };
+  if (!options.search.sample) std::ranges::stable_sort(order, longer);
+  std::vector<std::vector<Answer>> found(all.size());
+  for (size_t at = 0; at < order.size();) {
+    std::vector<const Piece*> batch;
+    std::vector<size_t> places;
+    const size_t first = order[at];
+    size_t longest = 1;
+    for (; at < order.size(); ++at) {
+      const Piece& piece = all[order[at]];
+      const size_t length = std::max(longest, piece.source.ids.size());
+      const bool full = static_cast<int64_t>(length * (batch.size() + 1)) > kBatchTokens ||
+                        static_cast<int64_t>(batch.size()) >= kBatchSentences;
+      if (!batch.empty() && full) break;
+      if (piece.source.ids.empty()) {
+        found[order[at]].push_back({});
+        continue;
+      }
+      longest = length;
+      batch.push_back(&piece), places.push_back(order[at]);
+    }
+    if (batch.empty()) continue;
+    auto answers = answer_batch(batch, options, static_cast<int64_t>(first));
+    for (size_t b = 0; b < batch.size(); ++b) found[places[b]] = std::move(answers[b]);
+  }
+  std::vector<std::vector<Answer>> by_line(lines.size());
+  for (size_t p = 0; p < all.size(); ++p) {
+    std::vector<Answer>& line = by_line[all[p].line];
+    const bool begins = p == 0 || all[p - 1].line != all[p].line;
+    if (begins) {
+      line = std::move(found[p]);
+      continue;
+    }
+    line.resize(std::min(line.size(), found[p].size()));
+    for (size_t k = 0; k < line.size(); ++k) append_answer(line[k], std::move(found[p][k]));
+  }
+  return by_line;
+}
+
+}  // namespace attend::tasks
