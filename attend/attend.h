@@ -16,6 +16,8 @@
 #include "attend/base/names.h"
 #include "attend/base/options.h"
 #include "attend/base/random.h"
+#include "attend/base/recipe.h"
+#include "attend/base/replacement.h"
 #include "attend/data/batch.h"
 #include "attend/decode/coverage.h"
 #include "attend/decode/ctc.h"

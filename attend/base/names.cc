@@ -21,14 +21,31 @@ size_t edit_distance(std::string_view from, std::string_view to) {
   return row[to.size()];
 }
 
+std::string quoted(std::string_view text) {
+  constexpr size_t kLongest = 80;
+  constexpr const char* kDigits = "0123456789abcdef";
+  std::string shown = "\"";
+  size_t end = std::min(text.size(), kLongest);
+  while (end > 0 && end < text.size() && (text[end] & 0xc0) == 0x80) --end;  // not within a letter of UTF-8
+  for (const char c : text.substr(0, end)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x20 && byte != 0x7f) {
+      shown += c;
+    } else {
+      shown.append("\\x").append(1, kDigits[byte >> 4]).append(1, kDigits[byte & 15]);
+    }
+  }
+  return shown + (end < text.size() ? "…\"" : "\"");
+}
+
 void refuse_name(std::string_view where, std::span<const std::string_view> known, std::string_view name) {
   std::string menu;
   for (const std::string_view one : known) menu.append(menu.empty() ? "" : ", ").append(one);
-  require(!known.empty(), where, ": nothing of that kind is known, got \"", name, "\"");
+  require(!known.empty(), where, ": nothing of that kind is known, got ", quoted(name));
   const auto nearest = *std::min_element(known.begin(), known.end(), [&](std::string_view a, std::string_view b) {
     return edit_distance(name, a) < edit_distance(name, b);
   });
-  fail(where, ": wanted one of ", menu, ", got \"", name, "\"; the nearest is \"", nearest, "\"");
+  fail(where, ": wanted one of ", menu, ", got ", quoted(name), "; the nearest is \"", nearest, "\"");
 }
 
 }  // namespace attend

@@ -15,6 +15,9 @@ namespace attend {
 /// How many letters have to be changed, added or left out to get from one to the other, capitals aside.
 size_t edit_distance(std::string_view from, std::string_view to);
 
+/// Text of unknown origin for a message: in quotes, on one line, cut where it is long.
+std::string quoted(std::string_view text);
+
 /// "wanted one of a, b, c, got "x"; the nearest is "b"": thrown as an Error.
 [[noreturn]] void refuse_name(std::string_view where, std::span<const std::string_view> known, std::string_view name);
 

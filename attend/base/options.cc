@@ -1,8 +1,12 @@
 #include "attend/base/options.h"
 
+#include <algorithm>
 #include <charconv>
+#include <iterator>
+#include <utility>
 
-namespace attend::detail {
+namespace attend {
+namespace detail {
 namespace {
 
 template <class Number>
@@ -10,7 +14,7 @@ void parse_number(const char* kind, const std::string& name, const std::string& 
   Number value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   require(error == std::errc() && end == text.data() + text.size() && !text.empty(), name, ": ", kind,
-          " is wanted, got \"", text, "\"");
+          " is wanted, got ", quoted(text));
   field = value;
 }
 
@@ -33,8 +37,19 @@ void parse_option(const std::string& name, const std::string& text, float& field
   parse_number("a number", name, text, field);
 }
 void parse_option(const std::string& name, const std::string& text, bool& field) {
-  require(text == "true" || text == "false", name, ": true or false is wanted, got \"", text, "\"");
+  require(text == "true" || text == "false", name, ": true or false is wanted, got ", quoted(text));
   field = text == "true";
+}
+
+void parse_option(const std::string& name, const std::string& text, std::vector<std::string>& field) {
+  std::vector<std::string> entries;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    require(end > begin, name, ": entries that are not empty are wanted, got ", quoted(text));
+    entries.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  field = std::move(entries);
 }
 
 std::string print_option(const std::string& field) { return field; }
@@ -42,5 +57,107 @@ std::string print_option(int64_t field) { return print_number(field); }
 std::string print_option(double field) { return print_number(field); }
 std::string print_option(float field) { return print_number(field); }
 std::string print_option(bool field) { return field ? "true" : "false"; }
+std::string print_option(const std::vector<std::string>& field) {
+  std::string text;
+  for (const std::string& entry : field) {
+    require(!entry.empty() && entry.find('\n') == std::string::npos,
+            "list: entries of one line, none of them empty, are wanted, got ", quoted(entry));
+    text.append(text.empty() ? "" : "\n").append(entry);
+  }
+  return text;
+}
 
-}  // namespace attend::detail
+std::string place_of(const Setting& setting) {
+  if (setting.where.starts_with("--")) return setting.where;
+  return setting.where.empty() ? setting.name : setting.where + ": " + setting.name;
+}
+
+void require_one(const Setting& setting) {
+  require(!setting.list, place_of(setting), ": one value is wanted, got a list");
+}
+
+}  // namespace detail
+
+namespace {
+
+template <class Field>
+void check_as(const Setting& setting) {
+  Field scratch{};
+  detail::parse_setting(setting, scratch);
+}
+
+struct TypeRow {
+  std::string_view name;
+  void (*check)(const Setting&);
+};
+constexpr TypeRow kTypes[] = {
+    {"text", check_as<std::string>},   {"whole number", check_as<int64_t>},          {"number", check_as<double>},
+    {"true or false", check_as<bool>}, {"list", check_as<std::vector<std::string>>},
+};
+
+/// The distance to the name, or to what is behind its last dot.
+size_t distance(const OptionInfo& option, std::string_view name) {
+  const size_t dot = option.name.rfind('.');
+  const size_t whole = edit_distance(name, option.name);
+  return dot == std::string::npos ? whole : std::min(whole, edit_distance(name, option.name.substr(dot + 1)));
+}
+
+std::string_view without(std::string_view name, std::string_view prefix) {
+  require(name.starts_with(prefix), name, ": a name that begins with ", quoted(prefix), " is wanted");
+  return name.substr(prefix.size());
+}
+
+}  // namespace
+
+const OptionInfo* nearest_option(std::span<const OptionInfo> options, std::string_view name) {
+  const OptionInfo* nearest = nullptr;
+  size_t least = 0;
+  for (const OptionInfo& option : options) {
+    const size_t far = distance(option, name);
+    if (nearest == nullptr || far < least) nearest = &option, least = far;
+  }
+  return nearest;
+}
+
+void refuse_unknown(const SettingList& settings, std::span<const OptionInfo> options) {
+  for (const Setting& setting : settings) {
+    const auto named = [&](const OptionInfo& option) { return option.name == setting.name; };
+    if (std::any_of(options.begin(), options.end(), named)) continue;
+    const std::string where = setting.where.empty() ? "" : setting.where + ": ";
+    const OptionInfo* nearest = nearest_option(options, setting.name);
+    require(nearest != nullptr, where, "there is no option ", quoted(setting.name));
+    fail(where, "there is no option ", quoted(setting.name), "; the nearest is \"", nearest->name, "\"");
+  }
+}
+
+void check_value(const OptionInfo& option, const Setting& setting) {
+  row_named("type of option", kTypes, option.type).check(setting);
+}
+
+SettingList take_prefix(SettingList& settings, std::string_view prefix) {
+  const auto other = [&](const Setting& setting) { return !setting.name.starts_with(prefix); };
+  const auto first = std::stable_partition(settings.begin(), settings.end(), other);
+  SettingList taken(std::make_move_iterator(first), std::make_move_iterator(settings.end()));
+  settings.erase(first, settings.end());
+  return taken;
+}
+
+const Setting* find_setting(const SettingList& settings, std::string_view name) {
+  const auto named = [&](const Setting& setting) { return setting.name == name; };
+  const auto last = std::find_if(settings.rbegin(), settings.rend(), named);
+  return last == settings.rend() ? nullptr : &*last;
+}
+
+Settings settings_of(const SettingList& settings, std::string_view prefix) {
+  Settings all;
+  for (const Setting& setting : settings) all[std::string(without(setting.name, prefix))] = setting.value;
+  return all;
+}
+
+Settings settings_of(std::span<const OptionInfo> options, std::string_view prefix) {
+  Settings all;
+  for (const OptionInfo& option : options) all[std::string(without(option.name, prefix))] = option.value;
+  return all;
+}
+
+}  // namespace attend

@@ -5,8 +5,10 @@
 #include <concepts>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "attend/base/error.h"
@@ -16,6 +18,20 @@ namespace attend {
 
 /// Name of an option → its value, both as text.
 using Settings = std::map<std::string, std::string>;
+
+/// One value for one option, and where it was given ("recipes/x.yml:12", "--model.hidden"), as the beginning of a message.
+struct Setting {
+  std::string name, value, where;
+  bool list = false;  ///< given as a list: `value` has one entry per line
+};
+/// In the order in which they were given: of two for the same option, the later one counts.
+using SettingList = std::vector<Setting>;
+
+/// An option as flags, help, recipes and documents show it.
+struct OptionInfo {
+  std::string name, value, help;
+  std::string type;  ///< "whole number", "number", "true or false", "text" or "list" (of texts)
+};
 
 namespace detail {
 struct AnyVisitor {
@@ -28,16 +44,38 @@ void parse_option(const std::string& name, const std::string& text, int64_t& fie
 void parse_option(const std::string& name, const std::string& text, double& field);
 void parse_option(const std::string& name, const std::string& text, float& field);
 void parse_option(const std::string& name, const std::string& text, bool& field);
+void parse_option(const std::string& name, const std::string& text, std::vector<std::string>& field);
 
 std::string print_option(const std::string& field);
 std::string print_option(int64_t field);
 std::string print_option(double field);
 std::string print_option(float field);
 std::string print_option(bool field);
+/// One entry per line: none is empty or has a line break in it.
+std::string print_option(const std::vector<std::string>& field);
+
+inline const char* option_type(const std::string&) { return "text"; }
+inline const char* option_type(int64_t) { return "whole number"; }
+inline const char* option_type(double) { return "number"; }
+inline const char* option_type(float) { return "number"; }
+inline const char* option_type(bool) { return "true or false"; }
+inline const char* option_type(const std::vector<std::string>&) { return "list"; }
+
+/// How a message about this setting begins: a flag tells the name already.
+std::string place_of(const Setting& setting);
+void require_one(const Setting& setting);
+
+template <class Field>
+void parse_setting(const Setting& setting, Field& field) {
+  if constexpr (!std::is_same_v<Field, std::vector<std::string>>) require_one(setting);
+  parse_option(place_of(setting), setting.value, field);
+}
 }  // namespace detail
 
 template <class Options>
-concept HasFields = requires(Options& options, detail::AnyVisitor visit) { options.fields(visit); };
+concept HasFields = requires(Options& options, detail::AnyVisitor visit) {
+  options.fields(visit);
+};
 
 /// Calls visit(full name, field, help) for every field, those of nested structs too.
 template <HasFields Options, class Visit>
@@ -69,6 +107,48 @@ void set_options(std::string_view where, Options& options, const Settings& setti
     if (!found) refuse_name(where, known, name);
   }
 }
+
+/// Every option with its value, its names beginning with `prefix` ("model.").
+template <HasFields Options>
+std::vector<OptionInfo> describe_options(Options options, const std::string& prefix = "") {
+  std::vector<OptionInfo> all;
+  const auto add = [&](const std::string& name, auto& field, const char* help) {
+    all.push_back({name, detail::print_option(field), help, detail::option_type(field)});
+  };
+  visit_fields(options, add, prefix);
+  return all;
+}
+
+/// The option that was probably meant: by its name, or by the part of it behind the last dot. Null where there is none.
+const OptionInfo* nearest_option(std::span<const OptionInfo> options, std::string_view name);
+
+/// Throws Error for a setting of an option that is not among these: `x.yml:12: there is no option "hiden"; …`.
+void refuse_unknown(const SettingList& settings, std::span<const OptionInfo> options);
+/// Throws Error where the setting's value is none for this option.
+void check_value(const OptionInfo& option, const Setting& setting);
+
+/// Sets the fields that `settings` name, which begin with `prefix`; a setting for none of them is refused, and so is a
+/// value that is none: `recipes/x.yml:12: model.hidden: a whole number is wanted, got "abc"`.
+template <HasFields Options>
+void set_options(Options& options, const SettingList& settings, const std::string& prefix = "") {
+  refuse_unknown(settings, describe_options(options, prefix));
+  const auto set = [&](const std::string& name, auto& field, const char*) {
+    for (const Setting& setting : settings) {
+      if (setting.name == name) detail::parse_setting(setting, field);
+    }
+  };
+  visit_fields(options, set, prefix);
+}
+
+/// Moves those whose name begins with `prefix` ("model.") out of `settings`, with their whole names: set_options and
+/// describe_options take the prefix too.
+SettingList take_prefix(SettingList& settings, std::string_view prefix);
+/// The last value given for an option; null where none was.
+const Setting* find_setting(const SettingList& settings, std::string_view name);
+
+/// Without `prefix`, which all of their names begin with.
+Settings settings_of(const SettingList& settings, std::string_view prefix = "");
+Settings settings_of(std::span<const OptionInfo> options, std::string_view prefix = "");
 
 /// All fields as text: set_options of these gives the same options.
 template <HasFields Options>

@@ -21,33 +21,37 @@ std::unique_ptr<Model> make(const Settings& settings, Random& random) {
 }
 
 template <class Options>
-Settings defaults() {
-  return settings_of(Options{});
+std::vector<OptionInfo> options(const SettingList& settings, const std::string& prefix) {
+  Options options;
+  set_options(options, settings, prefix);
+  return describe_options(options, prefix);
 }
 
 constexpr ModelRow kZoo[] = {
     {"recurrent", "recurrent encoder–decoder: fixed vector, reading again, or attention",
      "Cho et al. 2014; Sutskever et al. 2014; Bahdanau et al. 2015; Luong et al. 2015",
-     make<RecurrentModel, RecurrentModelOptions>, defaults<RecurrentModelOptions>},
+     make<RecurrentModel, RecurrentModelOptions>, options<RecurrentModelOptions>},
     {"transformer", "Transformer encoder–decoder", "Vaswani et al. 2017", make<Transformer, TransformerOptions>,
-     defaults<TransformerOptions>},
+     options<TransformerOptions>},
     {"language_model", "Transformer decoder alone: source and target as one sequence",
      "Radford et al. 2018; Liu et al. 2018", make<TransformerLanguageModel, TransformerOptions>,
-     defaults<TransformerOptions>},
+     options<TransformerOptions>},
     {"classifier", "one label for a sequence (many to one), by its last state or by attention pooling",
-     "Lin et al. 2017", make<Classifier, ClassifierOptions>, defaults<ClassifierOptions>},
+     "Lin et al. 2017", make<Classifier, ClassifierOptions>, options<ClassifierOptions>},
     {"tagger", "one label per step (many to many)", "Graves & Schmidhuber 2005", make<Tagger, TaggerOptions>,
-     defaults<TaggerOptions>},
+     options<TaggerOptions>},
     {"ctc", "a sequence of labels without alignment", "Graves et al. 2006", make<CtcModel, TaggerOptions>,
-     defaults<TaggerOptions>},
+     options<TaggerOptions>},
 };
 
 }  // namespace
 
 std::span<const ModelRow> zoo() { return kZoo; }
 
+const ModelRow& model_row(std::string_view name) { return row_named("model", kZoo, name); }
+
 std::unique_ptr<Model> make_model(std::string_view name, const Settings& settings, Random& random) {
-  return row_named("model", kZoo, name).make(settings, random);
+  return model_row(name).make(settings, random);
 }
 
 void save_weights(Model& model, const std::filesystem::path& path) {

@@ -4,7 +4,9 @@
 #include <filesystem>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "attend/base/options.h"
 #include "attend/models/model.h"
@@ -15,10 +17,11 @@ struct ModelRow {
   std::string_view name, summary, paper;
   /// The network with these settings over its defaults; an unknown option is refused with the nearest.
   std::unique_ptr<Model> (*make)(const Settings& settings, Random& random);
-  /// All its options with their defaults.
-  Settings (*defaults)();
+  /// All its options with these settings over their defaults; names begin with `prefix` ("model."), here and there.
+  std::vector<OptionInfo> (*options)(const SettingList& settings, const std::string& prefix);
 };
 std::span<const ModelRow> zoo();
+const ModelRow& model_row(std::string_view name);
 std::unique_ptr<Model> make_model(std::string_view name, const Settings& settings, Random& random);
 
 /// All parameters as safetensors, by name.

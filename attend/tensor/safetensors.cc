@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <bit>
 #include <cerrno>
 #include <cmath>
@@ -14,13 +13,13 @@
 #include <numeric>
 #include <ostream>
 #include <set>
-#include <system_error>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 
 #include "attend/base/error.h"
 #include "attend/base/real.h"
+#include "attend/base/replacement.h"
 
 namespace attend {
 
@@ -35,7 +34,6 @@ class ByteSource {
 
 namespace {
 
-namespace fs = std::filesystem;
 using nlohmann::json;
 
 static_assert(std::endian::native == std::endian::little, "safetensors are little-endian, and copied as they are");
@@ -57,8 +55,6 @@ std::ostream& operator<<(std::ostream& out, const Quoted& quoted) {
   out << json(text).dump(-1, ' ', false, json::error_handler_t::replace);
   return text.size() < quoted.text.size() ? out << "…" : out;
 }
-
-std::string system_reason(int error) { return std::generic_category().message(error); }
 
 // Elements.
 
@@ -131,21 +127,6 @@ const Dtype* find_dtype(std::string_view name) {
 }
 
 // Sources.
-
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() { close(); }
-  int number() const { return number_; }
-  bool open() const { return number_ >= 0; }
-  /// False if the system reports that something written before did not arrive (errno says why).
-  bool close() { return number_ < 0 || ::close(std::exchange(number_, -1)) == 0; }
-
- private:
-  int number_;
-};
 
 /// By pread, not by mmap: a file that shrinks while it is read must give an Error, not SIGBUS.
 class DiskSource : public ByteSource {
@@ -359,59 +340,6 @@ class HeaderReader {
 
 // Writing.
 
-/// A file under a temporary name beside `path`. commit() puts it in the place of `path`; without that it is removed.
-class Replacement {
- public:
-  explicit Replacement(const fs::path& path) : path_(path), file_(create()) {
-    require_done(file_.open(), "create a file beside it");
-  }
-  ~Replacement() {
-    if (!done_) ::unlink(temporary_.c_str());
-  }
-
-  void write(std::span<const std::byte> bytes) {
-    while (!bytes.empty()) {
-      const ssize_t count = ::write(file_.number(), bytes.data(), bytes.size());
-      if (count < 0 && errno == EINTR) continue;
-      require_done(count >= 0, "write it");
-      bytes = bytes.subspan(static_cast<size_t>(count));
-    }
-  }
-
-  void commit() {
-    require_done(::fsync(file_.number()) == 0, "sync it");
-    require_done(file_.close(), "close it");
-    require_done(::rename(temporary_.c_str(), path_.c_str()) == 0, "replace it");
-    done_ = true;
-    // The new name is on the disk only when the folder is.
-    const fs::path folder = path_.has_parent_path() ? path_.parent_path() : fs::path(".");
-    const Descriptor open_folder(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    require_done(open_folder.open(), "open its folder");
-    // EINVAL: a file system that cannot sync a folder; there is nothing more to do there.
-    require_done(::fsync(open_folder.number()) == 0 || errno == EINVAL, "sync its folder");
-  }
-
- private:
-  /// Unique among processes (two may write the same model) and threads; one left by a killed process is stepped over.
-  int create() {
-    static std::atomic<uint64_t> count{0};
-    for (;;) {
-      temporary_ = path_;
-      temporary_ += ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(count++);
-      const int file = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-      if (file >= 0 || (errno != EEXIST && errno != EINTR)) return file;
-    }
-  }
-
-  void require_done(bool done, const char* what) const {
-    if (!done) fail("write_safetensors: ", path_.native(), ": wanted to ", what, ", got: ", system_reason(errno));
-  }
-
-  fs::path path_, temporary_;
-  Descriptor file_;
-  bool done_ = false;
-};
-
 void write_values(Replacement& file, std::span<const real> values) {
   if constexpr (std::is_same_v<real, float>) {
     file.write(std::as_bytes(values));
@@ -476,7 +404,7 @@ void write_safetensors(const std::filesystem::path& path, const std::vector<Name
                        const std::map<std::string, std::string>& metadata) {
   const std::string header = header_of("write_safetensors: " + path.native(), tensors, metadata);
   const uint64_t length = header.size();
-  Replacement file(path);
+  Replacement file(path, "write_safetensors");
   file.write(std::as_bytes(std::span(&length, 1)));
   file.write(std::as_bytes(std::span(header)));
   for (const NamedTensor& named : tensors) write_values(file, named.tensor.values());

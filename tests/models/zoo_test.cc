@@ -340,8 +340,9 @@ TEST(Zoo, OnlyANetworkMadeForSamplingSamples) {
 TEST(Zoo, NoSourcesAreRefused) {
   for (const ModelRow& row : zoo()) {
     Settings settings;
+    const Settings defaults = settings_of(row.options({}, ""));
     for (const char* name : {"source_vocabulary", "target_vocabulary", "labels", "encoder.vocabulary"}) {
-      if (row.defaults().contains(name)) settings[name] = "9";
+      if (defaults.contains(name)) settings[name] = "9";
     }
     Random random(1);
     EXPECT_THROW(make_model(row.name, settings, random)->begin(data::Sequences()), Error) << row.name;
@@ -370,8 +371,27 @@ TEST(Zoo, AFileOfAnotherNetworkIsRefusedAndChangesNothing) {
   std::filesystem::remove(path);
 }
 
-TEST(Zoo, DefaultsNameEveryOption) {
-  for (const ModelRow& row : zoo()) EXPECT_FALSE(row.defaults().empty()) << row.name;
+TEST(Zoo, EveryOptionIsExplained) {
+  for (const ModelRow& row : zoo()) {
+    const std::vector<OptionInfo> all = row.options({}, "model.");
+    EXPECT_FALSE(all.empty()) << row.name;
+    for (const OptionInfo& option : all) {
+      EXPECT_TRUE(option.name.starts_with("model.")) << option.name;
+      EXPECT_FALSE(option.help.empty()) << row.name << ": " << option.name;
+    }
+  }
+}
+
+TEST(Zoo, OptionsAreSetAndCheckedByName) {
+  const ModelRow& row = model_row("recurrent");
+  const auto all = row.options({{"model.hidden", "7", "x.yml:2"}}, "model.");
+  EXPECT_EQ(settings_of(all, "model.").at("hidden"), "7");
+  try {
+    row.options({{"model.hiden", "7", "x.yml:2"}}, "model.");
+    FAIL() << "it has no such option";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "x.yml:2: there is no option \"model.hiden\"; the nearest is \"model.hidden\"");
+  }
 }
 
 }  // namespace

@@ -1,0 +1,300 @@
+#include "attend/base/recipe.h"
+
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/mark.h>
+#include <yaml-cpp/parser.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <sstream>
+#include <utility>
+#include <vector>
+
+#include "attend/base/error.h"
+#include "attend/base/replacement.h"
+
+namespace attend {
+namespace {
+
+constexpr size_t kMostBytes = 1 << 20;
+constexpr size_t kDeepest = 8;
+constexpr size_t kLongestName = 100;
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+bool is_control(char c) { return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f; }
+
+/// Bytes of the first letter of `text` in UTF-8 (the shortest form, no surrogates); 0 where it begins with none.
+size_t letter_bytes(std::string_view text) {
+  const auto byte = [&](size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
+  const unsigned first = byte(0);
+  if (first < 0x80) return 1;
+  const size_t bytes = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  if (first < 0xc2 || first > 0xf4) return 0;
+  for (size_t i = 1; i < bytes; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+  }
+  const unsigned second = byte(1);
+  const bool bad = (first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) ||
+                   (first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f);
+  return bad ? 0 : bytes;
+}
+
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const size_t bytes = letter_bytes(text);
+    if (bytes == 0) return false;
+    text.remove_prefix(bytes);
+  }
+  return true;
+}
+
+// Reading.
+
+/// What yaml-cpp would take without a word, or refuse without saying what: it ends at a byte 4, and guesses encodings.
+void check_line(std::string_view line, const std::string& where) {
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  require(is_utf8(line), where, ": text in UTF-8 is wanted, got other bytes");
+  require(std::none_of(line.begin(), line.end(), is_control), where, ": text is wanted, got a control character");
+  const size_t first = line.find_first_not_of(' ');
+  require(first == std::string_view::npos || line[first] != '\t', where,
+          ": indentation by spaces is wanted, got a tab");
+}
+
+void check_lines(std::string_view text, const std::string& name) {
+  for (size_t number = 1; !text.empty(); ++number) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    check_line(text.substr(0, end), name + ":" + std::to_string(number));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+}
+
+/// Receives the parser's events. It keeps no tree and follows no aliases, so what is read is never more than the text.
+class RecipeReader : public YAML::EventHandler {
+ public:
+  explicit RecipeReader(std::string file) : file_(std::move(file)) {}
+  SettingList settings;
+
+  std::string at(const YAML::Mark& mark) const {
+    return mark.is_null() ? file_ : file_ + ":" + std::to_string(mark.line + 1);
+  }
+
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    require(!std::exchange(begun_, true), at(mark), ": one document is wanted, got another");
+  }
+  void OnDocumentEnd() override {}
+
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override { refuse_anchor(mark); }
+
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    if (anchor != YAML::NullAnchor) refuse_anchor(mark);
+    require(!maps_.empty(), file_, ": options (name: value) are wanted, got none");
+    if (in_list_) fail(at(mark), ": ", key_, ": entries that are not empty are wanted, got nothing");
+    if (at_key_) fail(at(mark), ": a name is wanted, got nothing");
+    fail(where_, ": ", key_, ": a value is wanted, got nothing (\"\" is an empty text)");
+  }
+
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                const std::string& value) override {
+    check_node(mark, tag, anchor);
+    if (maps_.empty()) fail(at(mark), ": options (name: value) are wanted, got ", quoted(value));
+    if (in_list_) {
+      add_entry(mark, value);
+    } else if (at_key_) {
+      take_key(mark, value);
+    } else {
+      settings.push_back({key_, value, where_});
+      at_key_ = true;
+    }
+  }
+
+  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
+    check_node(mark, tag, anchor);
+    require_value_place(mark, "a list");
+    settings.push_back({key_, "", where_, true});
+    in_list_ = true;
+  }
+  void OnSequenceEnd() override {
+    in_list_ = false;
+    at_key_ = true;
+  }
+
+  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value) override {
+    check_node(mark, tag, anchor);
+    if (!maps_.empty()) require_value_place(mark, "a mapping");
+    require(maps_.size() < kDeepest, at(mark), ": at most ", kDeepest, " mappings within each other are wanted");
+    maps_.push_back(maps_.empty() ? "" : key_ + ".");
+    at_key_ = true;
+  }
+  void OnMapEnd() override {
+    maps_.pop_back();
+    at_key_ = true;
+  }
+
+ private:
+  [[noreturn]] void refuse_anchor(const YAML::Mark& mark) const {
+    fail(at(mark), ": plain values are wanted, got an anchor (&) or an alias (*)");
+  }
+
+  void check_node(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor) const {
+    if (anchor != YAML::NullAnchor) refuse_anchor(mark);
+    // "?" is what the parser says of a plain scalar, "!" of a quoted one.
+    require(tag.empty() || tag == "?" || tag == "!", at(mark), ": plain values are wanted, got a tag (!)");
+  }
+
+  void require_value_place(const YAML::Mark& mark, const char* got) const {
+    if (maps_.empty()) fail(at(mark), ": options (name: value) are wanted, got ", got);
+    if (in_list_) fail(at(mark), ": ", key_, ": a list of single values is wanted, got ", got, " within it");
+    if (at_key_) fail(at(mark), ": a name is wanted, got ", got);
+  }
+
+  void take_key(const YAML::Mark& mark, const std::string& name) {
+    const auto allowed = [](char c) { return is_letter(c) || is_digit(c) || c == '_' || c == '-' || c == '.'; };
+    require(!name.empty() && name.size() <= kLongestName && std::all_of(name.begin(), name.end(), allowed), at(mark),
+            ": a name of letters, digits, \"_\", \"-\" and \".\" is wanted, got ", quoted(name));
+    key_ = maps_.back() + name;
+    where_ = at(mark);
+    const auto [first, fresh] = lines_.emplace(key_, mark.line + 1);
+    require(fresh, where_, ": ", key_, ": wanted once, got it again (first in line ", first->second, ")");
+    at_key_ = false;
+  }
+
+  void add_entry(const YAML::Mark& mark, const std::string& value) {
+    require(!value.empty() && value.find('\n') == std::string::npos, at(mark), ": ", key_,
+            ": entries of one line, none of them empty, are wanted, got ", quoted(value));
+    std::string& all = settings.back().value;
+    all.append(all.empty() ? "" : "\n").append(value);
+  }
+
+  std::string file_;
+  bool begun_ = false;
+  std::vector<std::string> maps_;     // the mappings around this place, by what their names begin with
+  std::string key_, where_;           // of the value that is being read
+  std::map<std::string, int> lines_;  // of every name so far
+  bool at_key_ = false, in_list_ = false;
+};
+
+// Printing.
+
+/// Words that YAML readers take for something other than text.
+bool is_reserved(std::string word) {
+  constexpr std::string_view kWords[] = {"true", "false", "yes", "no", "on", "off", "y", "n", "null", "nan", "inf"};
+  std::transform(word.begin(), word.end(), word.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  return std::find(std::begin(kWords), std::end(kWords), word) != std::end(kWords);
+}
+
+bool is_plain(const std::string& text) {
+  const auto safe = [](char c) {
+    return is_letter(c) || is_digit(c) || std::string_view("_-./+").find(c) != std::string_view::npos;
+  };
+  return !text.empty() && (is_letter(text[0]) || text[0] == '_' || text[0] == '/') && !is_reserved(text) &&
+         std::all_of(text.begin(), text.end(), safe);
+}
+
+std::string print_text(const std::string& name, const std::string& text) {
+  constexpr const char* kDigits = "0123456789abcdef";
+  if (is_plain(text)) return text;
+  require(is_utf8(text), name, ": text in UTF-8 is wanted, got ", quoted(text));
+  std::string out = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '\n') {
+      out += "\\n";
+    } else if (is_control(c) || c == '\t') {
+      out.append("\\x").append(1, kDigits[byte >> 4]).append(1, kDigits[byte & 15]);
+    } else {
+      out.append(c == '"' || c == '\\' ? "\\" : "").append(1, c);
+    }
+  }
+  return out + '"';
+}
+
+std::string print_value(const OptionInfo& option) {
+  if (option.type == "text") return print_text(option.name, option.value);
+  if (option.type != "list") return option.value;
+  std::vector<std::string> entries;
+  detail::parse_option(option.name, option.value, entries);
+  std::string out = "[";
+  for (const std::string& entry : entries) out += (out.size() > 1 ? ", " : "") + print_text(option.name, entry);
+  return out + ']';
+}
+
+/// A mapping, or an option where `option` is set.
+struct Node {
+  std::string key;
+  const OptionInfo* option = nullptr;
+  std::vector<Node> children;
+};
+
+/// Where to put an option: the mappings of its name, made where they are missing. A name that is itself an option's
+/// ("model" beside "model.hidden") cannot be a mapping, so its dot stays in the key.
+void insert(Node& root, const OptionInfo& option, const std::set<std::string_view>& names) {
+  const std::string_view name = option.name;
+  Node* node = &root;
+  size_t begin = 0;
+  for (size_t dot = name.find('.'); dot != std::string_view::npos; dot = name.find('.', dot + 1)) {
+    if (names.contains(name.substr(0, dot))) continue;
+    const std::string_view key = name.substr(begin, dot - begin);
+    const auto same = [&](const Node& child) { return child.option == nullptr && child.key == key; };
+    auto child = std::find_if(node->children.begin(), node->children.end(), same);
+    if (child == node->children.end()) child = node->children.insert(child, Node{std::string(key), nullptr, {}});
+    node = &*child;
+    begin = dot + 1;
+  }
+  node->children.push_back({std::string(name.substr(begin)), &option, {}});
+}
+
+void print(const Node& node, const std::string& indent, bool help, std::string& out) {
+  for (const Node& child : node.children) {
+    out += indent + child.key + ":";
+    if (child.option == nullptr) {
+      out += "\n";
+      print(child, indent + "  ", help, out);
+      continue;
+    }
+    out += " " + print_value(*child.option);
+    if (help && !child.option->help.empty()) out += "  # " + child.option->help;
+    out += "\n";
+  }
+}
+
+}  // namespace
+
+SettingList parse_recipe(std::string_view text, const std::string& name) {
+  require(text.size() <= kMostBytes, name, ": at most ", kMostBytes, " bytes are wanted, got ", text.size());
+  check_lines(text, name);
+  RecipeReader reader(name);
+  try {
+    // Without the comment, yaml-cpp 0.7 would take a quotation that is still open at the last line's end.
+    std::istringstream in(std::string(text) + (text.ends_with('\n') ? "#" : "\n#"));
+    YAML::Parser parser(in);
+    require(parser.HandleNextDocument(reader), name, ": options (name: value) are wanted, got none");
+    parser.HandleNextDocument(reader);  // the reader refuses a second one
+  } catch (const YAML::Exception& error) {
+    fail(reader.at(error.mark), ": YAML is wanted, got: ", error.msg);
+  }
+  return std::move(reader.settings);
+}
+
+SettingList read_recipe(const std::filesystem::path& path) {
+  return parse_recipe(read_file(path, kMostBytes), path.native());
+}
+
+std::string print_recipe(std::span<const OptionInfo> options, bool help) {
+  std::set<std::string_view> names;
+  for (const OptionInfo& option : options) {
+    require(names.insert(option.name).second, "recipe: ", option.name, ": wanted once, got it again");
+  }
+  Node root;
+  for (const OptionInfo& option : options) insert(root, option, names);
+  std::string out;
+  print(root, "", help, out);
+  return out.empty() ? "{}\n" : out;
+}
+
+}  // namespace attend

@@ -1,0 +1,140 @@
+#include "attend/base/replacement.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdint>
+#include <system_error>
+
+#include "attend/base/error.h"
+
+namespace attend {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kMark = ".tmp-";
+
+fs::path folder_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
+
+/// Whether `name` is one that Replacement gives: `file`.tmp-process-number.
+bool is_temporary(std::string_view name, std::string_view file) {
+  if (!name.starts_with(file)) return false;
+  name.remove_prefix(file.size());
+  if (!name.starts_with(kMark)) return false;
+  name.remove_prefix(kMark.size());
+  const size_t dash = name.find('-');
+  const auto number = [](std::string_view text) {
+    return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+  };
+  return dash != std::string_view::npos && number(name.substr(0, dash)) && number(name.substr(dash + 1));
+}
+
+/// Who writes holds a lock, which ends with the process: a temporary file that can be locked has nobody behind it.
+void remove_left(const fs::path& path) {
+  std::error_code error;
+  fs::directory_iterator entry(folder_of(path), error);
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    if (!is_temporary(entry->path().filename().native(), path.filename().native())) continue;
+    const Descriptor left(::open(entry->path().c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
+    if (left.open() && ::flock(left.number(), LOCK_EX | LOCK_NB) == 0) ::unlink(entry->path().c_str());
+  }
+}
+
+/// Whether the file still has a name: another writer may have taken it for one that was left, before it was locked.
+bool locked_in_time(int file) {
+  while (::flock(file, LOCK_EX) != 0 && errno == EINTR) {
+  }
+  struct stat status {};
+  return ::fstat(file, &status) == 0 && status.st_nlink > 0;
+}
+
+}  // namespace
+
+std::string system_reason(int error) { return std::generic_category().message(error); }
+
+bool Descriptor::close() { return number_ < 0 || ::close(std::exchange(number_, -1)) == 0; }
+
+Replacement::Replacement(fs::path path, std::string_view where)
+    : path_(std::move(path)),
+      where_((where.empty() ? "" : std::string(where) + ": ") + path_.native()),
+      file_(create()) {
+  require_done(file_.open(), "create a file beside it");
+}
+
+Replacement::~Replacement() {
+  if (!done_ && file_.open()) ::unlink(temporary_.c_str());
+}
+
+int Replacement::create() {
+  static std::atomic<uint64_t> count{0};
+  remove_left(path_);
+  for (;;) {
+    temporary_ = path_;
+    temporary_ += std::string(kMark) + std::to_string(::getpid()) + "-" + std::to_string(count++);
+    const int file = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (file < 0 && errno != EEXIST && errno != EINTR) return file;
+    if (file >= 0 && locked_in_time(file)) return file;
+    if (file >= 0) ::close(file);
+  }
+}
+
+void Replacement::write(std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::write(file_.number(), bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) continue;
+    require_done(count >= 0, "write it");
+    bytes = bytes.subspan(static_cast<size_t>(count));
+  }
+}
+
+void Replacement::commit() {
+  require_done(::fsync(file_.number()) == 0, "sync it");
+  // Renamed before it is closed, which would end the lock.
+  require_done(::rename(temporary_.c_str(), path_.c_str()) == 0, "replace it");
+  done_ = true;
+  require_done(file_.close(), "close it");
+  // The new name is on the disk only when the folder is.
+  const Descriptor folder(::open(folder_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  require_done(folder.open(), "open its folder");
+  // EINVAL: a file system that cannot sync a folder; there is nothing more to do there.
+  require_done(::fsync(folder.number()) == 0 || errno == EINVAL, "sync its folder");
+}
+
+void Replacement::require_done(bool done, const char* what) const {
+  if (!done) fail(where_, ": wanted to ", what, ", got: ", system_reason(errno));
+}
+
+void write_file(const fs::path& path, std::string_view bytes) {
+  Replacement file(path);
+  file.write(std::as_bytes(std::span(bytes)));
+  file.commit();
+}
+
+std::string read_file(const fs::path& path, size_t most) {
+  // O_NONBLOCK: a named pipe must be refused below, not waited for.
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file.open()) fail(path.native(), ": wanted to open the file, got: ", system_reason(errno));
+  struct stat status {};
+  if (::fstat(file.number(), &status) != 0) {
+    fail(path.native(), ": wanted the file's size, got: ", system_reason(errno));
+  }
+  require(S_ISREG(status.st_mode), path.native(), ": wanted a regular file, got a folder, a pipe or a device");
+  std::string bytes;
+  char part[1 << 16];
+  for (;;) {  // to its end, whatever size was reported: it may grow, and files of /proc report none
+    const ssize_t count = ::read(file.number(), part, sizeof(part));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) fail(path.native(), ": wanted to read it, got: ", system_reason(errno));
+    if (count == 0) return bytes;
+    bytes.append(part, static_cast<size_t>(count));
+    require(bytes.size() <= most, path.native(), ": wanted at most ", most, " bytes, got more");
+  }
+}
+
+}  // namespace attend

@@ -1,0 +1,63 @@
+// Files that are replaced as a whole: written under a temporary name, synced, renamed. A kill at any moment leaves the old
+// file or the new one.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace attend {
+
+/// The system's reason for an error number: "No space left on device".
+std::string system_reason(int error);
+
+/// An open file of the system, closed at the end.
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() { close(); }
+  int number() const { return number_; }
+  bool open() const { return number_ >= 0; }
+  /// False if the system reports that something written before did not arrive (errno says why).
+  bool close();
+
+ private:
+  int number_;
+};
+
+/// A file `path`.tmp-process-number beside `path`. commit() puts it in the place of `path`; without that it is removed.
+/// Several may replace the same file at once: the last commit stays. What a killed process left is removed by whoever
+/// writes that file next.
+class Replacement {
+ public:
+  /// `where` begins every message, before the path.
+  explicit Replacement(std::filesystem::path path, std::string_view where = "");
+  Replacement(const Replacement&) = delete;
+  Replacement& operator=(const Replacement&) = delete;
+  ~Replacement();
+
+  void write(std::span<const std::byte> bytes);
+  void commit();
+
+ private:
+  int create();
+  void require_done(bool done, const char* what) const;
+
+  std::filesystem::path path_, temporary_;
+  std::string where_;
+  Descriptor file_;
+  bool done_ = false;
+};
+
+/// Puts a file with these bytes in the place of `path`.
+void write_file(const std::filesystem::path& path, std::string_view bytes);
+
+/// All bytes of a regular file; one that has more than `most` is refused.
+std::string read_file(const std::filesystem::path& path, size_t most);
+
+}  // namespace attend
