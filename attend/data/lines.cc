@@ -190,8 +190,8 @@ bool LineReader::next(std::string& line) {
   }
   if (number_ == 1) drop_byte_order_mark(line);
   if (line.ends_with('\r')) line.pop_back();
-  require(line.find('\0') == line.npos, where(), ": text is wanted, got a zero byte");
   check_utf8(where(), line);
+  require(line.find('\0') == line.npos, where(), ": text is wanted, got a zero byte");
   return true;
 }
 
