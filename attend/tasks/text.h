@@ -140,8 +140,8 @@ struct TextPair {
   data::Links links;
 };
 
-/// Told what is being prepared: "12,000 pairs read", with how much of how much is done (0: not known).
-using Prepared = std::function<void(const std::string& what, int64_t done, int64_t total)>;
+/// Told what is being prepared: "learning the vocabulary".
+using Prepared = std::function<void(const std::string& what)>;
 
 /// A run made ready: pairs read, vocabularies learnt, pairs encoded.
 class TextTraining {
@@ -156,12 +156,15 @@ class TextTraining {
   const std::vector<TextPair>& valid() const { return valid_; }
 
  private:
+  void encode_valid();
   train::Validation validate(const models::Model& model) const;
 
   std::unique_ptr<TextModel> model_;
   std::unique_ptr<data::EncodedPairs> pairs_;
   data::FilterReport filtered_;
   std::vector<TextPair> valid_;
+  std::vector<data::Batch> valid_batches_;
+  mutable size_t samples_ = 0;
   std::unique_ptr<data::Batches> batches_;
   std::unique_ptr<train::Trainer> trainer_;
 };

@@ -127,6 +127,13 @@ void Trainer::check_room() const {
   fs::remove(probe);
 }
 
+void Trainer::save_start() {
+  std::error_code ignored;
+  fs::remove_all(folder_ / "average", ignored);  // of an earlier run
+  models::save_weights(model_, folder_ / kWeights);
+  save();
+}
+
 fs::path Trainer::kept(int64_t step) const {
   return folder_ / "average" / ("step-" + std::to_string(step) + ".safetensors");
 }
@@ -274,10 +281,6 @@ bool Trainer::try_average(std::span<Watcher* const> watchers) {
 
 TrainResult Trainer::run(std::span<Watcher* const> watchers) {
   constexpr int64_t kReportEvery = 10;  // steps, so that reports do not depend on the clock
-  if (step() == 0 && place_->best_step < 0) {
-    models::save_weights(model_, folder_ / kWeights);
-    save();
-  }
   TrainResult result;
   double saved = now();
   const auto stopped = [&] { return std::ranges::any_of(watchers, [](Watcher* watcher) { return watcher->stop(); }); };

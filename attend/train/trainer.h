@@ -116,6 +116,8 @@ class Trainer {
 
   /// Refuses a folder that cannot be written, or a disk without room for all that the run will keep.
   void check_room() const;
+  /// Writes the weights as they are, so that from here on there is a model to load and to resume.
+  void save_start();
   /// Goes on from the folder's checkpoint.
   void resume();
   /// Trains to the end, or until a watcher stops it. Throws Error where the loss is not finite, with step and rate.

@@ -1,0 +1,95 @@
+#include "attend/data/batches.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+#include "attend/base/error.h"
+#include "attend/base/random.h"
+
+namespace attend::data {
+namespace {
+
+/// Pairs that are sorted together: enough that a batch holds pairs of much the same lengths, few enough that a large corpus
+/// gives other batches in each epoch.
+constexpr size_t kPool = size_t{1} << 16;
+
+/// Fisher & Yates. Not std::shuffle, whose result differs between libraries.
+template <class T>
+void shuffle(std::vector<T>& list, Random& random) {
+  for (size_t i = list.size(); i > 1; --i) std::swap(list[i - 1], list[random.below(i)]);
+}
+
+struct Lengths {
+  int64_t source, target;
+  int64_t longer() const { return std::max(source, target); }
+};
+
+Lengths lengths(const EncodedPairs& pairs, uint32_t row) {
+  return {pairs.source_length(row), pairs.target_length(row)};
+}
+
+/// By the longer side first: it is what the budget counts. Ties stay as they were shuffled.
+void sort_by_length(const EncodedPairs& pairs, std::span<uint32_t> pool) {
+  std::stable_sort(pool.begin(), pool.end(), [&](uint32_t a, uint32_t b) {
+    const Lengths x = lengths(pairs, a), y = lengths(pairs, b);
+    return std::tuple(x.longer(), x.source, x.target) < std::tuple(y.longer(), y.source, y.target);
+  });
+}
+
+void cut(const EncodedPairs& pairs, const BatchOptions& options, std::span<const uint32_t> pool,
+         std::vector<BatchRows>& batches) {
+  const int64_t most = options.sentences > 0 ? options.sentences : std::numeric_limits<int64_t>::max();
+  BatchRows rows;
+  int64_t longest = 0;
+  for (const uint32_t row : pool) {
+    const int64_t wanted = std::max(longest, lengths(pairs, row).longer()),
+                  count = static_cast<int64_t>(rows.size()) + 1;
+    if (!rows.empty() && (wanted > options.tokens / count || count > most)) {
+      batches.push_back(std::exchange(rows, {}));
+      longest = 0;
+    }
+    rows.push_back(row);
+    longest = std::max(longest, lengths(pairs, row).longer());
+  }
+  if (!rows.empty()) batches.push_back(std::move(rows));
+}
+
+std::vector<int32_t> copied(std::span<const int32_t> ids) { return {ids.begin(), ids.end()}; }
+
+}  // namespace
+
+Batches::Batches(const EncodedPairs& pairs, const BatchOptions& options) : pairs_(&pairs), options_(options) {
+  require(options.tokens > 0, "tokens: at least 1 is wanted, got ", options.tokens);
+  require(options.sentences >= 0, "sentences: 0 or more are wanted, got ", options.sentences);
+  require(pairs.size() > 0 && pairs.size() <= std::numeric_limits<uint32_t>::max(),
+          "Batches: 1 to 2^32 - 1 pairs are wanted, got ", pairs.size());
+}
+
+std::vector<BatchRows> Batches::epoch(int64_t number) const {
+  Random random = Random(static_cast<uint64_t>(options_.seed), static_cast<uint64_t>(number)).named("batches");
+  std::vector<uint32_t> rows(static_cast<size_t>(pairs_->size()));
+  std::iota(rows.begin(), rows.end(), 0u);
+  shuffle(rows, random);
+  std::vector<BatchRows> batches;
+  for (size_t at = 0; at < rows.size(); at += kPool) {
+    const std::span<uint32_t> pool = std::span(rows).subspan(at, std::min(kPool, rows.size() - at));
+    sort_by_length(*pairs_, pool);
+    cut(*pairs_, options_, pool, batches);
+  }
+  shuffle(batches, random);
+  return batches;
+}
+
+Batch Batches::batch(std::span<const uint32_t> rows) const {
+  std::vector<std::vector<int32_t>> source, target;
+  for (const uint32_t row : rows) {
+    source.push_back(copied(pairs_->source(row)));
+    target.push_back(copied(pairs_->target(row)));
+  }
+  return {Sequences(source), Sequences(target)};
+}
+
+}  // namespace attend::data

@@ -1,0 +1,152 @@
+#include "attend/data/encoded.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "attend/base/error.h"
+
+namespace attend::data {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kBuffer = size_t{1} << 18;  // ids, which is 1 MiB
+
+std::string system_reason(int error) { return std::generic_category().message(error); }
+
+/// 29000 → "29,000".
+std::string grouped(int64_t number) {
+  std::string digits = std::to_string(number);
+  for (ptrdiff_t at = static_cast<ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3) {
+    digits.insert(static_cast<size_t>(at), ",");
+  }
+  return digits;
+}
+
+/// A number as short as it can be: 9, 2.5.
+std::string plain(double number) {
+  std::ostringstream text;
+  text << number;
+  return text.str();
+}
+
+/// A new file that has no name any more.
+int create_unnamed(const fs::path& folder) {
+  std::string name = (folder / "attend-pairs-XXXXXX").native();
+  const int file = ::mkostemp(name.data(), O_CLOEXEC);
+  if (file < 0) fail(folder.native(), ": wanted to create a file for encoded pairs, got: ", system_reason(errno));
+  ::unlink(name.c_str());
+  return file;
+}
+
+}  // namespace
+
+std::string FilterReport::text() const {
+  std::string text = grouped(read) + " pairs read; " + grouped(kept) + " kept";
+  if (empty > 0) text += "; " + grouped(empty) + " with an empty side";
+  if (too_long > 0) text += "; " + grouped(too_long) + " longer than " + grouped(filter.longest) + " tokens";
+  if (ratio > 0)
+    text += "; " + grouped(ratio) + " with a side over " + plain(filter.ratio) + " times as long as the other";
+  return text;
+}
+
+std::span<const int32_t> EncodedPairs::part(int64_t k) const {
+  require(k >= 0 && k / 2 < size(), "EncodedPairs: a pair from 0 to ", size() - 1, " is wanted, got ", k / 2);
+  return {ids_.get() + (*bounds_)[static_cast<size_t>(k)], static_cast<size_t>(length(k))};
+}
+
+EncodedPairsWriter::EncodedPairsWriter(fs::path folder, PairFilter filter) : folder_(std::move(folder)) {
+  require(filter.longest >= 0, "longest: 0 or more tokens are wanted, got ", filter.longest);
+  require(filter.ratio == 0 || filter.ratio >= 1, "ratio: 0, or at least 1, is wanted, got ", filter.ratio);
+  report_.filter = filter;
+  file_ = create_unnamed(folder_);
+  buffer_.reserve(kBuffer);
+}
+
+EncodedPairsWriter::~EncodedPairsWriter() {
+  if (file_ >= 0) ::close(file_);
+}
+
+bool EncodedPairsWriter::add(std::span<const int32_t> source, std::span<const int32_t> target) {
+  require(file_ >= 0, "EncodedPairsWriter: pairs are wanted before finish(), got one after it");
+  if (!admit(source.size(), target.size())) return false;
+  append(source);
+  append(target);
+  return true;
+}
+
+bool EncodedPairsWriter::admit(size_t source, size_t target) {
+  const size_t shorter = std::min(source, target), longer = std::max(source, target);
+  const PairFilter& filter = report_.filter;
+  ++report_.read;
+  int64_t* reason = &report_.kept;
+  if (shorter == 0) {
+    reason = &report_.empty;
+  } else if (filter.longest > 0 && longer > static_cast<size_t>(filter.longest)) {
+    reason = &report_.too_long;
+  } else if (filter.ratio > 0 && static_cast<double>(longer) > filter.ratio * static_cast<double>(shorter)) {
+    reason = &report_.ratio;
+  }
+  ++*reason;
+  return reason == &report_.kept;
+}
+
+void EncodedPairsWriter::append(std::span<const int32_t> ids) {
+  bounds_.push_back(bounds_.back() + ids.size());
+  while (!ids.empty()) {
+    const std::span<const int32_t> part = ids.first(std::min(ids.size(), kBuffer - buffer_.size()));
+    buffer_.insert(buffer_.end(), part.begin(), part.end());
+    ids = ids.subspan(part.size());
+    if (buffer_.size() == kBuffer) flush();
+  }
+}
+
+void EncodedPairsWriter::flush() {
+  std::span<const std::byte> bytes = std::as_bytes(std::span(buffer_));
+  while (!bytes.empty()) {
+    const ssize_t count = ::write(file_, bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) {
+      fail(folder_.native(), ": wanted room for ", grouped(static_cast<int64_t>(bytes.size())),
+           " bytes of encoded pairs behind ", grouped(static_cast<int64_t>(written_)), ", got: ", system_reason(errno));
+    }
+    bytes = bytes.subspan(static_cast<size_t>(count));
+    written_ += static_cast<uint64_t>(count);
+  }
+  buffer_.clear();
+}
+
+EncodedPairs EncodedPairsWriter::finish() {
+  require(file_ >= 0, "EncodedPairsWriter: finish() is wanted once, got it again");
+  flush();
+  EncodedPairs pairs;
+  if (written_ > 0) {
+    const size_t size = written_;
+    // Only this process knows the file, so nobody can shorten it under the mapping.
+    void* mapped = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, file_, 0);
+    if (mapped == MAP_FAILED) fail(folder_.native(), ": wanted to map encoded pairs, got: ", system_reason(errno));
+    pairs.ids_ = {static_cast<const int32_t*>(mapped),
+                  [size](const int32_t* ids) { ::munmap(const_cast<int32_t*>(ids), size); }};
+  }
+  pairs.bounds_ = std::make_shared<const std::vector<uint64_t>>(std::move(bounds_));
+  ::close(std::exchange(file_, -1));
+  return pairs;
+}
+
+EncodedCorpus encode_pairs(PairReader& reader, const Tokeniser& source, const Tokeniser& target, const fs::path& folder,
+                           const PairFilter& filter) {
+  EncodedPairsWriter writer(folder, filter);
+  for (Pair pair; reader.next(pair);) writer.add(source.encode(pair.source), target.encode(pair.target));
+  require(writer.report().kept > 0, reader.where(),
+          ": pairs are wanted, got none that the filter keeps: ", writer.report().text());
+  const FilterReport report = writer.report();
+  return {writer.finish(), report};
+}
+
+}  // namespace attend::data

@@ -1,0 +1,97 @@
+// Pairs of sentences as ids, on disk: a corpus may be larger than memory.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "attend/data/pairs.h"
+#include "attend/data/tokeniser.h"
+
+namespace attend::data {
+
+/// Which pairs are left out, as Moses' clean-corpus does it. A pair with an empty side is left out always.
+struct PairFilter {
+  int64_t longest = 100;
+  double ratio = 9;
+
+  template <class Visit>
+  void fields(Visit&& visit) {
+    visit("longest", longest, "pairs with a side of more tokens are left out; 0: none are");
+    visit("ratio", ratio,
+          "pairs with a side that many times as long as the other are left out if it is longer still; 0: none");
+  }
+};
+
+struct FilterReport {
+  int64_t read = 0, kept = 0, empty = 0, too_long = 0, ratio = 0;
+  PairFilter filter;
+
+  /// "29,000 pairs read; 28,950 kept; 10 with an empty side; 40 longer than 100 tokens".
+  std::string text() const;
+};
+
+/// Pairs that are mapped into memory as they are asked for. Copies share them.
+class EncodedPairs {
+ public:
+  EncodedPairs() = default;
+
+  int64_t size() const { return bounds_ ? static_cast<int64_t>(bounds_->size() / 2) : 0; }
+  std::span<const int32_t> source(int64_t i) const { return part(2 * i); }
+  std::span<const int32_t> target(int64_t i) const { return part(2 * i + 1); }
+  int64_t source_length(int64_t i) const { return length(2 * i); }
+  int64_t target_length(int64_t i) const { return length(2 * i + 1); }
+
+ private:
+  friend class EncodedPairsWriter;
+  int64_t length(int64_t k) const {
+    return static_cast<int64_t>((*bounds_)[static_cast<size_t>(k) + 1] - (*bounds_)[static_cast<size_t>(k)]);
+  }
+  std::span<const int32_t> part(int64_t k) const;
+
+  std::shared_ptr<const std::vector<uint64_t>>
+      bounds_;                          // of source 0, target 0, source 1, … in ids_; 16 bytes per pair
+  std::shared_ptr<const int32_t> ids_;  // the mapping
+};
+
+/// Writes pairs to a file in `folder` that has no name: it goes with the last EncodedPairs of it, also when the program is
+/// killed.
+class EncodedPairsWriter {
+ public:
+  explicit EncodedPairsWriter(std::filesystem::path folder, PairFilter filter = {});
+  EncodedPairsWriter(const EncodedPairsWriter&) = delete;
+  EncodedPairsWriter& operator=(const EncodedPairsWriter&) = delete;
+  ~EncodedPairsWriter();
+
+  /// False if the filter left the pair out.
+  bool add(std::span<const int32_t> source, std::span<const int32_t> target);
+  const FilterReport& report() const { return report_; }
+  /// The pairs; nothing can be added afterwards.
+  EncodedPairs finish();
+
+ private:
+  bool admit(size_t source, size_t target);
+  void append(std::span<const int32_t> ids);
+  void flush();
+
+  std::filesystem::path folder_;
+  FilterReport report_;
+  int file_ = -1;
+  std::vector<int32_t> buffer_;
+  uint64_t written_ = 0;
+  std::vector<uint64_t> bounds_{0};
+};
+
+struct EncodedCorpus {
+  EncodedPairs pairs;
+  FilterReport report;
+};
+
+/// All pairs of `reader`, as tokens; a corpus of which the filter leaves nothing is refused.
+EncodedCorpus encode_pairs(PairReader& reader, const Tokeniser& source, const Tokeniser& target,
+                           const std::filesystem::path& folder, const PairFilter& filter = {});
+
+}  // namespace attend::data

@@ -1,0 +1,53 @@
+// Lines of text files, plain or gzip. The text is distrusted: what is not UTF-8 is refused by file and line.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "attend/data/unicode.h"
+
+namespace attend::data {
+
+class TextBytes;
+
+/// Reads one line after the other; only the line at hand is in memory. Gzip is known by its first two bytes, not by the
+/// file's name; several members in a row are one text. "\n" and "\r\n" end a line, the last one may go without. A byte order
+/// mark at the start is dropped.
+class LineReader {
+ public:
+  static constexpr size_t kLongest = size_t{16} << 20;
+
+  /// A file or a pipe.
+  explicit LineReader(const std::filesystem::path& path);
+  /// `bytes` as if they were a file of that name; they have to outlive the reader.
+  LineReader(std::span<const std::byte> bytes, std::string name);
+  LineReader(LineReader&&) noexcept;
+  LineReader& operator=(LineReader&&) noexcept;
+  ~LineReader();
+
+  /// False after the last line. Throws Error by file and line for: what is not UTF-8, a zero byte, a line of more than
+  /// kLongest bytes, damaged gzip.
+  bool next(std::string& line);
+  /// Of the line that next() gave last, counted from 1; 0 before the first.
+  int64_t number() const { return number_; }
+  const std::string& name() const { return name_; }
+  /// "file:line".
+  std::string where() const { return name_ + ":" + std::to_string(number_); }
+
+ private:
+  bool read_line(std::string& line);
+
+  std::string name_;
+  std::unique_ptr<TextBytes> bytes_;
+  std::span<const char> chunk_;  // read, but not yet given
+  int64_t number_ = 0;
+};
+
+std::vector<std::string> read_lines(const std::filesystem::path& path);
+
+}  // namespace attend::data

@@ -1,0 +1,230 @@
+#include "attend/data/subwords.h"
+
+#include <sentencepiece_processor.h>
+#include <sentencepiece_trainer.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <unordered_map>
+#include <utility>
+
+#include "attend/base/error.h"
+#include "attend/base/names.h"
+#include "attend/base/random.h"
+#include "attend/data/subword_model.h"
+#include "attend/data/unicode.h"
+#include "attend/data/whole_file.h"
+
+namespace sentencepiece::logging {
+void SetMinLogLevel(int level);  // exported, but in none of the installed headers
+}
+
+namespace attend::data {
+namespace {
+
+namespace fs = std::filesystem;
+namespace sp = sentencepiece;
+
+constexpr size_t kLargestModel = size_t{256} << 20;
+constexpr size_t kMostLines = 2'000'000;
+constexpr size_t kLongestLine = 4096;  // longer ones would be left out: its max_sentence_length
+
+/// SentencePiece writes to standard error; the library never does. 3 leaves only what ends the program.
+void silence() { sp::logging::SetMinLogLevel(3); }
+
+void require_ok(const sp::util::Status& status, std::string_view where, std::string_view wanted) {
+  if (!status.ok()) fail(where, ": wanted ", wanted, ", got: ", status.error_message());
+}
+
+/// Each kind of white space as a space, so that places stay.
+std::string with_plain_spaces(std::string_view text) {
+  std::string plain(text);
+  for (char& c : plain) {
+    if (c >= '\t' && c <= '\r') c = ' ';
+  }
+  return plain;
+}
+
+class Subwords : public Tokeniser {
+ public:
+  /// `where` begins messages.
+  Subwords(std::string model, const std::string& where) : model_(std::move(model)) {
+    silence();
+    check_subword_model(where, model_);
+    try {
+      require_ok(processor_.LoadFromSerializedProto(model_), where, "a SentencePiece model");
+    } catch (const Error&) {
+      throw;
+    } catch (const std::exception& problem) {  // its tables throw when keys are out of order
+      fail(where, ": wanted a SentencePiece model, got: ", problem.what());
+    }
+    require(processor_.pad_id() == kPad && processor_.unk_id() == kUnknown && processor_.bos_id() == kBegin &&
+                processor_.eos_id() == kEnd,
+            where, ": wanted <pad>, <unk>, <s>, </s> as ids 0, 1, 2, 3, got ", processor_.pad_id(), ", ",
+            processor_.unk_id(), ", ", processor_.bos_id(), ", ", processor_.eos_id());
+  }
+
+  int64_t size() const override { return processor_.GetPieceSize(); }
+
+  void save(const fs::path& folder, std::string_view stem) const override {
+    write_file(folder / (std::string(stem) + ".spm"), model_);
+  }
+
+ protected:
+  Placed place(std::string_view text) const override {
+    sp::ImmutableSentencePieceText pieces;
+    require_ok(processor_.Encode(with_plain_spaces(text), pieces.mutable_proto()), "encode", "subwords");
+    Placed placed;
+    for (size_t i = 0; i < pieces.pieces_size(); ++i) {
+      const auto piece = pieces.pieces(static_cast<int>(i));
+      placed.ids.push_back(static_cast<int32_t>(piece.id()));
+      placed.begin.push_back(piece.begin());
+    }
+    return placed;
+  }
+
+  Spelt spell(const std::vector<int32_t>& ids) const override {
+    sp::ImmutableSentencePieceText pieces;
+    require_ok(processor_.Decode(ids, pieces.mutable_proto()), "decode", "text");
+    Spelt spelt{pieces.text(), {}};
+    for (size_t i = 0; i < pieces.pieces_size(); ++i) spelt.begin.push_back(pieces.pieces(static_cast<int>(i)).begin());
+    require(spelt.begin.size() == ids.size(), "decode: wanted ", ids.size(), " pieces, got ", spelt.begin.size());
+    return spelt;
+  }
+
+  std::string show(int32_t id) const override { return processor_.IdToPiece(id); }
+
+ private:
+  std::string model_;
+  sp::SentencePieceProcessor processor_;
+};
+
+// Training.
+
+/// At most kMostLines of the text, each as likely as any other (Vitter 1985, algorithm R), by a fixed seed.
+std::vector<std::string> sample_lines(const NextLine& next) {
+  std::vector<std::string> lines;
+  Random random = Random().named("subwords");
+  uint64_t count = 0;
+  for (std::string line; next(line); ++count) {
+    if (lines.size() < kMostLines) {
+      lines.push_back(with_plain_spaces(line));
+    } else if (const uint64_t at = random.below(count + 1); at < kMostLines) {
+      lines[at] = with_plain_spaces(line);
+    }
+  }
+  return lines;
+}
+
+/// Hands out lines in parts that are not too long, cut at a space where there is one: no subword goes across it.
+class Parts : public sp::SentenceIterator {
+ public:
+  explicit Parts(std::vector<std::string> lines) : lines_(std::move(lines)) { take(); }
+  bool done() const override { return done_; }
+  void Next() override { take(); }
+  const std::string& value() const override { return part_; }
+  sp::util::Status status() const override { return {}; }
+
+ private:
+  void take() {
+    while (at_ < lines_.size() && from_ >= lines_[at_].size()) {
+      std::string().swap(lines_[at_++]);  // the trainer keeps its own copy
+      from_ = 0;
+    }
+    done_ = at_ == lines_.size();
+    if (done_) return;
+    const std::string_view rest = std::string_view(lines_[at_]).substr(from_);
+    part_ = rest.substr(0, part_size(rest));
+    from_ += part_.size();
+  }
+
+  static size_t part_size(std::string_view rest) {
+    if (rest.size() <= kLongestLine) return rest.size();
+    const size_t space = rest.rfind(' ', kLongestLine - 1);
+    if (space != rest.npos && space > 0) return space;
+    size_t size = kLongestLine;
+    while (size > 1 && (static_cast<uint8_t>(rest[size]) & 0xC0) == 0x80) --size;  // not within a character
+    return size;
+  }
+
+  std::vector<std::string> lines_;
+  size_t at_ = 0, from_ = 0;
+  std::string part_;
+  bool done_ = false;
+};
+
+/// Rules "capital<tab>small", in hexadecimal, as a file while this lives: the trainer reads them from one only.
+class CaseRules {
+ public:
+  CaseRules() : path_((fs::temp_directory_path() / "attend-case-XXXXXX").native()) {
+    const int file = ::mkstemp(path_.data());
+    require(file >= 0, path_, ": wanted a temporary file, got none");
+    ::close(file);
+    std::string rules;
+    for (const CasePair& pair : case_pairs()) {
+      char rule[32];
+      std::snprintf(rule, sizeof(rule), "%X\t%X\n", static_cast<unsigned>(pair.capital),
+                    static_cast<unsigned>(pair.small));
+      rules += rule;
+    }
+    write_file(path_, rules);
+  }
+  CaseRules(const CaseRules&) = delete;
+  CaseRules& operator=(const CaseRules&) = delete;
+  ~CaseRules() { ::unlink(path_.c_str()); }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+struct Normalisation {
+  std::string_view name;
+  const char *rule, *lowercase_rule;  // nullptr: by CaseRules
+};
+constexpr Normalisation kNormalisations[] = {
+    {"none", "identity", nullptr},
+    {"nfkc", "nmt_nfkc", "nmt_nfkc_cf"},
+};
+
+}  // namespace
+
+std::unique_ptr<Tokeniser> train_subwords(const TokeniserOptions& options, const NextLine& next) {
+  silence();
+  const Normalisation& normalisation = row_named("normalise", kNormalisations, options.normalise);
+  std::unordered_map<std::string, std::string> settings = {
+      {"model_type", options.kind},
+      {"vocab_size", std::to_string(options.vocabulary)},
+      {"character_coverage", std::to_string(options.coverage)},
+      {"hard_vocab_limit", "false"},
+      {"max_sentence_length", std::to_string(kLongestLine)},
+      {"num_threads", "4"},  // not the machine's number: sums over threads, and with them the pieces, depend on it
+      {"pad_id", std::to_string(kPad)},
+      {"unk_id", std::to_string(kUnknown)},
+      {"bos_id", std::to_string(kBegin)},
+      {"eos_id", std::to_string(kEnd)},
+      {"unk_surface", std::string(Tokeniser::kUnknownText)},
+      {"minloglevel", "3"},
+  };
+  std::unique_ptr<CaseRules> rules;
+  const char* rule = options.lowercase ? normalisation.lowercase_rule : normalisation.rule;
+  if (rule != nullptr) {
+    settings["normalization_rule_name"] = rule;
+  } else {
+    rules = std::make_unique<CaseRules>();
+    settings["normalization_rule_tsv"] = rules->path();
+  }
+  Parts parts(sample_lines(next));
+  require(!parts.done(), "train_tokeniser: text is wanted, got none");
+  std::string model;
+  require_ok(sp::SentencePieceTrainer::Train(settings, &parts, &model), "train_tokeniser", "a vocabulary of this text");
+  return std::make_unique<Subwords>(std::move(model), "train_tokeniser");
+}
+
+std::unique_ptr<Tokeniser> load_subwords(const fs::path& path) {
+  return std::make_unique<Subwords>(read_file(path, kLargestModel), path.native());
+}
+
+}  // namespace attend::data

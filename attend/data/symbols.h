@@ -1,0 +1,15 @@
+// Vocabularies that are lists: whole words, or single characters.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+
+#include "attend/data/tokeniser.h"
+
+namespace attend::data {
+
+/// options.kind is "words" or "characters". The most frequent first, those equally frequent by their bytes.
+std::unique_ptr<Tokeniser> train_symbols(const TokeniserOptions& options, const NextLine& next);
+std::unique_ptr<Tokeniser> load_symbols(const std::filesystem::path& path);
+
+}  // namespace attend::data

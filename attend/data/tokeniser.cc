@@ -1,0 +1,139 @@
+#include "attend/data/tokeniser.h"
+
+#include <algorithm>
+
+#include "attend/base/error.h"
+#include "attend/base/names.h"
+#include "attend/data/subwords.h"
+#include "attend/data/symbols.h"
+#include "attend/data/unicode.h"
+
+namespace attend::data {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Kind {
+  std::string_view name;
+  std::unique_ptr<Tokeniser> (*train)(const TokeniserOptions&, const NextLine&);
+};
+constexpr Kind kKinds[] = {
+    {"unigram", train_subwords},
+    {"bpe", train_subwords},
+    {"words", train_symbols},
+    {"characters", train_symbols},
+};
+
+struct Format {
+  std::string_view ending;
+  std::unique_ptr<Tokeniser> (*load)(const fs::path&);
+};
+constexpr Format kFormats[] = {
+    {".spm", load_subwords},
+    {".words", load_symbols},
+    {".characters", load_symbols},
+};
+
+constexpr std::string_view kReserved[kFirstWord] = {"<pad>", "<unk>", "<s>", "</s>"};
+
+bool is_shown(int32_t id) { return id == kUnknown || id >= kFirstWord; }
+
+/// Words of `text`, and for each place in it the word there, or after it; the last one where none comes after.
+class WordMap {
+ public:
+  explicit WordMap(std::string_view text) {
+    for (const std::string_view word : split_words(text)) {
+      words_.emplace_back(word);
+      ends_.push_back(static_cast<size_t>(word.data() + word.size() - text.data()));
+    }
+  }
+
+  std::vector<std::string> words() const { return words_; }
+  int32_t at(size_t place) const {
+    const auto found = std::upper_bound(ends_.begin(), ends_.end(), place) - ends_.begin();
+    return static_cast<int32_t>(std::min(found, static_cast<ptrdiff_t>(ends_.size()) - 1));
+  }
+
+ private:
+  std::vector<std::string> words_;
+  std::vector<size_t> ends_;
+};
+
+void check_options(const TokeniserOptions& options) {
+  constexpr int64_t kMost = 10'000'000;
+  require(options.vocabulary > kFirstWord && options.vocabulary <= kMost, "vocabulary: ", kFirstWord + 1, " to ", kMost,
+          " tokens are wanted, got ", options.vocabulary);
+  require(options.coverage > 0 && options.coverage <= 1, "coverage: a share above 0, up to 1, is wanted, got ",
+          options.coverage);
+  require(options.min_count >= 1, "min_count: at least 1 is wanted, got ", options.min_count);
+}
+
+}  // namespace
+
+std::vector<int32_t> Tokeniser::encode(std::string_view text) const { return place(text).ids; }
+
+std::string Tokeniser::decode(std::span<const int32_t> ids) const { return spell(shown(ids)).text; }
+
+TokenisedWords Tokeniser::tokenise(std::string_view text) const {
+  const WordMap map(text);
+  Placed placed = place(text);
+  TokenisedWords result{std::move(placed.ids), map.words(), {}};
+  for (const size_t begin : placed.begin) result.word_of.push_back(map.at(begin));
+  return result;
+}
+
+TokenisedWords Tokeniser::words(std::span<const int32_t> ids) const {
+  const Spelt spelt = spell(shown(ids));
+  const WordMap map(spelt.text);
+  TokenisedWords result{{ids.begin(), ids.end()}, map.words(), {}};
+  auto begin = spelt.begin.begin();
+  for (const int32_t id : ids) result.word_of.push_back(is_shown(id) ? map.at(*begin++) : -1);
+  return result;
+}
+
+std::string Tokeniser::piece(int32_t id) const {
+  require(id >= 0 && id < size(), "piece: an id from 0 to ", size() - 1, " is wanted, got ", id);
+  return id < kFirstWord ? std::string(kReserved[id]) : show(id);
+}
+
+std::vector<int32_t> Tokeniser::shown(std::span<const int32_t> ids) const {
+  std::vector<int32_t> kept;
+  for (const int32_t id : ids) {
+    require(id >= 0 && id < size(), "decode: ids from 0 to ", size() - 1, " are wanted, got ", id);
+    if (is_shown(id)) kept.push_back(id);
+  }
+  return kept;
+}
+
+std::unique_ptr<Tokeniser> train_tokeniser(const TokeniserOptions& options, const NextLine& next) {
+  check_options(options);
+  const Kind& kind = row_named("kind", kKinds, options.kind);
+  int64_t number = 0;
+  return kind.train(options, [&](std::string& line) {
+    if (!next(line)) return false;
+    check_utf8("train_tokeniser: line " + std::to_string(++number), line);
+    return true;
+  });
+}
+
+std::unique_ptr<Tokeniser> load_tokeniser(const fs::path& folder, std::string_view stem) {
+  const Format* found = nullptr;
+  std::string endings;
+  for (const Format& format : kFormats) {
+    endings += (endings.empty() ? "" : ", ") + std::string(stem) + std::string(format.ending);
+    if (!fs::exists(folder / (std::string(stem) + std::string(format.ending)))) continue;
+    require(found == nullptr, folder.native(), ": one vocabulary is wanted, got ", stem, found ? found->ending : "",
+            " and ", stem, format.ending);
+    found = &format;
+  }
+  require(found != nullptr, folder.native(), ": a vocabulary is wanted (", endings, "), got none of them");
+  return found->load(folder / (std::string(stem) + std::string(found->ending)));
+}
+
+std::vector<std::string_view> tokeniser_kinds() {
+  std::vector<std::string_view> names;
+  for (const Kind& kind : kKinds) names.push_back(kind.name);
+  return names;
+}
+
+}  // namespace attend::data

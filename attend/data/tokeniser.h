@@ -1,0 +1,110 @@
+// Text ↔ ids: subwords (SentencePiece), words or characters. The ids of batch.h (kPad, kUnknown, kBegin, kEnd) are the same
+// in all of them.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attend/data/batch.h"
+
+namespace attend::data {
+
+struct TokeniserOptions {
+  std::string kind = "unigram";
+  int64_t vocabulary = 8000;
+  bool lowercase = false;
+  /// By default a text is kept to the letter: what is scored is then what its author wrote. NFKC makes "…" three dots and
+  /// wide letters narrow, in the output, too.
+  std::string normalise = "none";
+  /// 1 keeps every letter of a small corpus. In large ones of many signs (Chinese, or with noise) 0.9995 saves room.
+  double coverage = 1;
+  int64_t min_count = 1;
+
+  template <class Visit>
+  void fields(Visit&& visit) {
+    visit("kind", kind, "what a token is: unigram, bpe, words, characters");
+    visit("vocabulary", vocabulary, "most tokens, the 4 reserved ones included; fewer where the text has no more");
+    visit("lowercase", lowercase, "capitals become small letters");
+    visit("normalise", normalise, "none: the text stays as it is; nfkc: variants of a sign become one (unigram, bpe)");
+    visit("coverage", coverage, "share of the text whose signs are known (unigram, bpe, characters)");
+    visit("min_count", min_count, "rarer words or signs are unknown (words, characters)");
+  }
+};
+
+/// A text as tokens and as words (split_words), and which belongs to which.
+struct TokenisedWords {
+  std::vector<int32_t> ids;
+  std::vector<std::string> words;
+  /// For each token its word, in order; −1 for a token that shows nothing (kPad, kBegin, kEnd) and where there is no word. A
+  /// space, alone or as the "▁" of a subword, belongs to the word after it. A word may have no token (a sign that NFKC
+  /// leaves out).
+  std::vector<int32_t> word_of;
+};
+
+class Tokeniser {
+ public:
+  Tokeniser() = default;
+  Tokeniser(const Tokeniser&) = delete;
+  Tokeniser& operator=(const Tokeniser&) = delete;
+  virtual ~Tokeniser() = default;
+
+  /// Without kBegin and kEnd. White space of any kind and length counts as one space, none at the ends.
+  std::vector<int32_t> encode(std::string_view text) const;
+  /// kPad, kBegin and kEnd are left out, kUnknown is kUnknownText. An id outside of the vocabulary throws Error.
+  std::string decode(std::span<const int32_t> ids) const;
+  /// The words are those of `text` as it is.
+  TokenisedWords tokenise(std::string_view text) const;
+  /// The words are those of decode(ids).
+  TokenisedWords words(std::span<const int32_t> ids) const;
+  /// One token for display: "▁the", "<pad>".
+  std::string piece(int32_t id) const;
+
+  /// Ids are 0..size()−1.
+  virtual int64_t size() const = 0;
+  /// Writes folder/stem.spm (a SentencePiece model), .words or .characters (UTF-8: a line of settings, then
+  /// token<tab>count by falling count).
+  virtual void save(const std::filesystem::path& folder, std::string_view stem) const = 0;
+
+  static constexpr std::string_view kUnknownText = "⁇";
+
+ protected:
+  /// Tokens and the byte of the text at which each begins.
+  struct Placed {
+    std::vector<int32_t> ids;
+    std::vector<size_t> begin;
+  };
+  /// A text and the byte at which each of its tokens begins.
+  struct Spelt {
+    std::string text;
+    std::vector<size_t> begin;
+  };
+  virtual Placed place(std::string_view text) const = 0;
+  /// `ids` are within the vocabulary, without kPad, kBegin and kEnd.
+  virtual Spelt spell(const std::vector<int32_t>& ids) const = 0;
+  /// `id` is within the vocabulary, from kFirstWord on.
+  virtual std::string show(int32_t id) const = 0;
+
+ private:
+  std::vector<int32_t> shown(std::span<const int32_t> ids) const;
+};
+
+/// Gives one line after the other; false at the end.
+using NextLine = std::function<bool(std::string& line)>;
+
+/// The vocabulary of a text, the same for the same text. size() may be less than options.vocabulary. Subwords: of more than
+/// 2,000,000 lines a random choice is learned from.
+std::unique_ptr<Tokeniser> train_tokeniser(const TokeniserOptions& options, const NextLine& next);
+
+/// What save() wrote; the file's ending says which kind it is.
+std::unique_ptr<Tokeniser> load_tokeniser(const std::filesystem::path& folder, std::string_view stem);
+
+/// Names of the kinds, in the order of the table.
+std::vector<std::string_view> tokeniser_kinds();
+
+}  // namespace attend::data
