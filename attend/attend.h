@@ -25,7 +25,7 @@
 #include "attend/data/lines.h"
 #include "attend/data/pairs.h"
 #include "attend/data/tokeniser.h"
-#include "attend/data/unicode.h"
+#include "attend/data/utf8.h"
 #include "attend/decode/coverage.h"
 #include "attend/decode/ctc.h"
 #include "attend/decode/hypothesis.h"

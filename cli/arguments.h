@@ -4,6 +4,9 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 #include <optional>
+#include <string>
+
+#include "attend/base/names.h"
 
 namespace attend::cli {
 
@@ -20,6 +23,19 @@ inline std::optional<int> parse_arguments(CLI::App& app, int argc, char** argv) 
     std::cerr << "attend " << argv[0] << ": " << error.what() << " (see: attend " << argv[0] << " --help)\n";
     return 2;
   }
+}
+
+/// For CLI::Option::check: the name of a row of `table`; other names are refused with the nearest.
+template <class Table>
+auto a_row_of(const char* where, const Table& table) {
+  return [where, table](const std::string& name) -> std::string {
+    try {
+      row_named(where, table, name);
+      return "";
+    } catch (const Error& error) {
+      return error.what();
+    }
+  };
 }
 
 }  // namespace attend::cli

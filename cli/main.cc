@@ -28,6 +28,9 @@ struct Command {
 
 constexpr Command kCommands[] = {
     {"demo", "train a small network and watch it learn", "attend demo", demo},
+    {"eval", "score outputs against references: BLEU, chrF, exact match", "attend eval --output out.de --target ref.de",
+     eval},
+    {"list", "models, scores, aligns and the rest, with formula and paper", "attend list scores", list},
 #ifdef ATTEND_BENCH
     {"bench", "this machine's limit, and how close we come to it", "attend bench --json bench.json", bench},
 #endif

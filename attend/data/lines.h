@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "attend/data/unicode.h"
+#include "attend/data/utf8.h"
 
 namespace attend::data {
 

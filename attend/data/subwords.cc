@@ -14,7 +14,7 @@
 #include "attend/base/names.h"
 #include "attend/base/random.h"
 #include "attend/data/subword_model.h"
-#include "attend/data/unicode.h"
+#include "attend/data/utf8.h"
 #include "attend/data/whole_file.h"
 
 namespace sentencepiece::logging {

@@ -6,7 +6,7 @@
 #include "attend/base/names.h"
 #include "attend/data/subwords.h"
 #include "attend/data/symbols.h"
-#include "attend/data/unicode.h"
+#include "attend/data/utf8.h"
 
 namespace attend::data {
 namespace {

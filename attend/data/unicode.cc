@@ -1,152 +1,117 @@
 #include "attend/data/unicode.h"
 
 #include <algorithm>
-#include <cstdio>
-#include <cstring>
+#include <span>
 
 #include "attend/base/error.h"
+#include "attend/data/unicode_table.h"
 
 namespace attend::data {
 namespace {
 
-/// The well-formed sequences by their first byte; the second one is narrower where overlong forms, surrogates and what lies
-/// beyond U+10FFFF would begin. All further bytes are 80..BF.
-struct Form {
-  uint8_t first_from, first_to, second_from, second_to, length;
-};
-constexpr Form kForms[] = {
-    {0x00, 0x7F, 0x00, 0x00, 1}, {0xC2, 0xDF, 0x80, 0xBF, 2}, {0xE0, 0xE0, 0xA0, 0xBF, 3},
-    {0xE1, 0xEC, 0x80, 0xBF, 3}, {0xED, 0xED, 0x80, 0x9F, 3}, {0xEE, 0xEF, 0x80, 0xBF, 3},
-    {0xF0, 0xF0, 0x90, 0xBF, 4}, {0xF1, 0xF3, 0x80, 0xBF, 4}, {0xF4, 0xF4, 0x80, 0x8F, 4},
-};
+/// The row that holds `c`; null where none does.
+template <class Row>
+const Row* row_of(std::span<const Row> rows, char32_t c) {
+  const auto after = std::ranges::upper_bound(rows, c, {}, &Row::first);
+  if (after == rows.begin()) return nullptr;
+  const Row& row = *std::prev(after);
+  return c <= row.last ? &row : nullptr;
+}
 
-uint8_t byte_at(std::string_view text, size_t at) { return static_cast<uint8_t>(text[at]); }
+/// First bytes of a sequence: how long it is, which bits count, and the least that it may stand for.
+struct Lead {
+  unsigned char mask, pattern;
+  size_t length;
+  char32_t least;
+};
+constexpr Lead kLeads[] = {{0x80, 0x00, 1, 0}, {0xE0, 0xC0, 2, 0x80}, {0xF0, 0xE0, 3, 0x800}, {0xF8, 0xF0, 4, 0x10000}};
 
-bool is_form(const Form& form, std::string_view text) {
-  if (byte_at(text, 0) < form.first_from || byte_at(text, 0) > form.first_to || text.size() < form.length) return false;
-  if (form.length == 1) return true;
-  if (byte_at(text, 1) < form.second_from || byte_at(text, 1) > form.second_to) return false;
-  for (size_t i = 2; i < form.length; ++i) {
-    if ((byte_at(text, i) & 0xC0) != 0x80) return false;
+constexpr char32_t kNone = 0xFFFFFFFF;
+
+/// The code point at the front of `text`, which is then behind it; kNone where there is none.
+char32_t take_code_point(std::string_view& text) {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+  const auto lead = std::ranges::find_if(kLeads, [&](const Lead& l) { return (byte(0) & l.mask) == l.pattern; });
+  if (lead == std::end(kLeads) || text.size() < lead->length) return kNone;
+  char32_t c = byte(0) & static_cast<unsigned char>(~lead->mask);
+  for (size_t i = 1; i < lead->length; ++i) {
+    if ((byte(i) & 0xC0) != 0x80) return kNone;
+    c = c << 6 | (byte(i) & 0x3F);
   }
-  return true;
+  if (c < lead->least || c > 0x10FFFF || (c >= 0xD800 && c <= 0xDFFF)) return kNone;
+  text.remove_prefix(lead->length);
+  return c;
+}
+
+constexpr char32_t kCapitalSigma = U'Σ', kFinalSigma = U'ς', kCapitalDottedI = U'İ';
+
+bool is_ignorable(char32_t c) { return row_of<unicode::Range>(unicode::kIgnorable, c) != nullptr; }
+bool is_cased(char32_t c) { return row_of<unicode::Range>(unicode::kCased, c) != nullptr; }
+
+/// A cased letter comes before it and none after it, code points that case ignores aside (Unicode, table 3-17).
+bool ends_a_word(std::u32string_view text, size_t at) {
+  const auto before = std::find_if_not(text.rend() - static_cast<ptrdiff_t>(at), text.rend(), is_ignorable);
+  const auto after = std::find_if_not(text.begin() + static_cast<ptrdiff_t>(at) + 1, text.end(), is_ignorable);
+  return before != text.rend() && is_cased(*before) && (after == text.end() || !is_cased(*after));
+}
+
+char32_t lower_case(char32_t c) {
+  const unicode::Lowered* row = row_of<unicode::Lowered>(unicode::kLower, c);
+  if (row == nullptr || (c - row->first) % row->step != 0) return c;
+  return static_cast<char32_t>(static_cast<int32_t>(c) + row->added);
 }
 
 }  // namespace
 
-size_t character_bytes(std::string_view text) {
-  const Form* form = std::find_if(std::begin(kForms), std::end(kForms), [&](auto& f) { return is_form(f, text); });
-  return form != std::end(kForms) ? form->length : 0;
+std::u32string code_points(std::string_view where, std::string_view text) {
+  std::u32string points;
+  points.reserve(text.size());
+  for (std::string_view rest = text; !rest.empty();) {
+    points += take_code_point(rest);
+    require(points.back() != kNone, where, ": UTF-8 is wanted, got other bytes at byte ", text.size() - rest.size());
+  }
+  return points;
 }
 
-namespace {
+bool is_blank(char32_t c) {
+  return (c >= 0x09 && c <= 0x0D) || (c >= 0x1C && c <= 0x20) || c == 0x85 || c == 0xA0 || c == 0x1680 ||
+         (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F || c == 0x205F || c == 0x3000;
+}
 
-/// Where the first byte lies that is not UTF-8; the size if there is none.
-size_t first_fault(std::string_view text) {
-  size_t at = 0;
-  while (at < text.size()) {
-    uint64_t eight;
-    if (at + sizeof(eight) <= text.size()) {  // most text is ASCII
-      std::memcpy(&eight, text.data() + at, sizeof(eight));
-      if ((eight & 0x8080808080808080) == 0) {
-        at += sizeof(eight);
-        continue;
-      }
+Category category(char32_t c) {
+  const unicode::Categorised* row = row_of<unicode::Categorised>(unicode::kCategories, c);
+  return row == nullptr ? Category::kOther : static_cast<Category>(row->category);
+}
+
+std::u32string lower_case(std::u32string_view text) {
+  std::u32string lower;
+  lower.reserve(text.size());
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == kCapitalDottedI) {
+      lower += U"i\u0307";
+    } else if (text[i] == kCapitalSigma && ends_a_word(text, i)) {
+      lower += kFinalSigma;
+    } else {
+      lower += lower_case(text[i]);
     }
-    const size_t length = character_bytes(text.substr(at));
-    if (length == 0) return at;
-    at += length;
   }
-  return at;
+  return lower;
 }
 
-}  // namespace
-
-void check_utf8(std::string_view where, std::string_view text) {
-  const size_t at = first_fault(text);
-  if (at == text.size()) return;
-  char byte[8];
-  std::snprintf(byte, sizeof(byte), "0x%02X", byte_at(text, at));
-  fail(where, ": UTF-8 is wanted, got the byte ", byte, " at column ", at + 1, ", which is not UTF-8",
-       byte_at(text, at) >= 0xFE ? " (is it UTF-16?)" : "");
+std::u32string_view without_trailing_blanks(std::u32string_view text) {
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  return text;
 }
 
-std::vector<std::string_view> split_words(std::string_view text) {
-  constexpr std::string_view kSpace = " \t\n\v\f\r";
-  std::vector<std::string_view> words;
-  for (size_t at = text.find_first_not_of(kSpace); at != text.npos; at = text.find_first_not_of(kSpace, at)) {
-    const size_t end = std::min(text.find_first_of(kSpace, at), text.size());
-    words.push_back(text.substr(at, end - at));
+std::vector<std::u32string_view> split_at_blanks(std::u32string_view text) {
+  std::vector<std::u32string_view> words;
+  for (auto at = text.begin(); at != text.end();) {
+    at = std::find_if_not(at, text.end(), is_blank);
+    const auto end = std::find_if(at, text.end(), is_blank);
+    if (at != end) words.emplace_back(at, end);
     at = end;
   }
   return words;
-}
-
-namespace {
-
-/// Every step-th code point of first..last is a capital; its small letter lies `distance` further on.
-struct CaseRange {
-  char32_t first, last, step;
-  int32_t distance;
-};
-constexpr CaseRange kCapitals[] = {
-    {0x0041, 0x005A, 1, 32}, {0x00C0, 0x00D6, 1, 32}, {0x00D8, 0x00DE, 1, 32}, {0x0100, 0x012E, 2, 1},
-    {0x0132, 0x0136, 2, 1},  {0x0139, 0x0147, 2, 1},  {0x014A, 0x0176, 2, 1},  {0x0178, 0x0178, 1, -121},
-    {0x0179, 0x017D, 2, 1},  {0x01CD, 0x01DB, 2, 1},  {0x01DE, 0x01EE, 2, 1},  {0x0200, 0x021E, 2, 1},
-    {0x0222, 0x0232, 2, 1},  {0x0386, 0x0386, 1, 38}, {0x0388, 0x038A, 1, 37}, {0x038C, 0x038C, 1, 64},
-    {0x038E, 0x038F, 1, 63}, {0x0391, 0x03A1, 1, 32}, {0x03A3, 0x03AB, 1, 32}, {0x0400, 0x040F, 1, 80},
-    {0x0410, 0x042F, 1, 32}, {0x0460, 0x0480, 2, 1},  {0x048A, 0x04BE, 2, 1},  {0x04C0, 0x04C0, 1, 15},
-    {0x04C1, 0x04CD, 2, 1},  {0x04D0, 0x052E, 2, 1},  {0x0531, 0x0556, 1, 48}, {0x1E00, 0x1E94, 2, 1},
-    {0x1EA0, 0x1EFE, 2, 1},  {0xFF21, 0xFF3A, 1, 32},
-};
-
-/// The code point of one well-formed character.
-char32_t code_point(std::string_view character) {
-  constexpr uint8_t kPayload[] = {0x7F, 0x7F, 0x1F, 0x0F, 0x07};
-  char32_t code = byte_at(character, 0) & kPayload[character.size()];
-  for (size_t i = 1; i < character.size(); ++i) code = code << 6 | (byte_at(character, i) & 0x3F);
-  return code;
-}
-
-char32_t small_letter(char32_t code) {
-  const auto* after = std::upper_bound(std::begin(kCapitals), std::end(kCapitals), code,
-                                       [](char32_t wanted, const CaseRange& range) { return wanted < range.first; });
-  if (after == std::begin(kCapitals)) return code;
-  const CaseRange& range = after[-1];
-  if (code > range.last || (code - range.first) % range.step != 0) return code;
-  return static_cast<char32_t>(static_cast<int32_t>(code) + range.distance);
-}
-
-/// Writes the code point over a character of as many bytes.
-void overwrite(char* at, size_t bytes, char32_t code) {
-  constexpr uint8_t kLead[] = {0, 0, 0xC0, 0xE0, 0xF0};
-  for (size_t i = bytes; i-- > 1; code >>= 6) at[i] = static_cast<char>(0x80 | (code & 0x3F));
-  at[0] = static_cast<char>(kLead[bytes] | code);
-}
-
-}  // namespace
-
-std::string lowercased(std::string_view text) {
-  std::string small(text);
-  for (size_t at = 0; at < small.size();) {
-    const size_t bytes = character_bytes(std::string_view(small).substr(at));
-    if (bytes > 0) {
-      const char32_t code = code_point(std::string_view(small).substr(at, bytes)), letter = small_letter(code);
-      if (letter != code) overwrite(&small[at], bytes, letter);
-    }
-    at += std::max(bytes, size_t{1});
-  }
-  return small;
-}
-
-std::vector<CasePair> case_pairs() {
-  std::vector<CasePair> pairs;
-  for (const CaseRange& range : kCapitals) {
-    for (char32_t code = range.first; code <= range.last; code += range.step) {
-      pairs.push_back({code, small_letter(code)});
-    }
-  }
-  return pairs;
 }
 
 }  // namespace attend::data

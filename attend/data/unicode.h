@@ -1,7 +1,6 @@
-// Text as UTF-8: what is well-formed, words, characters, lower case.
+// Unicode as far as scores of text need it: code points, blanks, categories and lower case, as Python has them.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -9,25 +8,22 @@
 
 namespace attend::data {
 
-/// Throws Error ("where: …") unless `text` is UTF-8 (Unicode 15, table 3-7: no overlong forms, no surrogates).
-void check_utf8(std::string_view where, std::string_view text);
+/// UTF-8 → code points; throws Error with `where` and the byte that is none of UTF-8 (RFC 3629).
+std::u32string code_points(std::string_view where, std::string_view text);
 
-/// Bytes of the character at the front of `text`, which is not empty; 0 where it is not UTF-8.
-size_t character_bytes(std::string_view text);
+/// What Python's str.split() splits at.
+bool is_blank(char32_t c);
 
-/// The words of a text: what lies between white space, which is that of ASCII (space, \t, \n, \v, \f, \r). A no-break space
-/// is part of its word, as its name wants.
-std::vector<std::string_view> split_words(std::string_view text);
+enum class Category : uint8_t { kOther, kPunctuation, kSymbol, kNumber };
+/// General categories P, S and N; all else is other.
+Category category(char32_t c);
 
-/// Capitals → small letters, each with as many bytes as before, so that places in the text stay: the letters of ASCII,
-/// Latin, Greek, Cyrillic and Armenian. Left alone are İ and ẞ, whose small forms are shorter.
-std::string lowercased(std::string_view text);
+/// Python's str.lower(): İ becomes two code points, and Σ at the end of a word ς.
+std::u32string lower_case(std::u32string_view text);
 
-/// A capital and its small letter, as code points.
-struct CasePair {
-  char32_t capital, small;
-};
-/// All that lowercased() changes.
-std::vector<CasePair> case_pairs();
+/// Without the blanks at its end.
+std::u32string_view without_trailing_blanks(std::u32string_view text);
+/// The words between blanks; they point into `text`.
+std::vector<std::u32string_view> split_at_blanks(std::u32string_view text);
 
 }  // namespace attend::data

@@ -1,0 +1,29 @@
+// Outputs and references, line by line: what all scores of text begin with.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "attend/base/error.h"
+#include "attend/data/unicode.h"
+
+namespace attend::train {
+
+/// Calls visit(output, reference) with the code points of every pair of lines. Throws Error unless there are as many
+/// outputs as references, and at least one, in UTF-8.
+template <class Visit>
+void visit_lines(std::string_view where, std::span<const std::string> outputs, std::span<const std::string> references,
+                 bool lowercase, Visit&& visit) {
+  require(outputs.size() == references.size(), where, ": as many outputs as references are wanted, got ",
+          outputs.size(), " outputs and ", references.size(), " references");
+  require(!outputs.empty(), where, ": at least one line is wanted, got none");
+  const auto read = [&](const char* side, std::span<const std::string> lines, size_t i) {
+    const std::u32string text =
+        data::code_points(std::string(where) + ": " + side + " " + std::to_string(i + 1), lines[i]);
+    return lowercase ? data::lower_case(text) : text;
+  };
+  for (size_t i = 0; i < outputs.size(); ++i) visit(read("output", outputs, i), read("reference", references, i));
+}
+
+}  // namespace attend::train

@@ -1,0 +1,167 @@
+// `attend list`: every menu of the library, with formula and paper.
+#include <algorithm>
+#include <array>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attend/attention/align.h"
+#include "attend/attention/score.h"
+#include "attend/attention/window.h"
+#include "attend/base/names.h"
+#include "attend/data/unicode.h"
+#include "attend/models/encoder.h"
+#include "attend/models/recurrent.h"
+#include "attend/models/zoo.h"
+#include "attend/nn/initial.h"
+#include "attend/train/bleu.h"
+#include "attend/train/optimiser.h"
+#include "attend/train/schedule.h"
+#include "cli/arguments.h"
+#include "cli/commands.h"
+
+namespace attend::cli {
+namespace {
+
+constexpr size_t kWidth = 120;
+constexpr std::string_view kIndent = "  ", kGap = "  ";
+
+/// Name, formula or summary, paper or source.
+using Row = std::array<std::string_view, 3>;
+
+/// The rows of a menu; the members are those that its rows call so.
+template <auto menu, auto middle, auto last>
+std::vector<Row> rows_of() {
+  std::vector<Row> rows;
+  for (const auto& row : menu()) rows.push_back({row.name, row.*middle, row.*last});
+  return rows;
+}
+
+struct Section {
+  std::string_view name, title;
+  std::string_view middle, last;  // keys of JSON
+  std::vector<Row> (*rows)();
+};
+
+constexpr Section kSections[] = {
+    {"models", "networks", "summary", "paper",
+     rows_of<models::zoo, &models::ModelRow::summary, &models::ModelRow::paper>},
+    {"encoders", "how a source is read", "formula", "paper",
+     rows_of<models::encoders, &models::EncoderRow::formula, &models::EncoderRow::paper>},
+    {"inputs", "how a recurrent decoder is told of its input", "formula", "paper",
+     rows_of<models::decoder_inputs, &models::DecoderInputRow::formula, &models::DecoderInputRow::paper>},
+    {"scores", "attention: how well a query q matches a key k", "formula", "paper",
+     rows_of<attend::scores, &ScoreRow::formula, &ScoreRow::paper>},
+    {"windows", "attention: which key j a query i may see", "formula", "paper",
+     rows_of<attend::windows, &WindowRow::formula, &WindowRow::paper>},
+    {"aligns", "attention: how energies e become weights", "formula", "paper",
+     rows_of<attend::aligns, &AlignRow::formula, &AlignRow::paper>},
+    {"initialisers", "what weights begin with", "formula", "paper",
+     rows_of<nn::initialisers, &nn::InitialiserRow::formula, &nn::InitialiserRow::paper>},
+    {"optimisers", "how a gradient g moves a parameter p", "formula", "paper",
+     rows_of<train::optimisers, &train::OptimiserRow::formula, &train::OptimiserRow::paper>},
+    {"schedules", "the learning rate at step s", "formula", "source",
+     rows_of<train::schedules, &train::ScheduleRow::formula, &train::ScheduleRow::source>},
+    {"tokenisers", "BLEU: how lines become words", "summary", "source",
+     rows_of<train::bleu_tokenisers, &train::BleuTokeniserRow::summary, &train::BleuTokeniserRow::source>},
+    {"smoothings", "BLEU: what an order of n-grams without a match counts", "formula", "paper",
+     rows_of<train::bleu_smoothings, &train::BleuSmoothingRow::formula, &train::BleuSmoothingRow::paper>},
+};
+
+/// Columns on a terminal: combining marks, as in m̂, take none.
+size_t width_of(std::string_view text) {
+  const std::u32string points = data::code_points("attend list", text);
+  return static_cast<size_t>(std::ranges::count_if(points, [](char32_t c) { return c < 0x300 || c > 0x36F; }));
+}
+
+std::string padded(std::string_view text, size_t width) {
+  const size_t used = width_of(text);
+  return std::string(text) + std::string(width > used ? width - used : 0, ' ');
+}
+
+/// Lines of at most `width` columns, broken at blanks; a longer word stays whole.
+std::vector<std::string> wrapped(std::string_view text, size_t width) {
+  std::vector<std::string> lines{""};
+  while (!text.empty()) {
+    const std::string_view word = text.substr(0, text.find(' '));
+    text.remove_prefix(std::min(text.size(), word.size() + 1));
+    if (!lines.back().empty() && width_of(lines.back()) + 1 + width_of(word) > width) lines.emplace_back();
+    if (!lines.back().empty()) lines.back() += ' ';
+    lines.back() += word;
+  }
+  return lines;
+}
+
+size_t widest(const std::vector<Row>& rows, size_t column) {
+  size_t width = 0;
+  for (const Row& row : rows) width = std::max(width, width_of(row[column]));
+  return width;
+}
+
+/// Widths of the three columns; where the two that are wrapped do not fit, each has at least two fifths of the room.
+std::array<size_t, 3> column_widths(const std::vector<Row>& rows) {
+  const size_t name = widest(rows, 0), middle = widest(rows, 1), last = widest(rows, 2);
+  const size_t room = kWidth - kIndent.size() - name - 2 * kGap.size();
+  const size_t shared = std::clamp(room - std::min(room, last), room * 2 / 5, room * 3 / 5);
+  const size_t taken = middle + last <= room ? middle : std::min(middle, shared);
+  return {name, taken, room - taken};
+}
+
+void print_section(const Section& section) {
+  const std::vector<Row> rows = section.rows();
+  const auto [name, middle, last] = column_widths(rows);
+  std::cout << section.name << ": " << section.title << "\n\n";
+  for (const Row& row : rows) {
+    const auto formula = wrapped(row[1], middle), paper = wrapped(row[2], last);
+    for (size_t i = 0; i < std::max(formula.size(), paper.size()); ++i) {
+      const auto line = [i](const std::vector<std::string>& lines) { return i < lines.size() ? lines[i] : ""; };
+      std::string text(kIndent);
+      text.append(padded(i == 0 ? row[0] : "", name)).append(kGap).append(padded(line(formula), middle));
+      text.append(kGap).append(line(paper));
+      std::cout << text.substr(0, text.find_last_not_of(' ') + 1) << '\n';
+    }
+  }
+}
+
+nlohmann::ordered_json json_of(const Section& section) {
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  for (const auto& [name, middle, last] : section.rows()) {
+    rows.push_back({{"name", name}, {std::string(section.middle), middle}, {std::string(section.last), last}});
+  }
+  return rows;
+}
+
+void print_json(std::span<const Section> sections) {
+  nlohmann::ordered_json all;
+  for (const Section& section : sections) all[std::string(section.name)] = json_of(section);
+  std::cout << all.dump(2) << '\n';
+}
+
+void print_sections(std::span<const Section> sections) {
+  for (const Section& section : sections) {
+    if (&section != sections.data()) std::cout << '\n';
+    print_section(section);
+  }
+}
+
+}  // namespace
+
+int list(int argc, char** argv) {
+  CLI::App app("Lists what there is to choose from, with formula and paper", "attend list");
+  std::string name;
+  bool json = false;
+  std::string names;
+  for (const Section& section : kSections) names.append(names.empty() ? "" : ", ").append(section.name);
+  app.add_option("section", name, "One section alone: " + names)->check(a_row_of("section", kSections));
+  app.add_flag("--json", json, "As JSON");
+  if (const auto code = parse_arguments(app, argc, argv)) return *code;
+  const std::span<const Section> all = kSections;
+  const std::span<const Section> wanted = name.empty() ? all : std::span(&row_named("section", kSections, name), 1);
+  json ? print_json(wanted) : print_sections(wanted);
+  return 0;
+}
+
+}  // namespace attend::cli
