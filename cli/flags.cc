@@ -1,0 +1,281 @@
+#include "cli/flags.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <iostream>
+#include <utility>
+
+#include "attend/base/error.h"
+#include "attend/base/names.h"
+#include "cli/terminal.h"
+
+namespace attend::cli {
+namespace {
+
+constexpr size_t kWidest = 100;
+
+/// --length-penalty and --length_penalty are the same.
+std::string with_dashes(std::string_view name) {
+  std::string text(name);
+  std::replace(text.begin(), text.end(), '_', '-');
+  return text;
+}
+
+struct Flag {
+  std::string text;                  // "--beam"
+  std::optional<std::string> value;  // behind "="
+  std::string_view name() const { return std::string_view(text).substr(2); }
+};
+
+Flag split(const std::string& word) {
+  const size_t equal = word.find('=');
+  if (equal == std::string::npos) return {word, std::nullopt};
+  return {word.substr(0, equal), word.substr(equal + 1)};
+}
+
+bool is_flag(std::string_view word) { return word.size() > 2 && word.starts_with("--"); }
+bool is_help(std::string_view word) { return word == "--help" || word == "-h"; }
+/// What begins with one dash is a mistake, unless it is a number or stands for standard input.
+bool is_mistake(std::string_view word) {
+  return word.size() > 1 && word[0] == '-' && (word[1] < '0' || word[1] > '9') && word[1] != '.';
+}
+
+/// How the value of an option is called in its help.
+struct ValueRow {
+  std::string_view type, word, plural;
+};
+constexpr ValueRow kValues[] = {
+    {"whole number", " N", ""},
+    {"number", " X", ""},
+    {"true or false", "", ""},
+    {"text", " TEXT", ""},
+    {"list", " TEXT", " (may be repeated)"},
+};
+const ValueRow& value_row(const OptionInfo& option) {
+  return *std::find_if(std::begin(kValues), std::prev(std::end(kValues)),
+                       [&](const ValueRow& row) { return row.type == option.type; });
+}
+
+std::string explained(const OptionInfo& option) {
+  std::string text = option.help + std::string(value_row(option).plural);
+  if (option.value.empty()) return text;
+  std::string value = option.value;
+  std::replace(value.begin(), value.end(), '\n', ' ');
+  return text + (text.empty() ? "[" : " [") + value + "]";
+}
+
+using Rows = std::vector<std::pair<std::string, std::string>>;
+
+void print_rows(const Rows& rows, size_t column, size_t width, std::string& out) {
+  for (const auto& [left, right] : rows) {
+    const size_t taken = 2 + text_width(left);
+    out += "  " + left;
+    // A name that leaves no room has its help on the lines below.
+    out += taken + 2 > column ? "\n" + std::string(column, ' ') : std::string(column - taken, ' ');
+    const std::vector<std::string> lines = wrap(right, width > column + 20 ? width - column : 20);
+    for (size_t i = 0; i < lines.size(); ++i) out += (i == 0 ? "" : std::string(column, ' ')) + lines[i] + "\n";
+  }
+}
+
+size_t column_of(const std::vector<Rows>& tables) {
+  constexpr size_t kLongestName = 34;
+  size_t longest = 0;
+  for (const Rows& rows : tables) {
+    for (const auto& row : rows) {
+      if (text_width(row.first) <= kLongestName) longest = std::max(longest, text_width(row.first));
+    }
+  }
+  return longest + 4;
+}
+
+}  // namespace
+
+Flags::Flags(std::string command, std::string summary) : command_(std::move(command)), summary_(std::move(summary)) {}
+
+Flags& Flags::argument(std::string name, std::string& value, std::string help, bool needed) {
+  arguments_.push_back({std::move(name), std::move(help), &value, nullptr, needed});
+  return *this;
+}
+
+Flags& Flags::arguments(std::string name, std::vector<std::string>& values, std::string help) {
+  arguments_.push_back({std::move(name), std::move(help), nullptr, &values, false});
+  return *this;
+}
+
+Flags& Flags::options(std::string title, std::vector<OptionInfo> options) {
+  return add(std::move(title), std::move(options), {});
+}
+
+Flags& Flags::add(std::string title, std::vector<OptionInfo> options, std::function<void(const SettingList&)> set) {
+  for (const OptionInfo& option : options) {
+    require(find(option.name) == nullptr, "flags of ", command_, ": ", option.name, ": wanted once, got it again");
+  }
+  groups_.push_back({std::move(title), std::move(options), std::move(set)});
+  return *this;
+}
+
+std::optional<int> Flags::parse(int argc, char** argv) {
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  const auto end = std::find(words.begin(), words.end(), "--");
+  if (std::any_of(words.begin(), end, is_help)) {
+    std::cout << help(std::min(kWidest, terminal_width(STDOUT_FILENO, kWidest)));
+    return 0;
+  }
+  try {
+    read(words);
+    set_all();
+    return std::nullopt;
+  } catch (const Error& error) {
+    return refuse(error.what());
+  }
+}
+
+void Flags::read(const std::vector<std::string>& words) {
+  all_.clear();
+  std::vector<std::string> rest;
+  size_t at = 0;
+  while (at < words.size() && words[at] != "--") {
+    if (is_flag(words[at])) {
+      at = read_flag(words, at);
+    } else {
+      if (is_mistake(words[at])) refuse_flag(words[at]);
+      rest.push_back(words[at++]);
+    }
+  }
+  for (++at; at < words.size(); ++at) rest.push_back(words[at]);
+  take_words(rest);
+}
+
+/// Reads the flag at `at`; returns where to go on.
+size_t Flags::read_flag(const std::vector<std::string>& words, size_t at) {
+  const Flag flag = split(words[at++]);
+  const OptionInfo* option = find(flag.name());
+  if (option == nullptr) refuse_flag(flag.text);
+  const bool more = at < words.size() && !words[at].starts_with("--");
+  if (flag.value) {
+    take(*option, flag.text, *flag.value);
+  } else if (option->type == "true or false") {
+    const bool told = more && (words[at] == "true" || words[at] == "false");
+    take(*option, flag.text, told ? words[at++] : "true");
+  } else {
+    require(more, flag.text, ": a value is wanted, got none");
+    take(*option, flag.text, words[at++]);
+  }
+  return at;
+}
+
+void Flags::take(const OptionInfo& option, const std::string& flag, const std::string& value) {
+  Setting setting{option.name, value, flag, option.type == "list"};
+  check_value(option, setting);
+  if (setting.list) {
+    const auto same = [&](const Setting& s) { return s.name == option.name; };
+    const auto before = std::find_if(all_.begin(), all_.end(), same);
+    if (before != all_.end()) return void(before->value.append("\n").append(value));
+  }
+  all_.push_back(std::move(setting));
+}
+
+void Flags::take_words(const std::vector<std::string>& words) const {
+  size_t at = 0;
+  for (const Argument& argument : arguments_) {
+    if (argument.values != nullptr) {
+      argument.values->assign(words.begin() + static_cast<ptrdiff_t>(at), words.end());
+      return;
+    }
+    require(at < words.size() || !argument.needed, argument.name, " is wanted (", argument.help, ")");
+    if (at < words.size()) *argument.value = words[at++];
+  }
+  if (at < words.size()) fail("nothing more is wanted, got ", quoted(words[at]));
+}
+
+void Flags::set_all() {
+  settings_.clear();
+  for (const Group& group : groups_) {
+    SettingList mine;
+    for (const Setting& setting : all_) {
+      const auto named = [&](const OptionInfo& option) { return option.name == setting.name; };
+      if (std::any_of(group.options.begin(), group.options.end(), named)) mine.push_back(setting);
+    }
+    if (group.set) {
+      group.set(mine);
+    } else {
+      settings_.insert(settings_.end(), mine.begin(), mine.end());
+    }
+  }
+}
+
+const OptionInfo* Flags::find(std::string_view name) const {
+  for (const Group& group : groups_) {
+    for (const OptionInfo& option : group.options) {
+      if (with_dashes(option.name) == with_dashes(name)) return &option;
+    }
+  }
+  return nullptr;
+}
+
+bool Flags::given(std::string_view name) const { return find_setting(all_, name) != nullptr; }
+
+void Flags::refuse_flag(std::string_view flag) const {
+  std::vector<OptionInfo> known;
+  for (const Group& group : groups_) {
+    for (const OptionInfo& option : group.options) known.push_back({with_dashes(option.name), "", "", ""});
+  }
+  const std::string name = with_dashes(flag.substr(std::min(flag.find_first_not_of('-'), flag.size())));
+  const OptionInfo* nearest = nearest_option(known, name);
+  const std::string shown = quoted(flag);
+  const std::string plain = shown.substr(1, shown.size() - 2);
+  require(nearest != nullptr, "there is no option ", plain);
+  fail("there is no option ", plain, "; the nearest is --", nearest->name);
+}
+
+std::vector<std::pair<std::string, std::string>> Flags::rows(const Group& group) const {
+  Rows all;
+  for (const OptionInfo& option : group.options) {
+    all.emplace_back("--" + with_dashes(option.name) + std::string(value_row(option).word), explained(option));
+  }
+  return all;
+}
+
+std::string Flags::help(size_t width) const {
+  std::string out = "attend " + command_ + ": " + summary_ + "\n\n  attend " + command_;
+  std::vector<Rows> tables(1);
+  for (const Argument& argument : arguments_) {
+    const std::string name = argument.name + (argument.values != nullptr ? " …" : "");
+    out += argument.needed ? " " + name : " [" + name + "]";
+    tables[0].emplace_back(name, argument.help);
+  }
+  for (const Group& group : groups_) tables.push_back(rows(group));
+  tables.push_back({{"--help", "this list"}});
+  out += " [options]\n";
+  const size_t column = column_of(tables);
+  for (size_t i = 0; i < tables.size(); ++i) {
+    if (tables[i].empty()) continue;
+    out += "\n";
+    if (i > 0 && i <= groups_.size() && !groups_[i - 1].title.empty()) out += groups_[i - 1].title + ":\n";
+    print_rows(tables[i], column, width, out);
+  }
+  return out;
+}
+
+int Flags::refuse(std::string_view message) const {
+  std::cerr << "attend " << command_ << ": " << message << " (see: attend " << command_ << " --help)\n";
+  return 2;
+}
+
+std::optional<std::string> peek_flag(int argc, char** argv, std::string_view name) {
+  std::optional<std::string> value;
+  for (int i = 1; i < argc && std::string_view(argv[i]) != "--"; ++i) {
+    if (!is_flag(argv[i])) continue;
+    const Flag flag = split(argv[i]);
+    if (with_dashes(flag.name()) != with_dashes(name)) continue;
+    if (flag.value) {
+      value = flag.value;
+    } else if (i + 1 < argc && !std::string_view(argv[i + 1]).starts_with("--")) {
+      value = argv[i + 1];
+    }
+  }
+  return value;
+}
+
+}  // namespace attend::cli
