@@ -27,6 +27,9 @@ struct Command {
 };
 
 constexpr Command kCommands[] = {
+    {"train", "trains a model: from a recipe, or a task on its built-in corpus",
+     "attend train translate --out my-model", train},
+    {"run", "answers one line with one line", "attend run my-model < in.txt > out.txt", run},
     {"demo", "train a small network and watch it learn", "attend demo", demo},
     {"eval", "score outputs against references: BLEU, chrF, exact match", "attend eval --output out.de --target ref.de",
      eval},
@@ -69,7 +72,7 @@ int unknown_command(std::string_view name) {
   return 2;
 }
 
-int run(int argc, char** argv) {
+int dispatch(int argc, char** argv) {
   if (const char* isa = std::getenv("ATTEND_ISA")) {
     try {
       kernels::cap_instruction_set(isa);
@@ -93,7 +96,7 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
-    return attend::cli::run(argc, argv);
+    return attend::cli::dispatch(argc, argv);
   } catch (const std::exception& error) {
     std::cerr << "attend: " << error.what() << '\n';
     return 1;

@@ -41,3 +41,8 @@ void Progress::draw(long done, const std::string& note) const {
 }
 
 }  // namespace attend::cli
+namespace attend::cli {
+void Progress::say(const std::string& text) {
+  std::fprintf(stderr, "%s%s\n", terminal_ ? "\r\033[K" : "", text.c_str());
+}
+}  // namespace attend::cli

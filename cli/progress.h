@@ -10,6 +10,7 @@ class Progress {
   Progress(std::string label, long total);
   /// Shows `done` of the total and a short note ("loss 0.12"); at most ten times a second.
   void show(long done, const std::string& note);
+  void say(const std::string& text);
   /// The last state, and a new line.
   void finish(long done, const std::string& note);
 

@@ -4,13 +4,19 @@ namespace attend::tasks {
 namespace {
 
 constexpr TaskSetting kHindi[] = {
-    {"tokeniser.kind", "words"}, {"model.name", "recurrent"}, {"model.embedding", "64"}, {"model.hidden", "128"},
-    {"model.dropout", "0.1"},    {"batch.tokens", "600"},     {"train.rate", "4e-3"},    {"train.epochs", "6"},
-    {"train.best_by", "exact"},
+    {"tokeniser.kind", "words"}, {"model.name", "recurrent"}, {"model.embedding", "64"},
+    {"model.hidden", "128"},     {"model.dropout", "0.1"},    {"batch.tokens", "600"},
+    {"train.rate", "4e-3"},      {"train.epochs", "6"},       {"train.best_by", "exact"},
 };
 constexpr TaskSetting kCharacters[] = {
-    {"tokeniser.kind", "characters"}, {"model.name", "recurrent"}, {"model.embedding", "64"}, {"model.hidden", "128"},
-    {"batch.tokens", "1000"},         {"train.rate", "4e-3"},      {"train.epochs", "8"},     {"train.best_by", "exact"},
+    {"tokeniser.kind", "characters"},
+    {"model.name", "recurrent"},
+    {"model.embedding", "64"},
+    {"model.hidden", "128"},
+    {"batch.tokens", "1000"},
+    {"train.rate", "4e-3"},
+    {"train.epochs", "8"},
+    {"train.best_by", "exact"},
 };
 
 constexpr TaskRow kTasks[] = {

@@ -54,7 +54,8 @@ struct TextOptions {
     visit("valid_source", valid_source, "validation files; without them, a share of the pairs is held out");
     visit("valid_target", valid_target, "their answers");
     visit("valid_tsv", valid_tsv, "both in one");
-    visit("held_out", held_out, "share of the pairs to validate with, where no validation files are named (at most 2,000)");
+    visit("held_out", held_out,
+          "share of the pairs to validate with, where no validation files are named (at most 2,000)");
     visit("corpus", corpus, "a built-in corpus in place of files: hindi, dates or reverse");
     visit("filter", filter, "");
     visit("tokeniser", tokeniser, "");
@@ -81,9 +82,9 @@ struct TextConfig {
 struct Answer {
   std::string text;
   double score = 0, log_probability = 0;
-  bool ended = true;                           ///< false: it reached the longest length
-  std::vector<std::string> source, target;     ///< words, where alignments were asked for
-  Tensor weights;                              ///< [target words, source words]
+  bool ended = true;                        ///< false: it reached the longest length
+  std::vector<std::string> source, target;  ///< words, where alignments were asked for
+  Tensor weights;                           ///< [target words, source words]
   data::Links links;
   int64_t parts = 1;  ///< a line that is too long for the model is answered in parts
 };

@@ -153,13 +153,15 @@ void TextModel::align(std::span<const Piece* const> batch, const std::vector<std
                       const AnswerOptions& options, std::vector<std::vector<Answer>>& answers) const {
   std::vector<std::vector<int32_t>> sources, targets;
   for (size_t b = 0; b < batch.size(); ++b) {
-    for (const decode::Hypothesis& one : found[b]) sources.push_back(batch[b]->source.ids), targets.push_back(one.tokens);
+    for (const decode::Hypothesis& one : found[b])
+      sources.push_back(batch[b]->source.ids), targets.push_back(one.tokens);
   }
   const std::vector<Tensor> weights =
       explain::memory_weights(*model_, {data::Sequences(sources), data::Sequences(targets)});
   size_t at = 0;
   for (size_t b = 0; b < batch.size(); ++b) {
-    for (size_t k = 0; k < found[b].size(); ++k, ++at) align_one(batch[b]->source, targets[at], weights[at], options, answers[b][k]);
+    for (size_t k = 0; k < found[b].size(); ++k, ++at)
+      align_one(batch[b]->source, targets[at], weights[at], options, answers[b][k]);
   }
 }
 
@@ -177,8 +179,9 @@ void TextModel::align_one(const data::TokenisedWords& source, const std::vector<
   }
   if (options.replace_unknown) answer.text = joined(target.words);
   answer.source = source.words, answer.target = target.words;
-  answer.weights = explain::word_weights(weights, source.word_of, target.word_of, static_cast<int64_t>(source.words.size()),
-                                         static_cast<int64_t>(target.words.size()));
+  answer.weights =
+      explain::word_weights(weights, source.word_of, target.word_of, static_cast<int64_t>(source.words.size()),
+                            static_cast<int64_t>(target.words.size()));
   answer.links = explain::links_of(answer.weights, options.threshold);
 }
 
@@ -192,7 +195,8 @@ std::vector<std::vector<Answer>> TextModel::answer_batch(std::span<const Piece* 
   }
   decode::SearchOptions search = options.search;
   search.first_sentence += first;
-  const auto found = decode::search(*model_, data::Sequences(sources), search, forced ? prefixes : decltype(prefixes){});
+  const auto found =
+      decode::search(*model_, data::Sequences(sources), search, forced ? prefixes : decltype(prefixes){});
   std::vector<std::vector<Answer>> answers(batch.size());
   for (size_t b = 0; b < batch.size(); ++b) {
     for (const decode::Hypothesis& one : found[b]) {

@@ -68,8 +68,8 @@ class Corpus {
     require(options.held_out >= 0 && options.held_out < 1, "held_out: a share from 0 to 1 is wanted, got ",
             options.held_out);
     if (!options.corpus.empty()) {
-      require(empty(training_files(options)), "train: files or a built-in corpus are wanted, got both (corpus: ",
-              options.corpus, ")");
+      require(empty(training_files(options)),
+              "train: files or a built-in corpus are wanted, got both (corpus: ", options.corpus, ")");
       data::BuiltinCorpus made = data::make_builtin(options.corpus, static_cast<uint64_t>(options.train.seed));
       made_ = pairs_of(made.train), valid_ = pairs_of(made.valid);
     } else if (!empty(valid_files(options))) {
@@ -80,7 +80,8 @@ class Corpus {
     rewind();
     if (!holds_out_) return;
     for (TextPair pair; next(pair);) continue;
-    require(!valid_.empty(), "train: no pairs to validate with; name validation files, or hold out a larger share than ",
+    require(!valid_.empty(),
+            "train: no pairs to validate with; name validation files, or hold out a larger share than ",
             options.held_out);
     rewind();
   }

@@ -1,0 +1,229 @@
+// `attend run`: one line in, one line out.
+#include <poll.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <optional>
+
+#include "attend/base/error.h"
+#include "attend/data/lines.h"
+#include "attend/data/utf8.h"
+#include "attend/kernels/parallel.h"
+#include "attend/tasks/text.h"
+#include "cli/commands.h"
+#include "cli/flags.h"
+
+namespace attend::cli {
+namespace {
+
+struct RunOptions {
+  std::string input, output, prefix, prefixes, alignments;
+  double alignment_threshold = 0;
+  bool unk_replace = false, scores = false;
+  int64_t batch = 256, threads = 0;
+
+  template <class Visit>
+  void fields(Visit&& visit) {
+    visit("input", input, "file of lines, plain or .gz, in place of standard input");
+    visit("output", output, "file in place of standard output");
+    visit("prefix", prefix, "how every answer begins");
+    visit("prefixes", prefixes, "file with one such beginning per line");
+    visit(
+        "alignments", alignments,
+        "file for word alignments as Moses writes them (\"0-0 2-1\": source word, target word, split at white space); "
+        "subword weights are summed to words, the end of a sentence is left out");
+    visit("alignment_threshold", alignment_threshold,
+          "links all words with at least this weight; 0: each target word with its best source word");
+    visit("unk_replace", unk_replace, "an unknown word becomes the source word that was looked at most");
+    visit("scores", scores, "write \"score<tab>answer\"");
+    visit("batch", batch, "most lines that are answered at once");
+    visit("threads", threads, "0: as many as the machine has");
+  }
+};
+
+/// Lines of standard input as they come: as many as are there, but at least one.
+class InputLines {
+ public:
+  virtual ~InputLines() = default;
+  /// False at the end.
+  virtual bool next(std::vector<std::string>& lines, size_t most) = 0;
+};
+
+class FileLines : public InputLines {
+ public:
+  explicit FileLines(const std::filesystem::path& path) : reader_(path) {}
+  bool next(std::vector<std::string>& lines, size_t most) override {
+    lines.clear();
+    for (std::string line; lines.size() < most && reader_.next(line);) lines.push_back(line);
+    return !lines.empty();
+  }
+
+ private:
+  data::LineReader reader_;
+};
+
+class StandardInput : public InputLines {
+ public:
+  bool next(std::vector<std::string>& lines, size_t most) override {
+    lines.clear();
+    while (lines.size() < most) {
+      if (take_line(lines)) continue;
+      if (ended_ || (!lines.empty() && !waiting())) break;
+      fill();
+    }
+    return !lines.empty();
+  }
+
+ private:
+  bool take_line(std::vector<std::string>& lines) {
+    const size_t end = buffer_.find('\n', begin_);
+    if (end == std::string::npos && !(ended_ && begin_ < buffer_.size())) return false;
+    std::string line = buffer_.substr(begin_, end == std::string::npos ? end : end - begin_);
+    begin_ = end == std::string::npos ? buffer_.size() : end + 1;
+    if (line.ends_with('\r')) line.pop_back();
+    data::check_utf8("standard input:" + std::to_string(++number_), line);
+    lines.push_back(std::move(line));
+    return true;
+  }
+
+  static bool waiting() {
+    pollfd input{STDIN_FILENO, POLLIN, 0};
+    return ::poll(&input, 1, 0) > 0;
+  }
+
+  void fill() {
+    buffer_.erase(0, begin_), begin_ = 0;
+    char chunk[1 << 16];
+    const ssize_t count = ::read(STDIN_FILENO, chunk, sizeof(chunk));
+    if (count < 0 && errno == EINTR) return;
+    require(count >= 0, "standard input: cannot be read: ", std::strerror(errno));
+    ended_ = count == 0;
+    buffer_.append(chunk, static_cast<size_t>(count));
+  }
+
+  std::string buffer_;
+  size_t begin_ = 0;
+  int64_t number_ = 0;
+  bool ended_ = false;
+};
+
+/// Standard output or a file; a write that fails is an error, not silence.
+class OutputLines {
+ public:
+  explicit OutputLines(const std::string& path) : name_(path.empty() ? "standard output" : path) {
+    if (path.empty()) return;
+    file_.open(path);
+    require(file_.good(), path, ": cannot be written: ", std::strerror(errno));
+  }
+  void write(const std::string& line) { out() << line << '\n'; }
+  void flush() {
+    out().flush();
+    require(out().good(), name_, ": cannot be written");
+  }
+
+ private:
+  std::ostream& out() { return file_.is_open() ? static_cast<std::ostream&>(file_) : std::cout; }
+  std::string name_;
+  std::ofstream file_;
+};
+
+/// Says on standard error what a reader of the output would not see.
+class Warnings {
+ public:
+  void line(int64_t number, const std::vector<tasks::Answer>& answers, int64_t longest) {
+    if (answers.empty()) return;
+    if (answers[0].parts > 1) {
+      std::cerr << "attend run: line " << number << " has more than " << longest
+                << " tokens, the longest that training saw; answered in " << answers[0].parts << " parts\n";
+    }
+    if (!answers[0].ended) {
+      std::cerr << "attend run: line " << number << ": the answer reached its greatest length (--max-length)\n";
+    }
+  }
+};
+
+std::string numbered(double value) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.4f", value);
+  return text;
+}
+
+/// n-best lists as Moses writes them: "line ||| answer ||| score".
+void write_answers(OutputLines& out, int64_t number, const std::vector<tasks::Answer>& answers, bool n_best,
+                   bool scores) {
+  if (!n_best) {
+    const tasks::Answer& best = answers.at(0);
+    return out.write(scores ? numbered(best.score) + "\t" + best.text : best.text);
+  }
+  for (const tasks::Answer& one : answers) {
+    out.write(std::to_string(number - 1) + " ||| " + one.text + " ||| " + numbered(one.score));
+  }
+}
+
+}  // namespace
+
+int run(int argc, char** argv) {
+  std::string folder;
+  const bool named = argc > 1 && argv[1][0] != '-';
+  std::optional<tasks::TextModel> model;
+  if (named) model.emplace(tasks::TextModel::load(argv[1]));
+  RunOptions options;
+  tasks::AnswerOptions answer;
+  if (model) answer.search = model->config().options.search;
+  Flags flags("run", "answers one line with one line: attend run DIR < in > out");
+  flags.argument("DIR", folder, "folder of the model").options("run", options).options("search", answer.search);
+  if (const auto code = flags.parse(argc, argv)) return *code;
+  if (!model) model.emplace(tasks::TextModel::load(folder));
+  if (options.batch < 1) return flags.refuse("--batch: at least 1 is wanted, got " + std::to_string(options.batch));
+  if (!options.prefix.empty() && !options.prefixes.empty()) return flags.refuse("--prefix or --prefixes, not both");
+  if (options.threads > 0) kernels::set_threads(static_cast<int>(options.threads));
+  const bool n_best = answer.search.n_best > 1;
+  if (!answer.search.sample && answer.search.beam < answer.search.n_best) answer.search.beam = answer.search.n_best;
+  answer.align = !options.alignments.empty();
+  answer.threshold = options.alignment_threshold;
+  answer.replace_unknown = options.unk_replace;
+
+  std::unique_ptr<InputLines> in;
+  if (options.input.empty())
+    in = std::make_unique<StandardInput>();
+  else
+    in = std::make_unique<FileLines>(options.input);
+  OutputLines out(options.output);
+  std::optional<OutputLines> alignments;
+  if (answer.align) alignments.emplace(options.alignments);
+  std::optional<data::LineReader> prefix_lines;
+  if (!options.prefixes.empty()) prefix_lines.emplace(options.prefixes);
+
+  Warnings warnings;
+  int64_t number = 0;
+  const int64_t first_sentence = answer.search.first_sentence;
+  for (std::vector<std::string> lines; in->next(lines, static_cast<size_t>(options.batch));) {
+    std::vector<std::string> prefixes;
+    if (prefix_lines || !options.prefix.empty()) prefixes.assign(lines.size(), options.prefix);
+    for (std::string& prefix : prefixes) {
+      if (prefix_lines)
+        require(prefix_lines->next(prefix), options.prefixes, ": a beginning for every line is wanted, got ",
+                prefix_lines->number());
+    }
+    answer.search.first_sentence = first_sentence + number;
+    const auto answers = model->answer(lines, answer, prefixes);
+    for (const std::vector<tasks::Answer>& line : answers) {
+      ++number;
+      write_answers(out, number, line, n_best, options.scores);
+      if (alignments) {
+        for (const tasks::Answer& one : line) alignments->write(data::print_links(one.links));
+      }
+      warnings.line(number, line, model->longest());
+    }
+    out.flush();
+    if (alignments) alignments->flush();
+  }
+  return 0;
+}
+
+}  // namespace attend::cli

@@ -1,0 +1,185 @@
+// `attend train`: from a recipe, or a task's name, to a trained model in a folder.
+#include <algorithm>
+#include <cmath>
+#include <csignal>
+#include <filesystem>
+#include <iostream>
+
+#include "attend/base/memory.h"
+#include "attend/base/names.h"
+#include "attend/base/recipe.h"
+#include "attend/kernels/parallel.h"
+#include "attend/tasks/task.h"
+#include "attend/tasks/text.h"
+//LOG#include "attend/train/log.h"
+#include "cli/commands.h"
+#include "cli/flags.h"
+#include "cli/progress.h"
+
+namespace attend::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+volatile std::sig_atomic_t interrupted = 0;
+
+/// The first Ctrl-C asks for an end; the second one ends at once, which leaves the last checkpoint.
+void interrupt(int) {
+  interrupted = 1;
+  std::signal(SIGINT, SIG_DFL);
+}
+
+struct RunOptions {
+  std::string out;
+  bool resume = false, force = false, dump_config = false;
+  int64_t threads = 0;
+
+  template <class Visit>
+  void fields(Visit&& visit) {
+    visit("out", out, "folder of the model");
+    visit("resume", resume, "go on with the run in that folder");
+    visit("force", force, "start anew, over a model that is in that folder");
+    visit("dump_config", dump_config, "print all options with their values as a recipe, and do nothing");
+    visit("threads", threads, "0: as many as the machine has");
+  }
+};
+
+/// Shows a run: the bar, and a line for each validation.
+class Bar : public train::Watcher {
+ public:
+  explicit Bar(int64_t steps) : progress_("training", steps) {}
+
+  void stepped(const train::StepReport& r) override {
+    char note[96];
+    const double rate = r.seconds > 0 ? static_cast<double>(r.tokens) / r.seconds : 0;
+    std::snprintf(note, sizeof(note), "loss %.3f  %.0f tokens/s", r.loss, rate);
+    step_ = r.step, note_ = note;
+    progress_.show(r.step, note_);
+  }
+
+  void validated(const train::StepReport& r, const train::Validation& v, bool best) override {
+    char text[160];
+    std::snprintf(text, sizeof(text), "step %lld, epoch %lld: validation loss %.3f, perplexity %.2f",
+                  static_cast<long long>(r.step), static_cast<long long>(r.epoch), v.loss, std::exp(v.loss));
+    std::string line = text;
+    for (const auto& [name, score] : v.scores) {
+      std::snprintf(text, sizeof(text), ", %s %.1f", name.c_str(), score);
+      line += text;
+    }
+    progress_.say(line + (best ? "  (best so far)" : ""));
+    if (!v.source.empty()) progress_.say("  " + v.source + "\n  → " + v.output + "\n  = " + v.reference);
+  }
+
+  bool stop() override { return interrupted != 0; }
+  void finish() { progress_.finish(step_, note_); }
+
+ private:
+  Progress progress_;
+  int64_t step_ = 0;
+  std::string note_;
+};
+
+bool is_recipe(const std::string& subject) {
+  const std::string ending = fs::path(subject).extension();
+  return ending == ".yml" || ending == ".yaml" || fs::exists(subject);
+}
+
+SettingList settings_of_subject(const std::string& subject) {
+  if (is_recipe(subject)) return read_recipe(subject);
+  std::vector<std::string_view> known;
+  for (const tasks::TaskRow& row : tasks::tasks()) {
+    if (row.name == subject) return {{"task", subject, "task"}};
+    known.push_back(row.name);
+  }
+  fail("train: a recipe (a .yml file) or a task is wanted, got \"", subject, "\"; tasks: ", [&] {
+    std::string names;
+    for (const std::string_view name : known) names += (names.empty() ? "" : ", ") + std::string(name);
+    return names;
+  }());
+}
+
+/// "model.hidden" → "model"; options without a dot are about data.
+std::string group_of(const OptionInfo& option) {
+  const size_t dot = option.name.find('.');
+  return dot == std::string::npos ? "data" : option.name.substr(0, dot);
+}
+
+void add_groups(Flags& flags, const std::vector<OptionInfo>& all) {
+  std::vector<std::string> order;
+  for (const OptionInfo& option : all) {
+    if (std::ranges::find(order, group_of(option)) == order.end()) order.push_back(group_of(option));
+  }
+  for (const std::string& title : order) {
+    std::vector<OptionInfo> group;
+    std::ranges::copy_if(all, std::back_inserter(group), [&](const OptionInfo& o) { return group_of(o) == title; });
+    flags.options(title, std::move(group));
+  }
+}
+
+void say_result(const train::TrainResult& result, const std::string& out) {
+  if (result.outcome == train::Outcome::interrupted) {
+    std::cerr << "interrupted at step " << result.step << "; saved. Go on with: attend train --resume --out " << out
+              << '\n';
+    return;
+  }
+  if (result.outcome == train::Outcome::stopped_early) {
+    std::cerr << "stopped at step " << result.step << ": no improvement for some validations\n";
+  }
+  std::cerr << "saved " << out << " ("
+            << (result.averaged ? "mean of the last weights" : "weights of step " + std::to_string(result.best_step))
+            << "; peak memory " << (memory::usage().peak >> 20) << " MiB)\n";
+}
+
+}  // namespace
+
+int train_run(const tasks::TextConfig& config, const std::string& out, bool resume) {
+  tasks::TextTraining run(config, out, resume, [](const std::string& what) { std::cerr << what << " …\n"; });
+  std::cerr << run.filtered().text() << "; vocabulary " << run.model().source().size() << " → "
+            << run.model().target().size() << "; " << run.valid().size() << " validation pairs\n";
+  Bar bar(run.trainer().steps());
+  //LOG  train::Log log(out, run.trainer().step());
+  std::signal(SIGINT, interrupt);
+  train::Watcher* const watchers[] = {&bar};
+  const train::TrainResult result = run.trainer().run(watchers);
+  bar.finish();
+  say_result(result, out);
+  return result.outcome == train::Outcome::interrupted ? 130 : 0;
+}
+
+int train(int argc, char** argv) {
+  const std::string subject = argc > 1 && argv[1][0] != '-' ? argv[1] : "";
+  RunOptions run;
+  const auto out = peek_flag(argc, argv, "out");
+  const bool resume = peek_flag(argc, argv, "resume").value_or("false") != "false";
+  SettingList settings;
+  if (resume && out && fs::exists(fs::path(*out) / "config.yml")) {
+    settings = read_recipe(fs::path(*out) / "config.yml");
+  } else if (!subject.empty()) {
+    settings = settings_of_subject(subject);
+  }
+  const size_t given = settings.size();
+  if (const auto name = peek_flag(argc, argv, "model.name")) settings.push_back({"model.name", *name, "--model.name"});
+  Flags flags("train", "trains a model from a recipe, or a task on its built-in corpus");
+  std::string ignored;
+  flags.argument("RECIPE|TASK", ignored, "a .yml file, or one of translate, dates, reverse", false).options("run", run);
+  add_groups(flags, tasks::TextConfig(settings).all());
+  if (const auto code = flags.parse(argc, argv)) return *code;
+  settings.resize(given);
+  settings.insert(settings.end(), flags.settings().begin(), flags.settings().end());
+  const tasks::TextConfig config(settings);
+  if (run.dump_config) {
+    std::cout << print_recipe(config.all(), true);
+    return 0;
+  }
+  if (run.out.empty()) return flags.refuse("--out is wanted: the folder of the model");
+  const bool there = fs::exists(fs::path(run.out) / "config.yml");
+  if (run.resume && !there) return flags.refuse("--resume: there is no run to go on with in " + run.out);
+  if (!run.resume && subject.empty()) return flags.refuse("a recipe or a task is wanted, such as translate");
+  if (there && !run.resume && !run.force) {
+    return flags.refuse(run.out + " has a model already: --resume goes on with it, --force starts anew");
+  }
+  if (run.threads > 0) kernels::set_threads(static_cast<int>(run.threads));
+  return train_run(config, run.out, run.resume);
+}
+
+}  // namespace attend::cli
