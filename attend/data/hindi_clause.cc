@@ -45,11 +45,17 @@ uint8_t number_of(const Noun& noun, bool plural) {
   return noun.plural.empty() && !(noun.kinds & kElder) ? kMass : kSingular;
 }
 
-/// Brothers are somebody's, cricket is nobody's.
+/// Brothers are somebody's, cricket is nobody's, and so are birds and the people of the street.
 bool fits_noun(const Determiner& determiner, const Noun& noun, bool plural) {
   if (!(determiner.numbers & number_of(noun, plural))) return false;
   if (noun.kinds & (kKin | kElder)) return determiner.owner != Owner::kNobody;
-  return !(noun.kinds & (kSport | kLanguage)) || determiner.english.empty();
+  if (noun.kinds & kSport) return determiner.english.empty();
+  return determiner.owner == Owner::kNobody || !(noun.kinds & (kPerson | kBird));
+}
+
+// Only they bring in the feminine plurals of verbs.
+int weight_of_noun(const Noun& noun) {
+  return noun.gender == Gender::kFeminine && noun.kinds & (kPerson | kKin | kElder) ? 3 : 1;
 }
 
 class Speaker {
@@ -61,6 +67,7 @@ class Speaker {
 
  private:
   NounPhrase noun_phrase(Kinds kinds);
+  const Pronoun* pronoun();
   NounPhrase subject(Kinds kinds);
   NounPhrase object(const Verb& verb);
   const Adjective* adjective_before(Kinds kinds);
@@ -82,7 +89,8 @@ const Adjective* Speaker::adjective_before(Kinds kinds) {
 
 NounPhrase Speaker::noun_phrase(Kinds kinds) {
   NounPhrase phrase;
-  phrase.noun = choose(choices_, lexicon_.nouns, [&](const Noun& row) { return (row.kinds & kinds) != 0; });
+  phrase.noun = choose(
+      choices_, lexicon_.nouns, [&](const Noun& row) { return (row.kinds & kinds) != 0; }, weight_of_noun);
   if (!phrase.noun || phrase.noun->kinds & kName) return phrase;
   phrase.plural = !phrase.noun->plural.empty() && choices_.chance(2, 3);
   phrase.determiner = choose(
@@ -95,13 +103,21 @@ NounPhrase Speaker::noun_phrase(Kinds kinds) {
 }
 
 NounPhrase Speaker::subject(Kinds kinds) {
-  if (!choices_.chance(1, 1)) return noun_phrase(kinds & kAnimate);
-  return {.pronoun = choose(choices_, lexicon_.pronouns, [](const Pronoun&) { return true; })};
+  if (choices_.chance(1, 1)) return {.pronoun = pronoun()};
+  const NounPhrase phrase = noun_phrase(kinds & kAnimate);
+  return phrase.determiner && phrase.determiner->english.empty() ? NounPhrase{} : phrase;  // "boys go" is no one's news
+}
+
+// i and you are the only ones with verb forms of their own, which else were rare.
+const Pronoun* Speaker::pronoun() {
+  return choose(
+      choices_, lexicon_.pronouns, [](const Pronoun&) { return true; },
+      [](const Pronoun& row) { return row.agreement.person == 3 || row.owner == Owner::kWe ? 2 : 3; });
 }
 
 NounPhrase Speaker::object(const Verb& verb) {
   if (!(verb.objects & kPerson) || !choices_.chance(2, 3)) return noun_phrase(verb.objects);
-  return {.pronoun = choose(choices_, lexicon_.pronouns, [](const Pronoun&) { return true; })};
+  return {.pronoun = pronoun()};
 }
 
 const Place* Speaker::place(uint8_t roles) {
@@ -109,14 +125,15 @@ const Place* Speaker::place(uint8_t roles) {
 }
 
 const Time* Speaker::time(const Clause& clause) {
-  if (clause.mood == Mood::kWhen || !choices_.chance(2, 3)) return nullptr;
+  const bool lasting = clause.verb ? clause.verb->needs_place : clause.adjective && clause.adjective->before;
+  if (lasting || clause.mood == Mood::kWhen || !choices_.chance(2, 3)) return nullptr;
   return choose(choices_, lexicon_.times, [&](const Time& row) { return among_tenses(row.tenses, clause.tense); });
 }
 
 constexpr Weighted<Mood> kActionMoods[] = {{Mood::kStatement, 12}, {Mood::kYesNo, 4}, {Mood::kWho, 2}, {Mood::kWhat, 2},
                                            {Mood::kWhere, 2},      {Mood::kWhen, 2},  {Mood::kWhy, 2}};
 constexpr Weighted<Tense> kTenses[] = {{Tense::kHabitual, 4}, {Tense::kProgressive, 4}, {Tense::kPastProgressive, 3},
-                                       {Tense::kPast, 4},     {Tense::kFuture, 4},      {Tense::kPerfect, 2}};
+                                       {Tense::kPast, 4},     {Tense::kFuture, 7},      {Tense::kPerfect, 2}};
 
 bool may_negate(Mood mood) { return mood == Mood::kStatement || mood == Mood::kWho || mood == Mood::kWhy; }
 

@@ -22,8 +22,8 @@ constexpr Noun kNouns[] = {
     {"mohan", "", "mohan", "", "mohan", "", kM, kName},
     {"ravi", "", "ravi", "", "ravi", "", kM, kName},
     {"sita", "", "sita", "", "sita", "", kF, kName},
-    {"geeta", "", "geeta", "", "geeta", "", kF, kName},
-    {"meera", "", "meera", "", "meera", "", kF, kName},
+    {"gita", "", "gita", "", "gita", "", kF, kName},
+    {"radha", "", "radha", "", "radha", "", kF, kName},
     {"dog", "dogs", "kutta", "kutte", "kutte", "kutton", kM, kAnimal},
     {"cat", "cats", "billi", "billiyan", "billi", "billiyon", kF, kAnimal},
     {"apple", "apples", "seb", "seb", "", "", kM, kFruit},
@@ -41,7 +41,7 @@ constexpr Noun kNouns[] = {
     {"newspaper", "newspapers", "akhbaar", "akhbaar", "", "", kM, kReading | kGoods | kPortable},
     {"letter", "letters", "chitthi", "chitthiyan", "", "", kF, kReading | kWriting | kPortable},
     {"story", "stories", "kahani", "kahaniyan", "", "", kF, kReading | kWriting | kSound},
-    {"car", "cars", "gaadi", "gaadiyan", "", "", kF, kThing},
+    {"car", "cars", "gadi", "gadiyan", "", "", kF, kThing},
     {"flower", "flowers", "phool", "phool", "", "", kM, kThing | kPortable},
     {"shirt", "shirts", "kameez", "kameezen", "", "", kF, kThing | kPortable},
     {"chair", "chairs", "kursi", "kursiyan", "", "", kF, kThing},
@@ -50,12 +50,10 @@ constexpr Noun kNouns[] = {
     {"room", "rooms", "kamra", "kamre", "", "", kM, kBuilding},
     {"door", "doors", "darwaza", "darwaze", "", "", kM, kOpening},
     {"window", "windows", "khidki", "khidkiyan", "", "", kF, kOpening},
-    {"song", "songs", "gaana", "gaane", "", "", kM, kSound},
+    {"song", "songs", "gana", "gane", "", "", kM, kSound},
     {"film", "films", "film", "filmen", "", "", kF, kShow},
     {"bird", "birds", "chidiya", "chidiyan", "", "", kF, kBird},
     {"cricket", "", "cricket", "", "", "", kM, kSport},
-    {"hindi", "", "hindi", "", "", "", kF, kLanguage},
-    {"english", "", "angrezi", "", "", "", kF, kLanguage},
 };
 
 constexpr Pronoun kPronouns[] = {
@@ -63,7 +61,7 @@ constexpr Pronoun kPronouns[] = {
     {"you", "you", "tum", "tumne", "tumhein", "tumse", {2, true, kM}, Owner::kYou},
     {"he", "him", "woh", "usne", "use", "usse", {3, false, kM}, Owner::kHe},
     {"she", "her", "woh", "usne", "use", "usse", {3, false, kF}, Owner::kShe},
-    {"we", "us", "hum", "humne", "hamein", "humse", {1, true, kM}, Owner::kWe},
+    {"we", "us", "hum", "humne", "humein", "humse", {1, true, kM}, Owner::kWe},
     {"they", "them", "ve", "unhone", "unhein", "unse", {3, true, kM}, Owner::kThey},
 };
 
@@ -77,7 +75,7 @@ constexpr Determiner kDeterminers[] = {
     {"your", {"tumhara", "tumhare", "tumhari"}, Owner::kYou, kAnyNumber, 2},
     {"his", {"uska", "uske", "uski"}, Owner::kHe, kAnyNumber, 2},
     {"her", {"uska", "uske", "uski"}, Owner::kShe, kAnyNumber, 2},
-    {"our", {"hamara", "hamare", "hamari"}, Owner::kWe, kAnyNumber, 2},
+    {"our", {"humara", "humare", "humari"}, Owner::kWe, kAnyNumber, 2},
     {"their", {"unka", "unke", "unki"}, Owner::kThey, kAnyNumber, 2},
 };
 
@@ -122,10 +120,7 @@ constexpr HindiVerb kKhareed{"khareed",  "khareeda", "khareede", "khareedi", "kh
                              "khareedu", "khareedo", "khareede", "khareeden"};
 constexpr HindiVerb kBana{"bana", "banaya", "banaye", "banayi", "banayin", "banau", "banao", "banaye", "banayen"};
 constexpr HindiVerb kSun{"sun", "suna", "sune", "suni", "sunin", "sunu", "suno", "sune", "sunen"};
-constexpr HindiVerb kBula{"bula", "bulaya", "bulaye", "bulayi", "bulayin", "bulau", "bulao", "bulaye", "bulayen"};
 constexpr HindiVerb kMil{"mil", "mila", "mile", "mili", "milin", "milu", "milo", "mile", "milen"};
-constexpr HindiVerb kKhol{"khol", "khola", "khole", "kholi", "kholin", "kholu", "kholo", "khole", "kholen"};
-constexpr HindiVerb kSeekh{"seekh", "seekha", "seekhe", "seekhi", "seekhin", "seekhu", "seekho", "seekhe", "seekhen"};
 
 constexpr Tenses kAll = 63;
 constexpr Tenses kStates = kAll & ~(only(Tense::kProgressive) | only(Tense::kPastProgressive));
@@ -250,7 +245,7 @@ constexpr Verb kVerbs[] = {
      "",
      kPeople,
      kAnimate | kThing | kBuilding | kBird,
-     kActivity | kAskable,
+     kShop | kAskable,
      false,
      kStates},
     {{"watch", "watches", "watching", "watched", "watched"},
@@ -301,30 +296,6 @@ constexpr Verb kVerbs[] = {
      kActivity | kAskable,
      false,
      kAll},
-    {{"learn", "learns", "learning", "learned", "learned"},
-     "",
-     &kSeekh,
-     "",
-     Light::kNone,
-     true,
-     "",
-     kPeople,
-     kLanguage,
-     kActivity | kAskable,
-     false,
-     kAll},
-    {{"call", "calls", "calling", "called", "called"},
-     "",
-     &kBula,
-     "",
-     Light::kNone,
-     true,
-     "",
-     kPeople,
-     kAnimate,
-     0,
-     false,
-     kAll},
     {{"meet", "meets", "meeting", "met", "met"},
      "",
      &kMil,
@@ -359,18 +330,6 @@ constexpr Verb kVerbs[] = {
      kPeople,
      kPeople,
      kActivity | kAskable,
-     false,
-     kAll},
-    {{"open", "opens", "opening", "opened", "opened"},
-     "",
-     &kKhol,
-     "",
-     Light::kNone,
-     true,
-     "",
-     kPeople,
-     kOpening,
-     0,
      false,
      kAll},
     {{"close", "closes", "closing", "closed", "closed"},
@@ -425,7 +384,7 @@ constexpr Place kPlaces[] = {
     {"near the river", "nadi ke paas", "0-1 0-2 2-0", kActivity | kDwelling},
     {"in the market", "bazaar mein", "0-1 2-0", kShop},
     {"in the village", "gaon mein", "0-1 2-0", kShop | kDwelling},
-    {"in the city", "shahar mein", "0-1 2-0", kShop | kDwelling},
+    {"in the city", "shehar mein", "0-1 2-0", kShop | kDwelling},
     {"in delhi", "dilli mein", "0-1 1-0", kShop | kDwelling},
     {"in mumbai", "mumbai mein", "0-1 1-0", kShop | kDwelling},
     {"on the table", "mez par", "0-1 2-0", kRest},

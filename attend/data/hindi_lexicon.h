@@ -31,9 +31,8 @@ enum Kind : Kinds {
   kShow = 1 << 16,
   kBird = 1 << 17,
   kSport = 1 << 18,
-  kLanguage = 1 << 19,
-  kEpicene = 1 << 20,   // of the gender of whom it is said of: she is my friend, meri dost
-  kPortable = 1 << 21,  // found on tables
+  kEpicene = 1 << 19,   // of the gender of whom it is said of: she is my friend, meri dost
+  kPortable = 1 << 20,  // found on tables
   kPeople = kPerson | kKin | kElder | kName,
   kAnimate = kPeople | kAnimal,
 };
