@@ -17,6 +17,7 @@
 #include "attend/base/options.h"
 #include "attend/base/random.h"
 #include "attend/data/batch.h"
+#include "attend/data/builtin.h"
 #include "attend/decode/coverage.h"
 #include "attend/decode/ctc.h"
 #include "attend/decode/hypothesis.h"

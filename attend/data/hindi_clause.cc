@@ -58,6 +58,11 @@ int weight_of_noun(const Noun& noun) {
   return noun.gender == Gender::kFeminine && noun.kinds & (kPerson | kKin | kElder) ? 3 : 1;
 }
 
+/// Red things are red whatever the hour; the adjectives that cannot stand before a noun here are moods.
+bool lasting(const Clause& clause) {
+  return clause.verb ? clause.verb->lasting : clause.adjective && clause.adjective->before != 0;
+}
+
 class Speaker {
  public:
   Speaker(Choices& choices, const Lexicon& lexicon) : choices_(choices), lexicon_(lexicon) {}
@@ -116,7 +121,7 @@ const Pronoun* Speaker::pronoun() {
 }
 
 NounPhrase Speaker::object(const Verb& verb) {
-  if (!(verb.objects & kPerson) || !choices_.chance(2, 3)) return noun_phrase(verb.objects);
+  if (!(verb.objects & kName) || !choices_.chance(2, 3)) return noun_phrase(verb.objects);
   return {.pronoun = pronoun()};
 }
 
@@ -125,8 +130,7 @@ const Place* Speaker::place(uint8_t roles) {
 }
 
 const Time* Speaker::time(const Clause& clause) {
-  const bool lasting = clause.verb ? clause.verb->needs_place : clause.adjective && clause.adjective->before;
-  if (lasting || clause.mood == Mood::kWhen || !choices_.chance(2, 3)) return nullptr;
+  if (lasting(clause) || clause.mood == Mood::kWhen || !choices_.chance(2, 3)) return nullptr;
   return choose(choices_, lexicon_.times, [&](const Time& row) { return among_tenses(row.tenses, clause.tense); });
 }
 
@@ -247,6 +251,7 @@ std::optional<Clause> Speaker::being() {
   clause.negated = may_negate(clause.mood) && choices_.chance(1, 2);
   if (clause.subject.demonstrative) return clause;
   clause.tense = choose(choices_, kBeingTenses);
+  if (lasting(clause) && clause.tense == Tense::kFuture) return {};
   if (complement != &Speaker::complement_role) clause.time = time(clause);
   return clause;
 }

@@ -124,6 +124,7 @@ struct Verb {
   Kinds subjects, objects;
   uint8_t places;
   bool needs_place;
+  bool lasting;  // nobody loves on mondays
   Tenses tenses;
 };
 
