@@ -89,6 +89,8 @@ enum class Tense : uint8_t { kHabitual, kProgressive, kPastProgressive, kPast, k
 using Tenses = uint8_t;
 constexpr Tenses only(Tense tense) { return static_cast<Tenses>(1 << static_cast<int>(tense)); }
 
+constexpr Tenses kAllTenses = 63;
+
 enum Role : uint8_t {
   kGoal = 1,
   kSource = 2,
@@ -115,17 +117,17 @@ enum class Light : uint8_t { kNone, kMasculine, kFeminine };
 
 struct Verb {
   EnglishVerb english;
-  Text particle;  // listen "to"
+  Text particle = "";  // listen "to"
   const HindiVerb* hindi;
-  Text before;  // the word that makes the verb with "kar": kaam, band
-  Light light;  // its gender, where it is a noun and takes the agreement
-  bool ergative;
-  Text marker;  // what its object takes whatever it is: "se"
-  Kinds subjects, objects;
-  uint8_t places;
-  bool needs_place;
-  bool lasting;  // nobody loves on mondays
-  Tenses tenses;
+  Text before = "";            // the word that makes the verb with "kar": kaam, band
+  Light light = Light::kNone;  // its gender, where it is a noun and takes the agreement
+  bool ergative = false;       // its subject takes "ne" in the perfective tenses
+  Text marker = "";            // what its object takes whatever it is: "se"
+  Kinds subjects = kPeople, objects = 0;
+  uint8_t places = 0;
+  bool needs_place = false;
+  bool lasting = false;  // nobody loves on mondays
+  Tenses tenses = kAllTenses;
 };
 
 /// A phrase that is always the same, with its links in the way of alignment.h.
