@@ -1,0 +1,120 @@
+// English to romanised Hindi, by a grammar: enough of both languages that word order (subject-object-verb, question words
+// before the verb), agreement (of verbs with subjects or, behind "ne", with objects) and small words (postpositions,
+// "apna") have to be learned, and nothing else.
+//
+// English leaves open what Hindi has to say. So that a source has one target:
+//   - the speaker is a woman: main ja rahi hoon;
+//   - "you" is "tum", a man: tum ja rahe ho; "we" and "they" are men too;
+//   - friends, doctors and teachers are men where they act; said of somebody they follow that one: she is my friend,
+//     woh meri dost hai;
+//   - fathers and mothers are spoken of in the plural, out of respect: mere pitaji ja rahe hain;
+//   - possessions of the subject are its own: he reads his book, woh apni kitaab padhta hai;
+//   - persons and animals as objects take "ko" (or what the verb wants), things take nothing;
+//   - "a" is "ek", except in "she is a doctor"; "the" is nothing;
+//   - "nahin" stands before the verb, which keeps its auxiliary.
+//
+// Gold links join words that mean the same. Articles without a counterpart, "ne", "ko" and the "kya" of yes-or-no
+// questions are linked to nothing. Tense is linked by itself: am–hoon, going–ja, going–rahi; a word that says both tense
+// and deed has both links: eat–khati, eat–hoon; will–khaungi, eat–khaungi; did–khaya, eat–khaya.
+#include <algorithm>
+#include <numeric>
+
+#include "attend/data/builtin_split.h"
+#include "attend/data/hindi_sentence.h"
+
+namespace attend::data {
+namespace {
+
+using hindi::Choices, hindi::Lexicon;
+
+constexpr size_t kTrain = 30000, kShortest = 2, kLongest = 14;
+
+class RandomChoices : public Choices {
+ public:
+  explicit RandomChoices(Random& random) : random_(random) {}
+  size_t among(std::span<const int> weights) override {
+    const int total = std::accumulate(weights.begin(), weights.end(), 0);
+    int left = static_cast<int>(random_.below(static_cast<uint64_t>(total)));
+    size_t index = 0;
+    while (left >= weights[index]) left -= weights[index++];
+    return index;
+  }
+
+ private:
+  Random& random_;
+};
+
+/// Every way in turn: the choices of the way before are repeated, but for the last that has another.
+class AllChoices : public Choices {
+ public:
+  size_t among(std::span<const int> weights) override {
+    if (depth_ == way_.size()) way_.push_back({0, weights.size()});
+    return way_[depth_++].index;
+  }
+  /// False when there is no further way.
+  bool next() {
+    way_.resize(depth_);
+    depth_ = 0;
+    while (!way_.empty() && way_.back().index + 1 == way_.back().count) way_.pop_back();
+    if (way_.empty()) return false;
+    ++way_.back().index;
+    return true;
+  }
+
+ private:
+  struct Step {
+    size_t index, count;
+  };
+  std::vector<Step> way_;
+  size_t depth_ = 0;
+};
+
+size_t count_words(std::string_view text) { return 1 + static_cast<size_t>(std::count(text.begin(), text.end(), ' ')); }
+
+bool of_fitting_length(const Example& example) {
+  const auto fits = [](size_t count) { return count >= kShortest && count <= kLongest; };
+  return fits(count_words(example.source)) && fits(count_words(example.target));
+}
+
+std::vector<std::string_view> words_of(std::string_view text) {
+  std::vector<std::string_view> words;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find(' ', begin), text.size());
+    if (end > begin) words.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return words;
+}
+
+}  // namespace
+
+BuiltinCorpus make_hindi(uint64_t seed) {
+  const Random random = Random(seed).named("hindi");
+  const Lexicon lexicon;
+  const auto draw = [&](Random& numbers) {
+    RandomChoices choices(numbers);
+    while (true) {
+      const auto clause = choose_clause(choices, lexicon);
+      if (!clause) continue;
+      Example example = say(*clause);
+      if (of_fitting_length(example)) return example;
+    }
+  };
+  auto examples = distinct_examples(kTrain + kBuiltinValid + kBuiltinTest, random, draw);
+  return part_examples(std::move(examples), random.named("parts"), true);
+}
+
+std::vector<Example> hindi_derivations(std::string_view english) {
+  const Lexicon lexicon(words_of(english));
+  AllChoices choices;
+  std::vector<Example> found;
+  do {
+    const auto clause = choose_clause(choices, lexicon);
+    if (!clause) continue;
+    Example example = say(*clause);
+    if (example.source == english) found.push_back(std::move(example));
+  } while (choices.next());
+  return found;
+}
+
+}  // namespace attend::data

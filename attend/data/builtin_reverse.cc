@@ -1,0 +1,22 @@
+#include "attend/data/builtin_split.h"
+
+namespace attend::data {
+namespace {
+
+constexpr size_t kTrain = 20000, kShortest = 2, kLongest = 12;
+
+Example draw_reverse(Random& random) {
+  std::string letters(kShortest + random.below(kLongest - kShortest + 1), ' ');
+  for (char& letter : letters) letter = static_cast<char>('a' + random.below(26));
+  return {letters, {letters.rbegin(), letters.rend()}, {}};
+}
+
+}  // namespace
+
+BuiltinCorpus make_reverse(uint64_t seed) {
+  const Random random = Random(seed).named("reverse");
+  auto examples = distinct_examples(kTrain + kBuiltinValid + kBuiltinTest, random, draw_reverse);
+  return part_examples(std::move(examples), random.named("parts"), false);
+}
+
+}  // namespace attend::data
