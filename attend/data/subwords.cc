@@ -28,7 +28,8 @@ namespace fs = std::filesystem;
 namespace sp = sentencepiece;
 
 constexpr size_t kLargestModel = size_t{256} << 20;
-constexpr size_t kMostLines = 2'000'000;
+// To learn from: some 600,000 sentences. The unigram trainer takes 20 bytes of memory for each of them.
+constexpr size_t kMostBytes = size_t{64} << 20;
 constexpr size_t kLongestLine = 4096;  // longer ones would be left out: its max_sentence_length
 
 /// SentencePiece writes to standard error; the library never does. 3 leaves only what ends the program.
@@ -103,20 +104,68 @@ class Subwords : public Tokeniser {
 
 // Training.
 
-/// At most kMostLines of the text, each as likely as any other (Vitter 1985, algorithm R), by a fixed seed.
-std::vector<std::string> sample_lines(const NextLine& next) {
-  std::vector<std::string> lines;
-  Random random = Random().named("subwords");
-  uint64_t count = 0;
-  for (std::string line; next(line); ++count) {
-    if (lines.size() < kMostLines) {
-      lines.push_back(with_plain_spaces(line));
-    } else if (const uint64_t at = random.below(count + 1); at < kMostLines) {
-      lines[at] = with_plain_spaces(line);
-    }
-  }
-  return lines;
+/// Signs that SentencePiece takes for spaces or leaves out (found by trying all, with nmt_nfkc).
+struct BlankRange {
+  char32_t first, last;
+};
+constexpr BlankRange kBlanks[] = {{0x00, 0x20},     {0x7F, 0x7F},     {0x8F, 0x8F},     {0x9F, 0xA0},
+                                  {0x1680, 0x1680}, {0x2000, 0x200C}, {0x200E, 0x200F}, {0x2028, 0x2029},
+                                  {0x202F, 0x202F}, {0x205F, 0x205F}, {0x2581, 0x2581}, {0x3000, 0x3000},
+                                  {0xFEFF, 0xFEFF}, {0xFFFD, 0xFFFD}};
+
+bool is_blank(char32_t code) {
+  return std::any_of(std::begin(kBlanks), std::end(kBlanks),
+                     [&](const BlankRange& range) { return code >= range.first && code <= range.last; });
 }
+
+/// Whether there is something to learn from. The trainer ends the program if there is not in any line; lines with U+2585,
+/// its own sign for what is unknown, it leaves out.
+bool has_text(std::string_view line) {
+  if (line.find("\u2585") != line.npos) return false;
+  while (!line.empty()) {
+    const size_t bytes = character_bytes(line);
+    if (!is_blank(code_point(line.substr(0, bytes)))) return true;
+    line.remove_prefix(bytes);
+  }
+  return false;
+}
+
+/// Lines of the text, all of them or a random choice: each draws a number from [0, 1), by a fixed seed, and is kept while that
+/// is below a share, which is halved whenever more than kMostBytes are kept.
+class Sample {
+ public:
+  void add(std::string_view line) {
+    const float draw = random_.uniform();
+    if (draw >= share_ || !has_text(line)) return;
+    lines_.push_back({with_plain_spaces(line), draw});
+    bytes_ += line.size();
+    while (bytes_ > kMostBytes && lines_.size() > 1) halve();
+  }
+
+  std::vector<std::string> lines() && {
+    std::vector<std::string> texts;
+    for (Drawn& line : lines_) texts.push_back(std::move(line.text));
+    return texts;
+  }
+
+ private:
+  struct Drawn {
+    std::string text;
+    float draw;
+  };
+
+  void halve() {
+    share_ /= 2;
+    std::erase_if(lines_, [&](const Drawn& line) { return line.draw >= share_; });
+    bytes_ = 0;
+    for (const Drawn& line : lines_) bytes_ += line.text.size();
+  }
+
+  Random random_ = Random().named("subwords");
+  std::vector<Drawn> lines_;
+  size_t bytes_ = 0;
+  float share_ = 1;
+};
 
 /// Hands out lines in parts that are not too long, cut at a space where there is one: no subword goes across it.
 class Parts : public sp::SentenceIterator {
@@ -216,7 +265,9 @@ std::unique_ptr<Tokeniser> train_subwords(const TokeniserOptions& options, const
     rules = std::make_unique<CaseRules>();
     settings["normalization_rule_tsv"] = rules->path();
   }
-  Parts parts(sample_lines(next));
+  Sample sample;
+  for (std::string line; next(line);) sample.add(line);
+  Parts parts(std::move(sample).lines());
   require(!parts.done(), "train_tokeniser: text is wanted, got none");
   std::string model;
   require_ok(sp::SentencePieceTrainer::Train(settings, &parts, &model), "train_tokeniser", "a vocabulary of this text");
