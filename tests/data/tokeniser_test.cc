@@ -203,6 +203,13 @@ TEST_P(TokeniserKinds, TextsOfAnySizeWork) {
 TEST_P(TokeniserKinds, NoTextIsRefused) {
   EXPECT_EQ(message_of([&] { train_tokeniser(options(), each_of({})); }), "train_tokeniser: text is wanted, got none");
   EXPECT_NE(message_of([&] { train_tokeniser(options(), each_of({"", " "})); }), "");
+  for (const char* blank : {"\u3000", "\u200B\uFEFF", "\u2581", "\u2585", "\u00A0", "\uFFFF", "\u0001"}) {
+    for (const char* normalise : {"none", "nfkc"}) {  // refused or learned, whatever they are
+      TokeniserOptions odd = options();
+      odd.normalise = normalise;
+      message_of([&] { train_tokeniser(odd, each_of({blank, blank})); });
+    }
+  }
   EXPECT_EQ(message_of([&] {
               train_tokeniser(options(), each_of({"a", "\xFF"}));
             }).find("train_tokeniser: line 2: UTF-8"),
@@ -231,7 +238,7 @@ TEST_P(TokeniserKinds, DamagedFilesAreRefusedOrRead) {
       tokeniser->decode(tokeniser->encode("Der große Hund läuft."));
     });
   };
-  for (int i = 0; i < 300; ++i) {
+  for (int i = 0; i < 100; ++i) {
     std::string bad = good;
     bad[random.below(bad.size())] = static_cast<char>(random.below(256));
     use(bad);
@@ -297,6 +304,17 @@ TEST(Tokeniser, LongLinesAreLearnedFrom) {
   const auto whole = train_tokeniser({.kind = "bpe", .vocabulary = 120}, each_of({line}));
   const auto apart = trained({.kind = "bpe"});
   for (const std::string& sentence : sentences()) ASSERT_EQ(whole->encode(sentence), apart->encode(sentence));
+}
+
+TEST(TokeniserSlow, HugeTextsAreSampled) {
+  Random random(1);
+  const std::vector<std::string> lines = sentences();
+  int64_t left = 1'500'000;  // of some 50 bytes: more than is kept
+  const auto tokeniser = train_tokeniser({.kind = "bpe", .vocabulary = 120}, [&](std::string& line) {
+    line = lines[random.below(lines.size())];
+    return left-- > 0;
+  });
+  for (const std::string& line : lines) ASSERT_EQ(tokeniser->decode(tokeniser->encode(line)), line);
 }
 
 TEST(Tokeniser, OptionsAreChecked) {
