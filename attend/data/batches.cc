@@ -61,7 +61,7 @@ std::vector<int32_t> copied(std::span<const int32_t> ids) { return {ids.begin(),
 
 }  // namespace
 
-Batches::Batches(const EncodedPairs& pairs, const BatchOptions& options) : pairs_(&pairs), options_(options) {
+Batches::Batches(const EncodedPairs& pairs, const BatchOptions& options) : pairs_(pairs), options_(options) {
   require(options.tokens > 0, "tokens: at least 1 is wanted, got ", options.tokens);
   require(options.sentences >= 0, "sentences: 0 or more are wanted, got ", options.sentences);
   require(pairs.size() > 0 && pairs.size() <= std::numeric_limits<uint32_t>::max(),
@@ -70,14 +70,14 @@ Batches::Batches(const EncodedPairs& pairs, const BatchOptions& options) : pairs
 
 std::vector<BatchRows> Batches::epoch(int64_t number) const {
   Random random = Random(static_cast<uint64_t>(options_.seed), static_cast<uint64_t>(number)).named("batches");
-  std::vector<uint32_t> rows(static_cast<size_t>(pairs_->size()));
+  std::vector<uint32_t> rows(static_cast<size_t>(pairs_.size()));
   std::iota(rows.begin(), rows.end(), 0u);
   shuffle(rows, random);
   std::vector<BatchRows> batches;
   for (size_t at = 0; at < rows.size(); at += kPool) {
     const std::span<uint32_t> pool = std::span(rows).subspan(at, std::min(kPool, rows.size() - at));
-    sort_by_length(*pairs_, pool);
-    cut(*pairs_, options_, pool, batches);
+    sort_by_length(pairs_, pool);
+    cut(pairs_, options_, pool, batches);
   }
   shuffle(batches, random);
   return batches;
@@ -86,8 +86,8 @@ std::vector<BatchRows> Batches::epoch(int64_t number) const {
 Batch Batches::batch(std::span<const uint32_t> rows) const {
   std::vector<std::vector<int32_t>> source, target;
   for (const uint32_t row : rows) {
-    source.push_back(copied(pairs_->source(row)));
-    target.push_back(copied(pairs_->target(row)));
+    source.push_back(copied(pairs_.source(row)));
+    target.push_back(copied(pairs_.target(row)));
   }
   return {Sequences(source), Sequences(target)};
 }

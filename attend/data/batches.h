@@ -27,7 +27,7 @@ struct BatchOptions {
 /// Rows of one batch.
 using BatchRows = std::vector<uint32_t>;
 
-/// Plans epochs over encoded pairs, which have to outlive it.
+/// Plans epochs over encoded pairs.
 class Batches {
  public:
   Batches(const EncodedPairs& pairs, const BatchOptions& options);
@@ -39,7 +39,7 @@ class Batches {
   Batch batch(std::span<const uint32_t> rows) const;
 
  private:
-  const EncodedPairs* pairs_;
+  EncodedPairs pairs_;
   BatchOptions options_;
 };
 

@@ -130,7 +130,7 @@ class GzipBytes : public TextBytes {
  private:
   /// False at the end of the file, which has to be the end of a member, too.
   bool refill(const std::string& where) {
-    if (stream_.avail_in > 0 || more_out_) return true;
+    if (stream_.avail_in > 0 || more_out_ || damaged_) return true;
     const std::span<const char> part = from_->next(where);
     require(!part.empty() || at_end_of_member_, where, ": wanted the rest of the gzip data, got the end of the file");
     stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(part.data()));  // zlib only reads it
@@ -145,7 +145,9 @@ class GzipBytes : public TextBytes {
     }
     const int result = inflate(&stream_, Z_NO_FLUSH);
     // Z_BUF_ERROR: all that was there is unpacked, and more input is wanted.
-    require(result == Z_OK || result == Z_STREAM_END || result == Z_BUF_ERROR, where,
+    damaged_ = result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR;
+    // What was unpacked before the damage is given first, so that the message names the right line.
+    require(!damaged_ || stream_.avail_out < buffer_.size(), where,
             ": wanted gzip data, got: ", stream_.msg != nullptr ? stream_.msg : "damaged ones");
     at_end_of_member_ = result == Z_STREAM_END;
     more_out_ = !at_end_of_member_ && stream_.avail_out == 0;
@@ -154,7 +156,7 @@ class GzipBytes : public TextBytes {
   std::unique_ptr<TextBytes> from_;
   std::vector<char> buffer_;
   z_stream stream_{};
-  bool at_end_of_member_ = false, more_out_ = false;
+  bool at_end_of_member_ = false, more_out_ = false, damaged_ = false;
 };
 
 std::unique_ptr<TextBytes> unpacked(std::unique_ptr<TextBytes> bytes, const std::string& name) {

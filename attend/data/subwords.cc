@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <fstream>
 #include <unordered_map>
 #include <utility>
 
@@ -28,8 +29,9 @@ namespace fs = std::filesystem;
 namespace sp = sentencepiece;
 
 constexpr size_t kLargestModel = size_t{256} << 20;
-constexpr size_t kMostLines = 2'000'000;
-constexpr size_t kLongestLine = 4096;  // longer ones would be left out: its max_sentence_length
+// To learn from: some 600,000 sentences. The unigram trainer takes 20 bytes of memory for each of them.
+constexpr size_t kMostBytes = size_t{64} << 20;
+constexpr size_t kLongestLine = 4096;  // longer ones would be left out
 
 /// SentencePiece writes to standard error; the library never does. 3 leaves only what ends the program.
 void silence() { sp::logging::SetMinLogLevel(3); }
@@ -103,56 +105,104 @@ class Subwords : public Tokeniser {
 
 // Training.
 
-/// At most kMostLines of the text, each as likely as any other (Vitter 1985, algorithm R), by a fixed seed.
-std::vector<std::string> sample_lines(const NextLine& next) {
-  std::vector<std::string> lines;
-  Random random = Random().named("subwords");
-  uint64_t count = 0;
-  for (std::string line; next(line); ++count) {
-    if (lines.size() < kMostLines) {
-      lines.push_back(with_plain_spaces(line));
-    } else if (const uint64_t at = random.below(count + 1); at < kMostLines) {
-      lines[at] = with_plain_spaces(line);
-    }
-  }
-  return lines;
+/// Signs that SentencePiece takes for spaces or leaves out (found by trying all, with nmt_nfkc).
+struct BlankRange {
+  char32_t first, last;
+};
+constexpr BlankRange kBlanks[] = {{0x00, 0x20},     {0x7F, 0x7F},     {0x8F, 0x8F},     {0x9F, 0xA0},
+                                  {0x1680, 0x1680}, {0x2000, 0x200C}, {0x200E, 0x200F}, {0x2028, 0x2029},
+                                  {0x202F, 0x202F}, {0x205F, 0x205F}, {0x2581, 0x2581}, {0x3000, 0x3000},
+                                  {0xFEFF, 0xFEFF}, {0xFFFD, 0xFFFD}};
+
+bool is_blank(char32_t code) {
+  return std::any_of(std::begin(kBlanks), std::end(kBlanks),
+                     [&](const BlankRange& range) { return code >= range.first && code <= range.last; });
 }
 
-/// Hands out lines in parts that are not too long, cut at a space where there is one: no subword goes across it.
-class Parts : public sp::SentenceIterator {
+/// Whether there is something to learn from. The trainer ends the program if there is not in any line; lines with U+2585,
+/// its own sign for what is unknown, it leaves out.
+bool has_text(std::string_view line) {
+  if (line.find("\u2585") != line.npos) return false;
+  while (!line.empty()) {
+    const size_t bytes = character_bytes(line);
+    if (!is_blank(code_point(line.substr(0, bytes)))) return true;
+    line.remove_prefix(bytes);
+  }
+  return false;
+}
+
+/// Lines of the text, all of them or a random choice: each draws a number from [0, 1), by a fixed seed, and is kept while that
+/// is below a share, which is halved whenever more than kMostBytes are kept.
+class Sample {
  public:
-  explicit Parts(std::vector<std::string> lines) : lines_(std::move(lines)) { take(); }
-  bool done() const override { return done_; }
-  void Next() override { take(); }
-  const std::string& value() const override { return part_; }
+  void add(std::string_view line) {
+    const float draw = random_.uniform();
+    if (draw >= share_ || !has_text(line)) return;
+    lines_.push_back({std::string(line), draw});
+    bytes_ += line.size();
+    while (bytes_ > kMostBytes) halve();
+  }
+
+  std::vector<std::string> lines() && {
+    std::vector<std::string> texts;
+    for (Drawn& line : lines_) texts.push_back(std::move(line.text));
+    return texts;
+  }
+
+ private:
+  struct Drawn {
+    std::string text;
+    float draw;
+  };
+
+  void halve() {
+    share_ /= 2;
+    std::erase_if(lines_, [&](const Drawn& line) { return line.draw >= share_; });
+    bytes_ = 0;
+    for (const Drawn& line : lines_) bytes_ += line.text.size();
+  }
+
+  Random random_ = Random().named("subwords");
+  std::vector<Drawn> lines_;
+  size_t bytes_ = 0;
+  float share_ = 1;
+};
+
+/// Bytes of the next part of a line: no more than the trainer takes, cut at a space where there is one (no subword goes
+/// across it), and not within a character.
+size_t part_bytes(std::string_view rest) {
+  if (rest.size() <= kLongestLine) return rest.size();
+  const size_t space = rest.rfind(' ', kLongestLine - 1);
+  if (space != rest.npos && space > 0) return space;
+  size_t size = kLongestLine;
+  while (size > 1 && (static_cast<uint8_t>(rest[size]) & 0xC0) == 0x80) --size;
+  return size;
+}
+
+std::vector<std::string> sample_lines(const NextLine& next) {
+  Sample sample;
+  for (std::string line; next(line);) {
+    const std::string plain = with_plain_spaces(line);
+    for (std::string_view rest = plain; !rest.empty();) {
+      const size_t bytes = part_bytes(rest);
+      sample.add(rest.substr(0, bytes));
+      rest.remove_prefix(bytes);
+    }
+  }
+  return std::move(sample).lines();
+}
+
+class Sentences : public sp::SentenceIterator {
+ public:
+  explicit Sentences(std::vector<std::string> lines) : lines_(std::move(lines)) {}
+  bool done() const override { return at_ == lines_.size(); }
+  void Next() override { std::string().swap(lines_[at_++]); }  // the trainer keeps its own copy
+  const std::string& value() const override { return lines_[at_]; }
   sp::util::Status status() const override { return {}; }
 
  private:
-  void take() {
-    while (at_ < lines_.size() && from_ >= lines_[at_].size()) {
-      std::string().swap(lines_[at_++]);  // the trainer keeps its own copy
-      from_ = 0;
-    }
-    done_ = at_ == lines_.size();
-    if (done_) return;
-    const std::string_view rest = std::string_view(lines_[at_]).substr(from_);
-    part_ = rest.substr(0, part_size(rest));
-    from_ += part_.size();
-  }
-
-  static size_t part_size(std::string_view rest) {
-    if (rest.size() <= kLongestLine) return rest.size();
-    const size_t space = rest.rfind(' ', kLongestLine - 1);
-    if (space != rest.npos && space > 0) return space;
-    size_t size = kLongestLine;
-    while (size > 1 && (static_cast<uint8_t>(rest[size]) & 0xC0) == 0x80) --size;  // not within a character
-    return size;
-  }
-
   std::vector<std::string> lines_;
-  size_t at_ = 0, from_ = 0;
-  std::string part_;
-  bool done_ = false;
+  size_t at_ = 0;
 };
 
 /// Rules "capital<tab>small", in hexadecimal, as a file while this lives: the trainer reads them from one only.
@@ -169,7 +219,7 @@ class CaseRules {
                     static_cast<unsigned>(pair.small));
       rules += rule;
     }
-    write_file(path_, rules);
+    std::ofstream(path_) << rules;
   }
   CaseRules(const CaseRules&) = delete;
   CaseRules& operator=(const CaseRules&) = delete;
@@ -189,12 +239,8 @@ constexpr Normalisation kNormalisations[] = {
     {"nfkc", "nmt_nfkc", "nmt_nfkc_cf"},
 };
 
-}  // namespace
-
-std::unique_ptr<Tokeniser> train_subwords(const TokeniserOptions& options, const NextLine& next) {
-  silence();
-  const Normalisation& normalisation = row_named("normalise", kNormalisations, options.normalise);
-  std::unordered_map<std::string, std::string> settings = {
+std::unordered_map<std::string, std::string> trainer_settings(const TokeniserOptions& options) {
+  return {
       {"model_type", options.kind},
       {"vocab_size", std::to_string(options.vocabulary)},
       {"character_coverage", std::to_string(options.coverage)},
@@ -208,6 +254,14 @@ std::unique_ptr<Tokeniser> train_subwords(const TokeniserOptions& options, const
       {"unk_surface", std::string(Tokeniser::kUnknownText)},
       {"minloglevel", "3"},
   };
+}
+
+}  // namespace
+
+std::unique_ptr<Tokeniser> train_subwords(const TokeniserOptions& options, const NextLine& next) {
+  silence();
+  const Normalisation& normalisation = row_named("normalise", kNormalisations, options.normalise);
+  auto settings = trainer_settings(options);
   std::unique_ptr<CaseRules> rules;
   const char* rule = options.lowercase ? normalisation.lowercase_rule : normalisation.rule;
   if (rule != nullptr) {
@@ -216,10 +270,11 @@ std::unique_ptr<Tokeniser> train_subwords(const TokeniserOptions& options, const
     rules = std::make_unique<CaseRules>();
     settings["normalization_rule_tsv"] = rules->path();
   }
-  Parts parts(sample_lines(next));
-  require(!parts.done(), "train_tokeniser: text is wanted, got none");
+  Sentences sentences(sample_lines(next));
+  require(!sentences.done(), "train_tokeniser: text is wanted, got none");
   std::string model;
-  require_ok(sp::SentencePieceTrainer::Train(settings, &parts, &model), "train_tokeniser", "a vocabulary of this text");
+  require_ok(sp::SentencePieceTrainer::Train(settings, &sentences, &model), "train_tokeniser",
+             "a vocabulary of this text");
   return std::make_unique<Subwords>(std::move(model), "train_tokeniser");
 }
 

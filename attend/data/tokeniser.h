@@ -98,7 +98,7 @@ class Tokeniser {
 using NextLine = std::function<bool(std::string& line)>;
 
 /// The vocabulary of a text, the same for the same text. size() may be less than options.vocabulary. Subwords: of more than
-/// 2,000,000 lines a random choice is learned from.
+/// 64 MiB of text a random choice of lines is learned from.
 std::unique_ptr<Tokeniser> train_tokeniser(const TokeniserOptions& options, const NextLine& next);
 
 /// What save() wrote; the file's ending says which kind it is.

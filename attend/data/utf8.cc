@@ -39,6 +39,13 @@ size_t character_bytes(std::string_view text) {
   return form != std::end(kForms) ? form->length : 0;
 }
 
+char32_t code_point(std::string_view character) {
+  constexpr uint8_t kPayload[] = {0x7F, 0x7F, 0x1F, 0x0F, 0x07};
+  char32_t code = byte_at(character, 0) & kPayload[character.size()];
+  for (size_t i = 1; i < character.size(); ++i) code = code << 6 | (byte_at(character, i) & 0x3F);
+  return code;
+}
+
 namespace {
 
 /// Where the first byte lies that is not UTF-8; the size if there is none.
@@ -99,14 +106,6 @@ constexpr CaseRange kCapitals[] = {
     {0x04C1, 0x04CD, 2, 1},  {0x04D0, 0x052E, 2, 1},  {0x0531, 0x0556, 1, 48}, {0x1E00, 0x1E94, 2, 1},
     {0x1EA0, 0x1EFE, 2, 1},  {0xFF21, 0xFF3A, 1, 32},
 };
-
-/// The code point of one well-formed character.
-char32_t code_point(std::string_view character) {
-  constexpr uint8_t kPayload[] = {0x7F, 0x7F, 0x1F, 0x0F, 0x07};
-  char32_t code = byte_at(character, 0) & kPayload[character.size()];
-  for (size_t i = 1; i < character.size(); ++i) code = code << 6 | (byte_at(character, i) & 0x3F);
-  return code;
-}
 
 char32_t small_letter(char32_t code) {
   const auto* after = std::upper_bound(std::begin(kCapitals), std::end(kCapitals), code,

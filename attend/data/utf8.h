@@ -15,6 +15,9 @@ void check_utf8(std::string_view where, std::string_view text);
 /// Bytes of the character at the front of `text`, which is not empty; 0 where it is not UTF-8.
 size_t character_bytes(std::string_view text);
 
+/// Of one character, which is UTF-8.
+char32_t code_point(std::string_view character);
+
 /// The words of a text: what lies between white space, which is that of ASCII (space, \t, \n, \v, \f, \r). A no-break space
 /// is part of its word, as its name wants.
 std::vector<std::string_view> split_words(std::string_view text);
