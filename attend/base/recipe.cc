@@ -19,7 +19,7 @@ namespace attend {
 namespace {
 
 constexpr size_t kMostBytes = 1 << 20;
-constexpr size_t kDeepest = 8;
+constexpr int kDeepest = 8;
 constexpr size_t kLongestName = 100;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -140,7 +140,8 @@ class RecipeReader : public YAML::EventHandler {
                   YAML::EmitterStyle::value) override {
     check_node(mark, tag, anchor);
     if (!maps_.empty()) require_value_place(mark, "a mapping");
-    require(maps_.size() < kDeepest, at(mark), ": at most ", kDeepest, " mappings within each other are wanted");
+    require(maps_.size() < size_t{kDeepest}, at(mark), ": at most ", kDeepest,
+            " mappings within each other are wanted");
     maps_.push_back(maps_.empty() ? "" : key_ + ".");
     at_key_ = true;
   }
@@ -171,6 +172,8 @@ class RecipeReader : public YAML::EventHandler {
             quoted(name));
     key_ = maps_.back() + name;
     where_ = at(mark);
+    require(std::count(key_.begin(), key_.end(), '.') < kDeepest, where_, ": at most ", kDeepest,
+            " names with dots between them are wanted, got ", quoted(key_));
     const auto [first, fresh] = lines_.emplace(key_, mark.line + 1);
     require(fresh, where_, ": ", key_, ": wanted once, got it again (first in line ", first->second, ")");
     at_key_ = false;
