@@ -40,5 +40,6 @@
 #include "attend/nn/recurrent.h"
 #include "attend/tensor/safetensors.h"
 #include "attend/tensor/tensor.h"
+#include "attend/train/events.h"
 #include "attend/train/optimiser.h"
 #include "attend/train/schedule.h"

@@ -4,45 +4,123 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
+#include <cmath>
 #include <utility>
+
+#include "cli/terminal.h"
 
 namespace attend::cli {
 namespace {
 
+constexpr double kRedraw = 0.1, kFirstLine = 5, kLastLine = 60, kGrowth = 1.3;
+
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+std::string bar(double share, size_t width) {
+  std::string text;
+  for (size_t i = 0; i < width; ++i) text += static_cast<double>(i) < share * static_cast<double>(width) ? "█" : "░";
+  return text;
+}
 
 }  // namespace
 
-Progress::Progress(std::string label, long total)
-    : label_(std::move(label)), total_(std::max(1L, total)), terminal_(isatty(STDERR_FILENO) != 0), started_(now()) {}
+std::string clock_time(double seconds) {
+  const auto all = static_cast<long>(std::lround(std::clamp(seconds, 0.0, 1e9)));
+  char text[32];
+  if (all < 3600) {
+    std::snprintf(text, sizeof(text), "%ld:%02ld", all / 60, all % 60);
+  } else {
+    std::snprintf(text, sizeof(text), "%ld:%02ld:%02ld", all / 3600, all / 60 % 60, all % 60);
+  }
+  return text;
+}
+
+std::string short_number(double number) {
+  struct Unit {
+    double from, size;
+    const char* form;
+  };
+  // From where the smaller unit would be rounded up to 1000.
+  constexpr Unit kUnits[] = {
+      {999'950'000, 1e9, "%.1fG"}, {999'950, 1e6, "%.1fM"}, {999.5, 1e3, "%.1fk"}, {0, 1, "%.0f"}};
+  char text[32];
+  for (const Unit& unit : kUnits) {
+    if (!(std::abs(number) >= unit.from)) continue;
+    std::snprintf(text, sizeof(text), unit.form, number / unit.size);
+    return text;
+  }
+  return "?";  // not a number
+}
+
+Progress::Progress(std::string label, long total, std::FILE* out)
+    : label_(std::move(label)),
+      total_(std::max(0L, total)),
+      out_(out),
+      terminal_(isatty(fileno(out)) != 0),
+      started_(now()),
+      shown_(terminal_ ? 0 : started_),
+      pause_(terminal_ ? kRedraw : kFirstLine) {}
+
+Progress::~Progress() {
+  // An error that is reported next begins on a line of its own.
+  if (!drawn_.empty()) std::fputc('\n', out_);
+}
 
 void Progress::show(long done, const std::string& note) {
-  const double time = now(), pause = terminal_ ? 0.1 : 5.0;
-  if (time - shown_ < pause) return;
+  const double time = now();
+  if (time - shown_ < pause_) return;
   shown_ = time;
+  if (!terminal_) pause_ = std::min(pause_ * kGrowth, kLastLine);
   draw(done, note);
 }
 
 void Progress::finish(long done, const std::string& note) {
   draw(done, note);
-  if (terminal_) std::fputc('\n', stderr);
+  if (terminal_) std::fputc('\n', out_);
+  std::fflush(out_);
+  drawn_.clear();
 }
 
-void Progress::draw(long done, const std::string& note) const {
-  constexpr int kWidth = 30;
+void Progress::say(std::string_view text) {
+  if (text.ends_with('\n')) text.remove_suffix(1);
+  std::fprintf(out_, "%s%.*s\n%s", drawn_.empty() ? "" : "\r\033[K", static_cast<int>(text.size()), text.data(),
+               drawn_.c_str());
+  std::fflush(out_);
+}
+
+void Progress::draw(long done, const std::string& note) {
+  // One column stays free: some terminals wrap when the last one is written.
+  const std::string text = line(done, note, terminal_ ? terminal_width(fileno(out_), 80) - 1 : 0);
+  std::fprintf(out_, "%s%s%s", terminal_ ? "\r\033[K" : "", text.c_str(), terminal_ ? "" : "\n");
+  std::fflush(out_);
+  if (terminal_) drawn_ = text;
+}
+
+/// Of at most `width` columns; 0: as long as it is.
+std::string Progress::line(long done, const std::string& note, size_t width) const {
+  constexpr size_t kBar = 30, kLeastBar = 8;
+  const double spent = now() - started_;
+  const std::string label = label_.empty() ? "" : label_ + " ", tail = note.empty() ? "" : "  " + note;
+  if (total_ == 0) {
+    const std::string text = label + std::to_string(done) + tail + "  " + clock_time(spent);
+    return width == 0 ? text : cut(text, width);
+  }
   const double share = std::clamp(static_cast<double>(done) / static_cast<double>(total_), 0.0, 1.0);
-  std::string bar;
-  for (int i = 0; i < kWidth; ++i) bar += i < share * kWidth ? "█" : "░";
-  const double spent = now() - started_, left = share > 0 ? spent / share - spent : 0;
-  std::fprintf(stderr, "%s%s %s %3.0f %%  %s  %.0f s%s%s", terminal_ ? "\r\033[K" : "", label_.c_str(), bar.c_str(),
-               100 * share, note.c_str(), share < 1 ? left : spent, share < 1 ? " left" : "", terminal_ ? "" : "\n");
-  std::fflush(stderr);
+  char percent[16];
+  std::snprintf(percent, sizeof(percent), " %3.0f %%", std::floor(100 * share));
+  std::string rest = percent + tail;
+  if (share >= 1) {
+    rest += "  " + clock_time(spent);
+  } else if (done > 0) {
+    rest += "  ETA " + clock_time(spent / share - spent);
+  }
+  size_t bar_width = kBar;
+  if (width > 0) {  // the bar gives way first
+    const size_t others = text_width(label) + text_width(rest);
+    bar_width = std::clamp(width > others ? width - others : 0, kLeastBar, kBar);
+  }
+  const std::string text = label + bar(share, bar_width) + rest;
+  return width == 0 ? text : cut(text, width);
 }
 
-}  // namespace attend::cli
-namespace attend::cli {
-void Progress::say(const std::string& text) {
-  std::fprintf(stderr, "%s%s\n", terminal_ ? "\r\033[K" : "", text.c_str());
-}
 }  // namespace attend::cli

@@ -1,25 +1,43 @@
 // A progress bar on standard error: redrawn in place on a terminal, a line now and then elsewhere.
 #pragma once
 
+#include <cstdio>
 #include <string>
+#include <string_view>
 
 namespace attend::cli {
 
 class Progress {
  public:
-  Progress(std::string label, long total);
-  /// Shows `done` of the total and a short note ("loss 0.12"); at most ten times a second.
+  /// `total` 0: not known; then there is no bar, and no time left.
+  Progress(std::string label, long total, std::FILE* out = stderr);
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  /// Shows `done` of the total and a note ("loss 2.134  12.3k tok/s"): ten times a second on a terminal; elsewhere after
+  /// 5 seconds, then in growing intervals up to a minute.
   void show(long done, const std::string& note);
-  void say(const std::string& text);
   /// The last state, and a new line.
   void finish(long done, const std::string& note);
+  /// Lines of their own above the bar, which goes on below them.
+  void say(std::string_view text);
 
  private:
-  void draw(long done, const std::string& note) const;
+  void draw(long done, const std::string& note);
+  std::string line(long done, const std::string& note, size_t width) const;
+
   std::string label_;
   long total_;
+  std::FILE* out_;
   bool terminal_;
-  double started_, shown_ = 0;
+  double started_, shown_, pause_;
+  std::string drawn_;  // what stands in the terminal's last line
 };
+
+/// "0:07", "3:21", "1:02:03".
+std::string clock_time(double seconds);
+/// "950", "12.3k", "4.5M".
+std::string short_number(double number);
 
 }  // namespace attend::cli

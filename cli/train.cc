@@ -11,7 +11,7 @@
 #include "attend/kernels/parallel.h"
 #include "attend/tasks/task.h"
 #include "attend/tasks/text.h"
-//LOG#include "attend/train/log.h"
+#include "attend/train/log.h"
 #include "cli/commands.h"
 #include "cli/flags.h"
 #include "cli/progress.h"
@@ -137,9 +137,9 @@ int train_run(const tasks::TextConfig& config, const std::string& out, bool resu
   std::cerr << run.filtered().text() << "; vocabulary " << run.model().source().size() << " → "
             << run.model().target().size() << "; " << run.valid().size() << " validation pairs\n";
   Bar bar(run.trainer().steps());
-  //LOG  train::Log log(out, run.trainer().step());
+  train::Log log(out, resume ? std::optional(run.trainer().step()) : std::nullopt);
   std::signal(SIGINT, interrupt);
-  train::Watcher* const watchers[] = {&bar};
+  train::Watcher* const watchers[] = {&bar, &log};
   const train::TrainResult result = run.trainer().run(watchers);
   bar.finish();
   say_result(result, out);
@@ -158,7 +158,10 @@ int train(int argc, char** argv) {
     settings = settings_of_subject(subject);
   }
   const size_t given = settings.size();
-  if (const auto name = peek_flag(argc, argv, "model.name")) settings.push_back({"model.name", *name, "--model.name"});
+  for (const char* name :
+       {"task", "source", "target", "tsv", "model.name"}) {  // what other options there are hangs on these
+    if (const auto value = peek_flag(argc, argv, name)) settings.push_back({name, *value, "--" + std::string(name)});
+  }
   Flags flags("train", "trains a model from a recipe, or a task on its built-in corpus");
   std::string ignored;
   flags.argument("RECIPE|TASK", ignored, "a .yml file, or one of translate, dates, reverse", false).options("run", run);

@@ -19,7 +19,7 @@ namespace attend {
 namespace {
 
 constexpr size_t kMostBytes = 1 << 20;
-constexpr size_t kDeepest = 8;
+constexpr int kDeepest = 8;
 constexpr size_t kLongestName = 100;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -49,6 +49,18 @@ bool is_utf8(std::string_view text) {
     text.remove_prefix(bytes);
   }
   return true;
+}
+
+/// Words with dots between them; none begins with a digit or a dash, which YAML may take for something else.
+bool is_name(std::string_view text) {
+  const auto begins = [](char c) { return is_letter(c) || c == '_'; };
+  const auto goes_on = [&](char c) { return begins(c) || is_digit(c) || c == '-'; };
+  bool fresh = true;
+  for (const char c : text) {
+    if (fresh ? !begins(c) : !goes_on(c) && c != '.') return false;
+    fresh = c == '.';
+  }
+  return !fresh && text.size() <= kLongestName;
 }
 
 // Reading.
@@ -99,6 +111,8 @@ class RecipeReader : public YAML::EventHandler {
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& value) override {
     check_node(mark, tag, anchor);
+    // The escapes \N and \_ of yaml-cpp 0.7 give single bytes.
+    require(is_utf8(value), at(mark), ": text in UTF-8 is wanted, got other bytes");
     if (maps_.empty()) fail(at(mark), ": options (name: value) are wanted, got ", quoted(value));
     if (in_list_) {
       add_entry(mark, value);
@@ -126,7 +140,8 @@ class RecipeReader : public YAML::EventHandler {
                   YAML::EmitterStyle::value) override {
     check_node(mark, tag, anchor);
     if (!maps_.empty()) require_value_place(mark, "a mapping");
-    require(maps_.size() < kDeepest, at(mark), ": at most ", kDeepest, " mappings within each other are wanted");
+    require(maps_.size() < size_t{kDeepest}, at(mark), ": at most ", kDeepest,
+            " mappings within each other are wanted");
     maps_.push_back(maps_.empty() ? "" : key_ + ".");
     at_key_ = true;
   }
@@ -153,11 +168,12 @@ class RecipeReader : public YAML::EventHandler {
   }
 
   void take_key(const YAML::Mark& mark, const std::string& name) {
-    const auto allowed = [](char c) { return is_letter(c) || is_digit(c) || c == '_' || c == '-' || c == '.'; };
-    require(!name.empty() && name.size() <= kLongestName && std::all_of(name.begin(), name.end(), allowed), at(mark),
-            ": a name of letters, digits, \"_\", \"-\" and \".\" is wanted, got ", quoted(name));
+    require(is_name(name), at(mark), ": a name of letters, digits, \"_\", \"-\" and \".\" is wanted, got ",
+            quoted(name));
     key_ = maps_.back() + name;
     where_ = at(mark);
+    require(std::count(key_.begin(), key_.end(), '.') < kDeepest, where_, ": at most ", kDeepest,
+            " names with dots between them are wanted, got ", quoted(key_));
     const auto [first, fresh] = lines_.emplace(key_, mark.line + 1);
     require(fresh, where_, ": ", key_, ": wanted once, got it again (first in line ", first->second, ")");
     at_key_ = false;
@@ -251,7 +267,7 @@ void insert(Node& root, const OptionInfo& option, const std::set<std::string_vie
 
 void print(const Node& node, const std::string& indent, bool help, std::string& out) {
   for (const Node& child : node.children) {
-    out += indent + child.key + ":";
+    out += indent + print_text("recipe", child.key) + ":";
     if (child.option == nullptr) {
       out += "\n";
       print(child, indent + "  ", help, out);

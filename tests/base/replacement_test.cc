@@ -93,6 +93,14 @@ TEST_F(ReplacementTest, WhatAKilledWriterLeftIsRemovedByTheNextWriterOfThatFile)
   EXPECT_TRUE(left[1].starts_with("b.tmp-")) << left[1];
 }
 
+TEST_F(ReplacementTest, ATemporaryNameThatIsTakenIsSteppedOver) {
+  for (int i = 0; i < 200; ++i)
+    fs::create_directory(path("a.tmp-" + std::to_string(getpid()) + "-" + std::to_string(i)));
+  write_file(path("a"), "new");
+  EXPECT_EQ(text("a"), "new");
+  EXPECT_EQ(names().size(), 201u);
+}
+
 TEST_F(ReplacementTest, OtherFilesAreLeftAlone) {
   const Names others{"a.tmp-", "a.tmp-1", "a.tmp-1-", "a.tmp-1-2x", "a.tmp-old-1", "aa.tmp-1-2", "b.tmp-1-2"};
   for (const std::string& name : others) std::ofstream(path(name)) << "mine";

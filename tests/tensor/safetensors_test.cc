@@ -682,14 +682,6 @@ TEST_F(SafetensorsTest, AKillAtAnyMomentLeavesAGoodFile) {
   EXPECT_EQ(files(), 1u);
 }
 
-TEST_F(SafetensorsTest, WhatAKilledWriterLeftIsRemovedByTheNext) {
-  write_safetensors(path("a"), {{"w", Tensor::scalar(1)}});
-  for (int i = 0; i < 200; ++i) put(path("a.tmp-" + std::to_string(getpid()) + "-" + std::to_string(i)), "left");
-  write_safetensors(path("a"), {{"w", Tensor::scalar(2)}});
-  EXPECT_EQ(SafetensorsFile(path("a")).read("w").item(), 2);
-  EXPECT_EQ(files(), 1u);
-}
-
 TEST_F(SafetensorsTest, NewFilesHaveTheUsualPermissions) {
   const mode_t before = umask(027);
   write_safetensors(path("a"), some_tensors());
