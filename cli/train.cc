@@ -15,6 +15,7 @@
 #include "cli/commands.h"
 #include "cli/flags.h"
 #include "cli/progress.h"
+#include "cli/training.h"
 
 namespace attend::cli {
 namespace {
@@ -132,7 +133,7 @@ void say_result(const train::TrainResult& result, const std::string& out) {
 
 }  // namespace
 
-int train_run(const tasks::TextConfig& config, const std::string& out, bool resume) {
+int train_in(const tasks::TextConfig& config, const std::string& out, bool resume) {
   tasks::TextTraining run(config, out, resume, [](const std::string& what) { std::cerr << what << " …\n"; });
   std::cerr << run.filtered().text() << "; vocabulary " << run.model().source().size() << " → "
             << run.model().target().size() << "; " << run.valid().size() << " validation pairs\n";
@@ -182,7 +183,7 @@ int train(int argc, char** argv) {
     return flags.refuse(run.out + " has a model already: --resume goes on with it, --force starts anew");
   }
   if (run.threads > 0) kernels::set_threads(static_cast<int>(run.threads));
-  return train_run(config, run.out, run.resume);
+  return train_in(config, run.out, run.resume);
 }
 
 }  // namespace attend::cli

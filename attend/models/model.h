@@ -36,7 +36,8 @@ class Model {
   virtual ~Model() = default;
   virtual void params(const nn::VisitParams& visit) = 0;
 
-  /// Mean loss per target that counts, a scalar. Without `training`: no dropout, no sampling.
+  /// Mean loss per target that counts, a scalar. Without `training`: −ln p of the target, with no dropout, no sampling, no
+  /// label smoothing and no penalties.
   virtual Var loss(const data::Batch& batch, Training* training = nullptr) const = 0;
 
   /// Reads the sources. The hypotheses are one per source, all empty.

@@ -369,7 +369,8 @@ Var RecurrentModel::loss(const data::Batch& batch, Training* training) const {
   }
   const Ids targets = data::transposed(data::decoder_targets(batch.target));
   const auto [logits, trail] = predict(inputs, source, training);
-  Var loss = cross_entropy(logits, targets, {.smoothing = static_cast<real>(options_.label_smoothing)});
+  if (!training) return cross_entropy(logits, targets);
+  const Var loss = cross_entropy(logits, targets, {.smoothing = static_cast<real>(options_.label_smoothing)});
   const Var more = attention_losses(trail, logits, batch, targets, source);
   return more.defined() ? add(loss, more) : loss;
 }

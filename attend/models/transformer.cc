@@ -262,7 +262,7 @@ Var Transformer::loss(const data::Batch& batch, Training* training) const {
   }
   const Var logits = decoder_(inputs, memories, {training, {}});
   return cross_entropy(logits, data::decoder_targets(batch.target),
-                       {.smoothing = static_cast<real>(options_.label_smoothing)});
+                       {.smoothing = training ? static_cast<real>(options_.label_smoothing) : 0});
 }
 
 std::unique_ptr<State> Transformer::begin(const data::Sequences& source) const {
@@ -300,7 +300,7 @@ Var TransformerLanguageModel::loss(const data::Batch& batch, Training* training)
   for (auto& output : outputs) output.resize(static_cast<size_t>(sequences.longest()), -1);
   const Ids targets = data::Sequences(outputs).ids;
   const Var logits = decoder_(sequences.ids, {}, {training, {}});
-  return cross_entropy(logits, targets, {.smoothing = static_cast<real>(options_.label_smoothing)});
+  return cross_entropy(logits, targets, {.smoothing = training ? static_cast<real>(options_.label_smoothing) : 0});
 }
 
 std::unique_ptr<State> TransformerLanguageModel::begin(const data::Sequences& source) const {

@@ -135,11 +135,17 @@ class TextModel {
   std::unique_ptr<models::Model> model_;
 };
 
+/// Words with one space between them.
+std::string joined(std::span<const std::string> words);
+
 /// A pair as people wrote it, with its gold alignment where there is one.
 struct TextPair {
   std::string source, target;
   data::Links links;
 };
+
+/// The held-out pairs of the corpus that a model was trained on, where that is built in; else none.
+std::vector<TextPair> builtin_test(const TextConfig& config);
 
 /// Told what is being prepared: "learning the vocabulary".
 using Prepared = std::function<void(const std::string& what)>;

@@ -22,7 +22,11 @@ SettingList with_task_defaults(const SettingList& asked) {
   if (files) return asked;
   const std::string where = "task " + std::string(task.name);
   SettingList settings{{"corpus", std::string(task.corpus), where}};
-  for (const TaskSetting& s : task.on_builtin) settings.push_back({std::string(s.name), std::string(s.value), where});
+  const bool other_model = find_setting(asked, kModelName) != nullptr;  // has options of its own
+  for (const TaskSetting& s : task.on_builtin) {
+    if (other_model && s.name.starts_with("model.")) continue;
+    settings.push_back({std::string(s.name), std::string(s.value), where});
+  }
   settings.insert(settings.end(), asked.begin(), asked.end());
   return settings;
 }

@@ -16,12 +16,6 @@ namespace fs = std::filesystem;
 constexpr const char* kConfig = "config.yml";
 constexpr int64_t kBatchTokens = 2048, kBatchSentences = 64;  // of one search
 
-std::string joined(std::span<const std::string> words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
-  return text;
-}
-
 bool ends_clause(const std::string& word) {
   return !word.empty() && std::string_view(".,;:!?").find(word.back()) != std::string_view::npos;
 }
@@ -88,6 +82,12 @@ Settings model_settings(const TextConfig& config, int64_t source, int64_t target
 }
 
 }  // namespace
+
+std::string joined(std::span<const std::string> words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
 
 /// A line, or a part of a long one.
 struct TextModel::Piece {

@@ -148,6 +148,12 @@ class Plan {
 
 }  // namespace
 
+std::vector<TextPair> builtin_test(const TextConfig& config) {
+  const TextOptions& o = config.options;
+  if (o.corpus.empty()) return {};
+  return pairs_of(data::make_builtin(o.corpus, static_cast<uint64_t>(o.train.seed)).test);
+}
+
 TextTraining::TextTraining(const TextConfig& config, fs::path folder, bool resume, const Prepared& prepared) {
   const TextOptions& options = config.options;
   TextModel::try_model(config);
