@@ -212,7 +212,8 @@ bool Speaker::complement_role(Clause& clause) {
   if (role.plural == clause.subject.one() || (role.adjective && !(role.adjective->before & kEpicene))) return false;
   const Owner owner = role.determiner->owner, self = clause.subject.owner();
   if (owner == Owner::kNobody) return role.determiner->english == (role.plural ? "" : "a");
-  return role.noun->kinds & kKin && owner != self && !(first(owner) && first(self));
+  const bool shared = clause.subject.determiner && clause.subject.determiner->owner == owner;  // our sister, our friend
+  return role.noun->kinds & kKin && owner != self && !shared && !(first(owner) && first(self));
 }
 
 bool Speaker::complement_place(Clause& clause) {
