@@ -53,8 +53,9 @@ bool fits_noun(const Determiner& determiner, const Noun& noun, bool plural) {
   return determiner.owner == Owner::kNobody || !(noun.kinds & (kPerson | kBird));
 }
 
-// Only they bring in the feminine plurals of verbs.
+// Women alone bring in the feminine plurals of verbs, and there are but two animals.
 int weight_of_noun(const Noun& noun) {
+  if (noun.kinds & kAnimal) return 2;
   return noun.gender == Gender::kFeminine && noun.kinds & (kPerson | kKin | kElder) ? 3 : 1;
 }
 
@@ -121,8 +122,9 @@ const Pronoun* Speaker::pronoun() {
 }
 
 NounPhrase Speaker::object(const Verb& verb) {
-  if (!(verb.objects & kName) || !choices_.chance(2, 3)) return noun_phrase(verb.objects);
-  return {.pronoun = pronoun()};
+  const Kinds living = verb.objects & kAnimate, lifeless = verb.objects & ~living;
+  if (!living || (lifeless && choices_.chance(1, 1))) return noun_phrase(lifeless);
+  return choices_.chance(2, 3) ? NounPhrase{.pronoun = pronoun()} : noun_phrase(living);
 }
 
 const Place* Speaker::place(uint8_t roles) {
@@ -210,7 +212,8 @@ bool Speaker::complement_role(Clause& clause) {
   if (role.plural == clause.subject.one() || (role.adjective && !(role.adjective->before & kEpicene))) return false;
   const Owner owner = role.determiner->owner, self = clause.subject.owner();
   if (owner == Owner::kNobody) return role.determiner->english == (role.plural ? "" : "a");
-  return role.noun->kinds & kKin && owner != self && !(first(owner) && first(self));
+  const bool shared = clause.subject.determiner && clause.subject.determiner->owner == owner;  // our sister, our friend
+  return role.noun->kinds & kKin && owner != self && !shared && !(first(owner) && first(self));
 }
 
 bool Speaker::complement_place(Clause& clause) {
@@ -307,7 +310,7 @@ void fill(Lexicon& lexicon, const std::vector<Text>* words) {
 
 Agreement NounPhrase::agreement() const {
   if (pronoun) return pronoun->agreement;
-  if (demonstrative) return {3, demonstrative->plural, Gender::kMasculine};
+  if (demonstrative) return {3, demonstrative->plural, Gender::kMasculine};  // hai, hain: no gender shows
   return {3, plural || (noun->kinds & kElder), noun->gender};
 }
 

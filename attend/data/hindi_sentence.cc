@@ -250,10 +250,7 @@ Case object_case(const Clause& clause) {
 /// What the Hindi verb agrees with: its subject; behind "ne" the noun that the verb is made with, else the object, if
 /// that has no marker; else nothing, which is masculine singular.
 Agreement verb_agreement(const Clause& clause) {
-  if (!ergative(clause)) {
-    // "yeh meri behen hai": what is pointed at has a number of its own, and no gender shows.
-    return clause.subject.agreement();
-  }
+  if (!ergative(clause)) return clause.subject.agreement();
   if (clause.verb->light != Light::kNone)
     return {3, false, clause.verb->light == Light::kFeminine ? Gender::kFeminine : Gender::kMasculine};
   if (clause.object.spoken() && object_case(clause) == Case::kDirect) return clause.object.agreement();

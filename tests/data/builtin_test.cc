@@ -290,6 +290,14 @@ constexpr Known kKnown[] = {
     {"my brothers listen to songs in the evening", "mere bhai shaam ko gane sunte hain", "0-0 1-1 2-5 2-6 4-4 5-3 7-2"},
     {"their mother was making bread in the kitchen", "unki maa rasoi mein roti bana rahi thin",
      "0-0 1-1 2-7 3-5 3-6 4-4 5-3 7-2"},
+    {"my brother ate the food", "mere bhai ne khana khaya", "0-0 1-1 2-4 4-3"},
+    {"the small boy saw a bird", "chhote ladke ne ek chidiya dekhi", "1-0 2-1 3-5 4-3 5-4"},
+    {"the girls have gone", "ladkiyan gayi hain", "1-0 2-2 3-1"},
+    {"she has eaten three carrots", "usne teen gajaren khayi hain", "0-0 1-4 2-3 3-1 4-2"},
+    {"who is not sleeping in the garden now", "abhi bageeche mein kaun nahin so raha hai",
+     "0-3 1-7 2-4 3-5 3-6 4-2 6-1 7-0"},
+    {"i will meet two tall girls on monday", "main somvaar ko do lambi ladkiyon se milungi",
+     "0-0 1-7 2-7 3-3 4-4 5-5 6-2 7-1"},
     {"mohan watched cricket on sunday", "mohan ne ravivaar ko cricket dekha", "0-0 1-5 2-4 3-3 4-2"},
 };
 
