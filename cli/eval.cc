@@ -85,10 +85,10 @@ int eval(int argc, char** argv) {
   alignments->needs(gold);
   gold->needs(alignments);
   app.add_option("--tokenise", options.tokenise, "BLEU's words: 13a, intl, char or none (attend list tokenisers)")
-      ->check(a_row_of("BLEU's tokeniser", train::bleu_tokenisers()))
+      ->check(a_row_of(train::bleu_tokenisers()))
       ->capture_default_str();
   app.add_option("--smooth", options.smooth, "What an order of n-grams without a match counts (attend list smoothings)")
-      ->check(a_row_of("BLEU's smoothing", train::bleu_smoothings()))
+      ->check(a_row_of(train::bleu_smoothings()))
       ->capture_default_str();
   app.add_flag("--lowercase", options.lowercase, "Without regard to case");
   app.callback([&] {
