@@ -63,14 +63,7 @@ nlohmann::ordered_json evaluate(const Files& files, const train::BleuOptions& op
   return result;
 }
 
-}  // namespace
-
-int eval(int argc, char** argv) {
-  CLI::App app(
-      "Scores outputs against references: BLEU and chrF as sacreBLEU has them, exact match; JSON on standard output",
-      "attend eval");
-  Files files;
-  train::BleuOptions options;
+void declare_files(CLI::App& app, Files& files) {
   const auto file = [&](const char* name, std::filesystem::path& path, const char* help) {
     return app.add_option(name, path, help)->check(CLI::ExistingFile);
   };
@@ -84,6 +77,13 @@ int eval(int argc, char** argv) {
   target->needs(output);
   alignments->needs(gold);
   gold->needs(alignments);
+  app.callback([output, alignments] {
+    if (!*output && !*alignments)
+      throw CLI::ValidationError("--output and --target, or --alignments and --gold, are wanted");
+  });
+}
+
+void declare_options(CLI::App& app, train::BleuOptions& options) {
   app.add_option("--tokenise", options.tokenise, "BLEU's words: 13a, intl, char or none (attend list tokenisers)")
       ->check(a_row_of(train::bleu_tokenisers()))
       ->capture_default_str();
@@ -91,10 +91,18 @@ int eval(int argc, char** argv) {
       ->check(a_row_of(train::bleu_smoothings()))
       ->capture_default_str();
   app.add_flag("--lowercase", options.lowercase, "Without regard to case");
-  app.callback([&] {
-    if (!*output && !*alignments)
-      throw CLI::ValidationError("--output and --target, or --alignments and --gold, are wanted");
-  });
+}
+
+}  // namespace
+
+int eval(int argc, char** argv) {
+  CLI::App app(
+      "Scores outputs against references: BLEU and chrF as sacreBLEU has them, exact match; JSON on standard output",
+      "attend eval");
+  Files files;
+  train::BleuOptions options;
+  declare_files(app, files);
+  declare_options(app, options);
   if (const auto code = parse_arguments(app, argc, argv)) return *code;
   try {
     std::cout << evaluate(files, options).dump(2) << '\n';
