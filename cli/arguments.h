@@ -27,13 +27,13 @@ inline std::optional<int> parse_arguments(CLI::App& app, int argc, char** argv) 
 
 /// For CLI::Option::check: the name of a row of `table`; other names are refused with the nearest.
 template <class Table>
-auto a_row_of(const char* where, const Table& table) {
-  return [where, table](const std::string& name) -> std::string {
+auto a_row_of(const Table& table) {
+  return [table](const std::string& name) -> std::string {
     try {
-      row_named(where, table, name);
+      row_named("", table, name);
       return "";
     } catch (const Error& error) {
-      return error.what();
+      return std::string(error.what()).substr(2);  // CLI11 writes the option and ": " before it
     }
   };
 }

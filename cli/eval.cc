@@ -63,14 +63,7 @@ nlohmann::ordered_json evaluate(const Files& files, const train::BleuOptions& op
   return result;
 }
 
-}  // namespace
-
-int eval(int argc, char** argv) {
-  CLI::App app(
-      "Scores outputs against references: BLEU and chrF as sacreBLEU has them, exact match; JSON on standard output",
-      "attend eval");
-  Files files;
-  train::BleuOptions options;
+void declare_files(CLI::App& app, Files& files) {
   const auto file = [&](const char* name, std::filesystem::path& path, const char* help) {
     return app.add_option(name, path, help)->check(CLI::ExistingFile);
   };
@@ -84,17 +77,32 @@ int eval(int argc, char** argv) {
   target->needs(output);
   alignments->needs(gold);
   gold->needs(alignments);
-  app.add_option("--tokenise", options.tokenise, "BLEU's words: 13a, intl, char or none (attend list tokenisers)")
-      ->check(a_row_of("BLEU's tokeniser", train::bleu_tokenisers()))
-      ->capture_default_str();
-  app.add_option("--smooth", options.smooth, "What an order of n-grams without a match counts (attend list smoothings)")
-      ->check(a_row_of("BLEU's smoothing", train::bleu_smoothings()))
-      ->capture_default_str();
-  app.add_flag("--lowercase", options.lowercase, "Without regard to case");
-  app.callback([&] {
+  app.callback([output, alignments] {
     if (!*output && !*alignments)
       throw CLI::ValidationError("--output and --target, or --alignments and --gold, are wanted");
   });
+}
+
+void declare_options(CLI::App& app, train::BleuOptions& options) {
+  app.add_option("--tokenise", options.tokenise, "BLEU's words: 13a, intl, char or none (attend list tokenisers)")
+      ->check(a_row_of(train::bleu_tokenisers()))
+      ->capture_default_str();
+  app.add_option("--smooth", options.smooth, "What an order of n-grams without a match counts (attend list smoothings)")
+      ->check(a_row_of(train::bleu_smoothings()))
+      ->capture_default_str();
+  app.add_flag("--lowercase", options.lowercase, "Without regard to case");
+}
+
+}  // namespace
+
+int eval(int argc, char** argv) {
+  CLI::App app(
+      "Scores outputs against references: BLEU and chrF as sacreBLEU has them, exact match; JSON on standard output",
+      "attend eval");
+  Files files;
+  train::BleuOptions options;
+  declare_files(app, files);
+  declare_options(app, options);
   if (const auto code = parse_arguments(app, argc, argv)) return *code;
   try {
     std::cout << evaluate(files, options).dump(2) << '\n';

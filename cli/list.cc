@@ -53,11 +53,11 @@ constexpr Section kSections[] = {
      rows_of<models::encoders, &models::EncoderRow::formula, &models::EncoderRow::paper>},
     {"inputs", "how a recurrent decoder is told of its input", "formula", "paper",
      rows_of<models::decoder_inputs, &models::DecoderInputRow::formula, &models::DecoderInputRow::paper>},
-    {"scores", "attention: how well a query q matches a key k", "formula", "paper",
+    {"scores", "how well a query q matches a key k: its energy e", "formula", "paper",
      rows_of<attend::scores, &ScoreRow::formula, &ScoreRow::paper>},
-    {"windows", "attention: which key j a query i may see", "formula", "paper",
+    {"windows", "which key j a query i may see", "formula", "paper",
      rows_of<attend::windows, &WindowRow::formula, &WindowRow::paper>},
-    {"aligns", "attention: how energies e become weights", "formula", "paper",
+    {"aligns", "how energies e become weights", "formula", "paper",
      rows_of<attend::aligns, &AlignRow::formula, &AlignRow::paper>},
     {"initialisers", "what weights begin with", "formula", "paper",
      rows_of<nn::initialisers, &nn::InitialiserRow::formula, &nn::InitialiserRow::paper>},
@@ -82,15 +82,23 @@ std::string padded(std::string_view text, size_t width) {
   return std::string(text) + std::string(width > used ? width - used : 0, ' ');
 }
 
-/// Lines of at most `width` columns, broken at blanks; a longer word stays whole.
+/// How much of `text` goes into a line of `width` columns: up to a blank, and rather up to the end of a clause than to
+/// another word of the next. A first word that is too long stays whole.
+size_t line_length(std::string_view text, size_t width) {
+  if (width_of(text) <= width) return text.size();
+  size_t word = std::min(text.find(' '), text.size()), clause = 0;
+  for (size_t end = word; end < text.size() && width_of(text.substr(0, end)) <= width; end = text.find(' ', end + 1)) {
+    word = end;
+    if (text[end - 1] == ',' || text[end - 1] == ';') clause = end;
+  }
+  return clause > word / 2 ? clause : word;
+}
+
 std::vector<std::string> wrapped(std::string_view text, size_t width) {
-  std::vector<std::string> lines{""};
+  std::vector<std::string> lines;
   while (!text.empty()) {
-    const std::string_view word = text.substr(0, text.find(' '));
-    text.remove_prefix(std::min(text.size(), word.size() + 1));
-    if (!lines.back().empty() && width_of(lines.back()) + 1 + width_of(word) > width) lines.emplace_back();
-    if (!lines.back().empty()) lines.back() += ' ';
-    lines.back() += word;
+    lines.emplace_back(text.substr(0, line_length(text, width)));
+    text.remove_prefix(std::min(text.size(), lines.back().size() + 1));
   }
   return lines;
 }
@@ -101,11 +109,11 @@ size_t widest(const std::vector<Row>& rows, size_t column) {
   return width;
 }
 
-/// Widths of the three columns; where the two that are wrapped do not fit, each has at least two fifths of the room.
+/// Widths of the three columns; where the two that are wrapped do not fit, the last has at least a third of the room.
 std::array<size_t, 3> column_widths(const std::vector<Row>& rows) {
   const size_t name = widest(rows, 0), middle = widest(rows, 1), last = widest(rows, 2);
   const size_t room = kWidth - kIndent.size() - name - 2 * kGap.size();
-  const size_t shared = std::clamp(room - std::min(room, last), room * 2 / 5, room * 3 / 5);
+  const size_t shared = std::clamp(room - std::min(room, last), room / 2, room * 2 / 3);
   const size_t taken = middle + last <= room ? middle : std::min(middle, shared);
   return {name, taken, room - taken};
 }
@@ -113,7 +121,7 @@ std::array<size_t, 3> column_widths(const std::vector<Row>& rows) {
 void print_section(const Section& section) {
   const std::vector<Row> rows = section.rows();
   const auto [name, middle, last] = column_widths(rows);
-  std::cout << section.name << ": " << section.title << "\n\n";
+  std::cout << section.name << " – " << section.title << "\n\n";
   for (const Row& row : rows) {
     const auto formula = wrapped(row[1], middle), paper = wrapped(row[2], last);
     for (size_t i = 0; i < std::max(formula.size(), paper.size()); ++i) {
@@ -155,7 +163,7 @@ int list(int argc, char** argv) {
   bool json = false;
   std::string names;
   for (const Section& section : kSections) names.append(names.empty() ? "" : ", ").append(section.name);
-  app.add_option("section", name, "One section alone: " + names)->check(a_row_of("section", kSections));
+  app.add_option("section", name, "One section alone: " + names)->check(a_row_of(kSections));
   app.add_flag("--json", json, "As JSON");
   if (const auto code = parse_arguments(app, argc, argv)) return *code;
   const std::span<const Section> all = kSections;

@@ -1,39 +1,22 @@
 // `attend` as its users meet it: what it prints, where, and with which exit code.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "attend/base/real.h"
 #include "attend/kernels/isa.h"
+#include "tests/support/command.h"
 
 namespace {
 
-struct Result {
-  int code = -1;
-  std::string output;
-};
-
-/// Runs `attend` through a shell. `arguments` may redirect; `environment` goes before the command.
-Result attend_with(const std::string& arguments, const std::string& environment = "") {
-  Result result;
-  FILE* pipe = popen((environment + " '" ATTEND_BINARY "' " + arguments).c_str(), "r");
-  if (pipe == nullptr) return result;
-  std::array<char, 4096> part{};
-  for (size_t count; (count = fread(part.data(), 1, part.size(), pipe)) > 0;) result.output.append(part.data(), count);
-  const int status = pclose(pipe);
-  if (WIFEXITED(status)) result.code = WEXITSTATUS(status);
-  return result;
-}
-
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-auto lines(const std::string& text) { return std::count(text.begin(), text.end(), '\n'); }
+using attend::test::attend_with;
+using attend::test::has;
+using attend::test::lines;
+using attend::test::Result;
 
 TEST(Cli, AloneItListsTheCommandsWithExamples) {
   const Result result = attend_with("");

@@ -1,0 +1,58 @@
+// Unicode as Python has it; whole scores of many scripts are held to sacreBLEU's in tests/train.
+#include "attend/data/unicode.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "attend/base/error.h"
+
+namespace {
+
+using namespace attend::data;
+
+TEST(Unicode, CodePointsOfOneToFourBytes) {
+  EXPECT_EQ(code_points("here", "aß€😀"), U"aß€😀");
+  EXPECT_EQ(code_points("here", std::string("\0\x7f", 2)), std::u32string(U"\0\x7f", 2));
+  EXPECT_EQ(code_points("here", "\xf4\x8f\xbf\xbf"), U"\U0010FFFF");
+}
+
+TEST(Unicode, OtherBytesAreRefusedWithTheirPlace) {
+  const std::string broken[] = {"\x80",         "\xc3",
+                                "\xc3(",        "\xc0\xaf",
+                                "\xe0\x80\xaf", "\xed\xa0\x80",
+                                "\xe2\x82",     "\xf4\x90\x80\x80",
+                                "\xff",         "\xf8\x88\x80\x80\x80"};
+  for (const std::string& bytes : broken) {
+    try {
+      code_points("here", "ab" + bytes);
+      ADD_FAILURE() << testing::PrintToString(bytes);
+    } catch (const attend::Error& error) {
+      EXPECT_STREQ(error.what(), "here: UTF-8 is wanted, got other bytes at byte 2");
+    }
+  }
+}
+
+TEST(Unicode, CategoriesOfManyScripts) {
+  for (const char32_t c : U"!-.«।。？\u2014")
+    EXPECT_EQ(category(c), c == 0 ? Category::kOther : Category::kPunctuation);
+  for (const char32_t c : {U'$', U'+', U'€', U'°', U'→', U'😀'}) EXPECT_EQ(category(c), Category::kSymbol);
+  for (const char32_t c : {U'0', U'٣', U'१', U'½', U'Ⅳ', U'３'}) EXPECT_EQ(category(c), Category::kNumber);
+  for (const char32_t c : {U'a', U'ß', U'中', U' ', U'\u0301', U'\U0010FFFF'}) EXPECT_EQ(category(c), Category::kOther);
+}
+
+TEST(Unicode, LowerCaseHasTheFinalSigmaAndTheDottedI) {
+  EXPECT_EQ(lower_case(U"ÄẞǅДΩ\U00010400x1"), U"äßǆдω\U00010428x1");
+  EXPECT_EQ(lower_case(U"İ"), U"i\u0307");
+  EXPECT_EQ(lower_case(U"ΣΑΣ ΑΣ. ΑΣ'Α Σ"), U"σας ας. ασ'α σ");
+  EXPECT_EQ(lower_case(U"ĀāĂă"), U"āāăă");
+}
+
+TEST(Unicode, BlanksDivideWords) {
+  EXPECT_EQ(split_at_blanks(U" a\u00a0b\u3000\x1c\tc\u200bd "),
+            (std::vector<std::u32string_view>{U"a", U"b", U"c\u200bd"}));
+  EXPECT_TRUE(split_at_blanks(U" \n").empty());
+  EXPECT_EQ(without_trailing_blanks(U" a \u2028"), U" a");
+}
+
+}  // namespace

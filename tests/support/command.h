@@ -1,0 +1,33 @@
+// `attend`, run as its users run it.
+#pragma once
+
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <string>
+
+namespace attend::test {
+
+struct Result {
+  int code = -1;
+  std::string output;
+};
+
+/// Runs `attend` through a shell. `arguments` may redirect; `environment` goes before the command.
+inline Result attend_with(const std::string& arguments, const std::string& environment = "") {
+  Result result;
+  FILE* pipe = popen((environment + " '" ATTEND_BINARY "' " + arguments).c_str(), "r");
+  if (pipe == nullptr) return result;
+  std::array<char, 4096> part{};
+  for (size_t count; (count = fread(part.data(), 1, part.size(), pipe)) > 0;) result.output.append(part.data(), count);
+  const int status = pclose(pipe);
+  if (WIFEXITED(status)) result.code = WEXITSTATUS(status);
+  return result;
+}
+
+inline bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+inline auto lines(const std::string& text) { return std::count(text.begin(), text.end(), '\n'); }
+
+}  // namespace attend::test

@@ -1,0 +1,152 @@
+// BLEU and chrF against what sacreBLEU itself says (tests/golden/metrics.json); agreement against numbers by hand.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "attend/base/error.h"
+#include "attend/train/agreement.h"
+#include "attend/train/bleu.h"
+#include "attend/train/chrf.h"
+
+namespace {
+
+using attend::Error;
+using namespace attend::train;
+using Lines = std::vector<std::string>;
+
+struct Goldens {
+  nlohmann::json all;
+  Lines outputs, references;
+
+  Goldens() {
+    std::ifstream file(ATTEND_SOURCE_DIR "/tests/golden/metrics.json");
+    all = nlohmann::json::parse(file);
+    outputs = all["outputs"].get<Lines>();
+    references = all["references"].get<Lines>();
+  }
+  /// Calls visit(outputs, references, what sacreBLEU says, where) for every subset of lines.
+  template <class Visit>
+  void subsets(const nlohmann::json& results, Visit&& visit) const {
+    const auto& cuts = all["subsets"];
+    ASSERT_EQ(results["scores"].size(), cuts.size());
+    for (size_t i = 0; i < cuts.size(); ++i) {
+      const size_t first = cuts[i][0], count = cuts[i][1];
+      visit(std::span(outputs).subspan(first, count), std::span(references).subspan(first, count), results["scores"][i],
+            results["signature"].get<std::string>() + ", " + std::to_string(count) + " from " + std::to_string(first));
+    }
+  }
+};
+
+/// Equal but for the rounding of another ln and exp.
+void expect_same(double ours, double theirs, const std::string& where) {
+  EXPECT_NEAR(ours, theirs, 1e-11 * (1 + theirs)) << where;
+}
+
+TEST(Metrics, GoldensAreOfTheReleaseThatSignaturesName) {
+  const Goldens goldens;
+  EXPECT_EQ(goldens.all["sacrebleu"], kSacreBleuVersion);
+  EXPECT_GE(goldens.outputs.size(), 300u);
+}
+
+TEST(Metrics, BleuIsSacreBleus) {
+  const Goldens goldens;
+  for (const auto& results : goldens.all["bleu"]) {
+    const BleuOptions options{results["tokenise"], results["smooth"], results["lowercase"]};
+    EXPECT_EQ(bleu_signature(options), results["signature"]);
+    goldens.subsets(results,
+                    [&](auto outputs, auto references, const nlohmann::json& wanted, const std::string& where) {
+                      const BleuScore score = bleu(outputs, references, options);
+                      EXPECT_EQ(score.text(), wanted["text"]) << where;
+                      expect_same(score.score, wanted["score"], where);
+                      expect_same(score.brevity, wanted["bp"], where);
+                      for (size_t n = 0; n < BleuScore::kOrders; ++n)
+                        expect_same(score.precisions[n], wanted["precisions"][n], where);
+                    });
+  }
+}
+
+TEST(Metrics, EveryTokeniserAndSmoothingHasGoldens) {
+  const Goldens goldens;
+  const auto seen = [&](const char* key, std::string_view name) {
+    for (const auto& results : goldens.all["bleu"]) {
+      if (results[key] == name) return true;
+    }
+    return false;
+  };
+  for (const auto& row : bleu_tokenisers()) EXPECT_TRUE(seen("tokenise", row.name)) << row.name;
+  for (const auto& row : bleu_smoothings()) EXPECT_TRUE(seen("smooth", row.name)) << row.name;
+}
+
+TEST(Metrics, ChrfIsSacreBleus) {
+  const Goldens goldens;
+  for (const auto& results : goldens.all["chrf"]) {
+    const ChrfOptions options{.word_order = results["word_order"], .lowercase = results["lowercase"]};
+    EXPECT_EQ(chrf_signature(options), results["signature"]);
+    EXPECT_EQ(chrf_name(options), results["name"]);
+    goldens.subsets(results,
+                    [&](auto outputs, auto references, const nlohmann::json& wanted, const std::string& where) {
+                      expect_same(chrf(outputs, references, options), wanted, where);
+                    });
+  }
+}
+
+/// What the Error says that `call` throws.
+template <class Call>
+std::string refusal(Call&& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "nothing was refused";
+}
+
+TEST(Metrics, WrongRequestsAreRefused) {
+  const Lines none, one{"a"}, two{"a", "b"}, broken{"a\xff"};
+  const std::string counts = "as many outputs as references are wanted, got 1 outputs and 2 references";
+  EXPECT_EQ(refusal([&] { bleu(one, two); }), "bleu: " + counts);
+  EXPECT_EQ(refusal([&] { chrf(one, two); }), "chrf: " + counts);
+  EXPECT_EQ(refusal([&] { exact_match(one, two); }), "exact_match: " + counts);
+  EXPECT_EQ(refusal([&] { bleu(none, none); }), "bleu: at least one line is wanted, got none");
+  EXPECT_EQ(refusal([&] { bleu(one, broken); }), "bleu: reference 1: UTF-8 is wanted, got other bytes at byte 1");
+  EXPECT_EQ(refusal([&] { bleu(one, one, {.tokenise = "inlt"}); }),
+            "BLEU's tokeniser: wanted one of 13a, intl, char, none, got \"inlt\"; the nearest is \"intl\"");
+  EXPECT_EQ(refusal([&] { bleu(one, one, {.smooth = "addk"}); }),
+            "BLEU's smoothing: wanted one of exp, floor, add-k, none, got \"addk\"; the nearest is \"add-k\"");
+  EXPECT_EQ(refusal([&] { chrf(one, one, {.char_order = 0}); }),
+            "chrf: char_order and beta of at least 1 and a word_order of at least 0 are wanted, got 0, 2 and 0");
+}
+
+TEST(Metrics, ExactMatchLooksPastBlanksAtTheEndAlone) {
+  const Lines outputs{"a b", "a b ", "a  b", " a b", "A b"}, references(5, "a b");
+  EXPECT_DOUBLE_EQ(exact_match(outputs, references), 0.4);
+  EXPECT_DOUBLE_EQ(exact_match(outputs, references, true), 0.6);
+}
+
+using AllLinks = std::vector<attend::data::Links>;
+
+TEST(Metrics, AlignmentErrorRateCountsSureAndPossibleLinks) {
+  // |A| = 4 and 1, |S| = 2 and 2, |A∩S| = 2 and 0, |A∩P| = 3 and 0; a link that is given twice counts once.
+  const AllLinks links{{{0, 0}, {1, 1}, {2, 1}, {3, 3}, {0, 0}}, {{5, 5}}};
+  const AllLinks sure{{{0, 0}, {1, 1}}, {{0, 1}, {1, 0}}};
+  const AllLinks possible{{{2, 1}, {2, 2}}, {}};
+  const AlignmentScore both = alignment_score(links, sure, possible);
+  EXPECT_DOUBLE_EQ(both.error_rate, 1 - 5.0 / 9);
+  EXPECT_DOUBLE_EQ(both.precision, 3.0 / 5);
+  EXPECT_DOUBLE_EQ(both.recall, 2.0 / 4);
+  const AlignmentScore sure_alone = alignment_score(links, sure);
+  EXPECT_DOUBLE_EQ(sure_alone.error_rate, 1 - 4.0 / 9);
+  EXPECT_DOUBLE_EQ(sure_alone.precision, 2.0 / 5);
+}
+
+TEST(Metrics, AlignmentsThatSayNothingAreRight) {
+  EXPECT_DOUBLE_EQ(alignment_score(AllLinks(2), AllLinks(2)).error_rate, 0);
+  EXPECT_DOUBLE_EQ(alignment_score(AllLinks(1), AllLinks{{{0, 0}}}).error_rate, 1);
+  EXPECT_THROW(alignment_score(AllLinks(1), AllLinks(2)), Error);
+  EXPECT_THROW(alignment_score(AllLinks(2), AllLinks(2), AllLinks(1)), Error);
+}
+
+}  // namespace
