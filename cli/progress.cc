@@ -90,7 +90,7 @@ void Progress::say(std::string_view text) {
 
 void Progress::draw(long done, const std::string& note) {
   // One column stays free: some terminals wrap when the last one is written.
-  const std::string text = line(done, note, terminal_ ? terminal_width(fileno(out_), 80) - 1 : 0);
+  const std::string text = line(done, note, terminal_ ? std::max<size_t>(terminal_width(fileno(out_), 80), 2) - 1 : 0);
   std::fprintf(out_, "%s%s%s", terminal_ ? "\r\033[K" : "", text.c_str(), terminal_ ? "" : "\n");
   std::fflush(out_);
   if (terminal_) drawn_ = text;
