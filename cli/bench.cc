@@ -2,33 +2,45 @@
 #include <iostream>
 
 #include "bench/run.h"
-#include "cli/arguments.h"
 #include "cli/commands.h"
+#include "cli/flags.h"
 
 namespace attend::cli {
+namespace {
+
+struct BenchOptions {
+  attend::bench::RunOptions run;
+  std::string json, training_peak;
+  bool no_peer = false;
+
+  template <class Visit>
+  void fields(Visit&& visit) {
+    visit("json", json, "write the rows to this file too");
+    visit("match", run.match, "only rows whose name contains this regular expression");
+    visit("seconds", run.seconds, "time for each row");
+    visit("no_peer", no_peer, "measure no peers beside it");
+    visit("compiled", run.compiled, "measure compiled PyTorch too, which takes minutes to warm up");
+    visit("peer_scripts", run.peer_scripts, "folder of the scripts that measure peers");
+    visit("training_peak", training_peak,
+          "only print the peak memory of this row: what a row memory/… starts a process for");
+  }
+};
+
+}  // namespace
 
 int bench(int argc, char** argv) {
-  CLI::App app("Measures this machine's limit, and how close we come to it", "attend bench");
-  std::string json;
-  attend::bench::RunOptions options;
-  bool no_peer = false;
-  std::string peak_of;
-  app.add_option("--json", json, "Write the rows to this file too");
-  app.add_option("--match", options.match, "Only rows whose name contains this regular expression");
-  app.add_option("--seconds", options.seconds, "Time for each row")->check(CLI::PositiveNumber)->capture_default_str();
-  app.add_flag("--no-peer", no_peer, "Measure no peers beside it");
-  app.add_flag("--compiled", options.compiled, "Measure compiled PyTorch too, which takes minutes to warm up");
-  app.add_option("--peer-scripts", options.peer_scripts, "Folder of the scripts that measure peers")
-      ->capture_default_str();
-  app.add_option("--training-peak", peak_of)->group("");  // hidden: what a row memory/… starts a process for
-  if (const auto code = parse_arguments(app, argc, argv)) return *code;
-  if (!peak_of.empty()) {
-    std::cout << attend::bench::training_peak(peak_of) << std::endl;
+  BenchOptions options;
+  Flags flags("bench", "measures this machine's limit, and how close we come to it");
+  flags.options("bench", options);
+  if (const auto code = flags.parse(argc, argv)) return *code;
+  if (options.run.seconds <= 0) return flags.refuse("--seconds: more than 0 is wanted");
+  if (!options.training_peak.empty()) {
+    std::cout << attend::bench::training_peak(options.training_peak) << std::endl;
     return 0;
   }
-  options.peer = !no_peer;
-  const attend::bench::Report report = attend::bench::run(options, std::cout);
-  if (!json.empty()) attend::bench::write_json(report, json);
+  options.run.peer = !options.no_peer;
+  const attend::bench::Report report = attend::bench::run(options.run, std::cout);
+  if (!options.json.empty()) attend::bench::write_json(report, options.json);
   return 0;
 }
 

@@ -1,116 +1,181 @@
-// `attend eval`: scores a file of outputs, whoever made them, and word alignments; JSON on standard output.
+// `attend eval`: scores a model, or a file of outputs, whoever made them, and word alignments; JSON on standard output.
 #include <filesystem>
 #include <iostream>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "attend/base/error.h"
+#include "attend/base/replacement.h"
 #include "attend/data/alignment.h"
 #include "attend/data/lines.h"
-#include "cli/arguments.h"
+#include "attend/data/pairs.h"
+#include "attend/kernels/parallel.h"
+#include "attend/tasks/text.h"
 #include "cli/commands.h"
 #include "cli/evaluation.h"
+#include "cli/flags.h"
+#include "cli/progress.h"
 
 namespace attend::cli {
 namespace {
 
-struct Files {
-  std::filesystem::path output, target, alignments, gold, possible;
-};
+struct EvalOptions {
+  std::string source, target, output, alignments, gold, possible, save_output;
+  int64_t threads = 0;
 
-/// The lines of two files that belong together line by line.
-struct Pair {
-  std::vector<std::string> first, second;
-};
-
-/// Throws CLI::ValidationError (a wrong request) where they differ in length or are empty.
-Pair read_pair(const std::filesystem::path& first, const std::filesystem::path& second) {
-  Pair pair{data::read_lines(first), data::read_lines(second)};
-  const auto count = [](const std::vector<std::string>& lines, const std::filesystem::path& path) {
-    return std::to_string(lines.size()) + (lines.size() == 1 ? " line in " : " lines in ") + path.string();
-  };
-  if (pair.first.size() != pair.second.size()) {
-    throw CLI::ValidationError("as many lines in both files are wanted, got " + count(pair.first, first) + " and " +
-                               count(pair.second, second));
+  template <class Visit>
+  void fields(Visit&& visit) {
+    visit("source", source, "sentences for the model, plain or .gz; none: the held-out ones of its built-in corpus");
+    visit("target", target, "references, one a line");
+    visit("output", output, "outputs to score in place of a model's, one a line");
+    visit("save_output", save_output, "file for the model's outputs");
+    visit("alignments", alignments, "word alignments to score in place of a model's, as 0-0 2-1, one sentence a line");
+    visit("gold", gold, "word alignments that are sure");
+    visit("possible", possible, "word alignments that are possible, beside the sure ones");
+    visit("threads", threads, "0: as many as the machine has");
   }
-  if (pair.first.empty()) throw CLI::ValidationError("at least one line is wanted, got none in " + first.string());
-  return pair;
-}
+};
 
-std::vector<data::Links> parse_lines(const std::filesystem::path& path, const std::vector<std::string>& lines) {
+/// What is scored, with what it is scored against; links are empty where there are none.
+struct Evaluated {
+  std::vector<std::string> outputs, references;
+  std::vector<data::Links> links, gold, possible;
+};
+
+std::vector<data::Links> read_links(const std::string& path) {
   std::vector<data::Links> links;
-  for (const std::string& line : lines) {
-    links.push_back(data::parse_links(path.string() + ":" + std::to_string(links.size() + 1), line));
+  for (const std::string& line : data::read_lines(path)) {
+    links.push_back(data::parse_links(path + ":" + std::to_string(links.size() + 1), line));
   }
   return links;
 }
 
-nlohmann::ordered_json evaluate_alignments(const Files& files) {
-  const Pair pair = read_pair(files.alignments, files.gold);
-  std::vector<data::Links> possible;
-  if (!files.possible.empty()) {
-    possible = parse_lines(files.possible, read_pair(files.possible, files.gold).first);
-  }
-  return alignment_scores(parse_lines(files.alignments, pair.first), parse_lines(files.gold, pair.second), possible);
+template <class First, class Second>
+void require_as_many(const First& first, const std::string& first_path, const Second& second,
+                     const std::string& second_path) {
+  const auto count = [](size_t lines, const std::string& path) {
+    return std::to_string(lines) + (lines == 1 ? " line in " : " lines in ") + path;
+  };
+  require(first.size() == second.size(), "as many lines in both files are wanted, got ",
+          count(first.size(), first_path), " and ", count(second.size(), second_path));
+  require(!first.empty(), "at least one line is wanted, got none in ", first_path);
 }
 
-nlohmann::ordered_json evaluate(const Files& files, const train::BleuOptions& options) {
-  nlohmann::ordered_json result = nlohmann::ordered_json::object();
-  if (!files.output.empty()) {
-    const Pair pair = read_pair(files.output, files.target);
-    result = scores(pair.first, pair.second, options);
+void read_gold(const EvalOptions& options, Evaluated& all) {
+  if (options.gold.empty()) return;
+  all.gold = read_links(options.gold);
+  if (options.possible.empty()) return;
+  all.possible = read_links(options.possible);
+  require_as_many(all.possible, options.possible, all.gold, options.gold);
+}
+
+Evaluated read_files(const EvalOptions& options) {
+  Evaluated all;
+  if (!options.output.empty()) {
+    all.outputs = data::read_lines(options.output), all.references = data::read_lines(options.target);
+    require_as_many(all.outputs, options.output, all.references, options.target);
   }
-  if (!files.alignments.empty()) result["alignment"] = evaluate_alignments(files);
+  if (!options.alignments.empty()) {
+    all.links = read_links(options.alignments);
+    read_gold(options, all);
+    require_as_many(all.links, options.alignments, all.gold, options.gold);
+  }
+  return all;
+}
+
+std::vector<tasks::TextPair> pairs_to_translate(const tasks::TextModel& model, const EvalOptions& options) {
+  if (options.source.empty()) {
+    std::vector<tasks::TextPair> test = tasks::builtin_test(model.config());
+    require(!test.empty(), "--source and --target are wanted: the model was trained on files");
+    return test;
+  }
+  data::PairReader reader({{options.source}, {options.target}, {}});
+  std::vector<tasks::TextPair> pairs;
+  for (data::Pair pair; reader.next(pair);) pairs.push_back({pair.source, pair.target, {}});
+  return pairs;
+}
+
+/// In pieces, so that the bar moves.
+Evaluated translate(const tasks::TextModel& model, const EvalOptions& options, tasks::AnswerOptions answer) {
+  constexpr size_t kAtOnce = 256;
+  const std::vector<tasks::TextPair> pairs = pairs_to_translate(model, options);
+  Evaluated all;
+  read_gold(options, all);
+  if (options.source.empty() && options.gold.empty()) {
+    for (const tasks::TextPair& pair : pairs) all.gold.push_back(pair.links);
+    const auto linked = [](const data::Links& links) { return !links.empty(); };
+    if (std::ranges::none_of(all.gold, linked)) all.gold.clear();
+  }
+  require(all.gold.empty() || all.gold.size() == pairs.size(), "as many alignments as sentences are wanted, got ",
+          all.gold.size(), " and ", pairs.size());
+  answer.align = !all.gold.empty();
+  Progress bar("translating", static_cast<long>(pairs.size()));
+  for (size_t at = 0; at < pairs.size(); at += kAtOnce) {
+    std::vector<std::string> lines;
+    for (size_t i = at; i < std::min(pairs.size(), at + kAtOnce); ++i) lines.push_back(pairs[i].source);
+    for (const std::vector<tasks::Answer>& answers : model.answer(lines, answer)) {
+      all.outputs.push_back(answers.at(0).text), all.links.push_back(answers.at(0).links);
+    }
+    bar.show(static_cast<long>(all.outputs.size()), "");
+  }
+  for (const tasks::TextPair& pair : pairs) all.references.push_back(pair.target);
+  if (!options.save_output.empty()) {
+    std::string text;
+    for (const std::string& line : all.outputs) text += line + "\n";
+    write_file(options.save_output, text);
+  }
+  return all;
+}
+
+nlohmann::ordered_json scored(const Evaluated& all, const train::BleuOptions& options) {
+  nlohmann::ordered_json result = nlohmann::ordered_json::object();
+  if (!all.outputs.empty()) result = scores(all.outputs, all.references, options);
+  if (!all.gold.empty()) result["alignment"] = alignment_scores(all.links, all.gold, all.possible);
   return result;
 }
 
-void declare_files(CLI::App& app, Files& files) {
-  const auto file = [&](const char* name, std::filesystem::path& path, const char* help) {
-    return app.add_option(name, path, help)->check(CLI::ExistingFile);
-  };
-  auto* output = file("--output", files.output, "Outputs, one a line");
-  auto* target = file("--target", files.target, "References, one a line");
-  auto* alignments =
-      file("--alignments", files.alignments, "Word alignments to score, as 0-0 2-1, one sentence a line");
-  auto* gold = file("--gold", files.gold, "Word alignments that are sure");
-  file("--possible", files.possible, "Word alignments that are possible, beside the sure ones")->needs(gold);
-  output->needs(target);
-  target->needs(output);
-  alignments->needs(gold);
-  gold->needs(alignments);
-  app.callback([output, alignments] {
-    if (!*output && !*alignments)
-      throw CLI::ValidationError("--output and --target, or --alignments and --gold, are wanted");
-  });
-}
-
-void declare_options(CLI::App& app, train::BleuOptions& options) {
-  app.add_option("--tokenise", options.tokenise, "BLEU's words: 13a, intl, char or none (attend list tokenisers)")
-      ->check(a_row_of(train::bleu_tokenisers()))
-      ->capture_default_str();
-  app.add_option("--smooth", options.smooth, "What an order of n-grams without a match counts (attend list smoothings)")
-      ->check(a_row_of(train::bleu_smoothings()))
-      ->capture_default_str();
-  app.add_flag("--lowercase", options.lowercase, "Without regard to case");
+/// What is wrong with these flags together; "" if nothing is.
+std::string objection(const std::string& folder, const EvalOptions& o) {
+  if (!o.possible.empty() && o.gold.empty()) return "--possible wants --gold";
+  if (folder.empty()) {
+    if (o.output.empty() && o.alignments.empty()) {
+      return "a model's folder, --output and --target, or --alignments and --gold are wanted";
+    }
+    if (!o.source.empty()) return "--source wants a model's folder before it";
+    if (o.output.empty() != o.target.empty()) return "--output and --target are wanted, both or none";
+    if (o.alignments.empty() != o.gold.empty()) return "--alignments and --gold are wanted, both or none";
+    return "";
+  }
+  if (!o.output.empty()) return "a model's folder or --output is wanted, not both";
+  if (!o.alignments.empty()) return "a model's folder or --alignments is wanted, not both";
+  return o.source.empty() == o.target.empty() ? "" : "--source and --target are wanted, both or none";
 }
 
 }  // namespace
 
 int eval(int argc, char** argv) {
-  CLI::App app(
-      "Scores outputs against references: BLEU and chrF as sacreBLEU has them, exact match; JSON on standard output",
-      "attend eval");
-  Files files;
-  train::BleuOptions options;
-  declare_files(app, files);
-  declare_options(app, options);
-  if (const auto code = parse_arguments(app, argc, argv)) return *code;
-  try {
-    std::cout << evaluate(files, options).dump(2) << '\n';
-    return 0;
-  } catch (const CLI::ValidationError& error) {
-    std::cerr << "attend eval: " << error.what() << '\n';
-    return 2;
+  std::string folder;
+  EvalOptions options;
+  train::BleuOptions bleu;
+  tasks::AnswerOptions answer;
+  std::optional<tasks::TextModel> model;
+  if (argc > 1 && argv[1][0] != '-') {  // its own way of searching is the default
+    model.emplace(tasks::TextModel::load(argv[1]));
+    answer.search = model->config().options.search;
   }
+  Flags flags("eval", "scores a model, or outputs that anyone made: BLEU and chrF as sacreBLEU has them, exact match");
+  flags.argument("DIR", folder, "folder of the model", false)
+      .options("files", options)
+      .options("BLEU", bleu)
+      .options("search", answer.search);
+  if (const auto code = flags.parse(argc, argv)) return *code;
+  if (const std::string wrong = objection(folder, options); !wrong.empty()) return flags.refuse(wrong);
+  if (!folder.empty() && !model) model.emplace(tasks::TextModel::load(folder));
+  if (options.threads > 0) kernels::set_threads(static_cast<int>(options.threads));
+  const Evaluated all = model ? translate(*model, options, answer) : read_files(options);
+  std::cout << scored(all, bleu).dump(2) << '\n';
+  return 0;
 }
 
 }  // namespace attend::cli

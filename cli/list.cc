@@ -17,11 +17,12 @@
 #include "attend/models/recurrent.h"
 #include "attend/models/zoo.h"
 #include "attend/nn/initial.h"
+#include "attend/tasks/task.h"
 #include "attend/train/bleu.h"
 #include "attend/train/optimiser.h"
 #include "attend/train/schedule.h"
-#include "cli/arguments.h"
 #include "cli/commands.h"
+#include "cli/flags.h"
 
 namespace attend::cli {
 namespace {
@@ -47,6 +48,8 @@ struct Section {
 };
 
 constexpr Section kSections[] = {
+    {"tasks", "what can be trained by name", "summary", "corpus",
+     rows_of<tasks::tasks, &tasks::TaskRow::summary, &tasks::TaskRow::corpus>},
     {"models", "networks", "summary", "paper",
      rows_of<models::zoo, &models::ModelRow::summary, &models::ModelRow::paper>},
     {"encoders", "how a source is read", "formula", "paper",
@@ -155,20 +158,31 @@ void print_sections(std::span<const Section> sections) {
   }
 }
 
+struct ListOptions {
+  bool json = false;
+
+  template <class Visit>
+  void fields(Visit&& visit) {
+    visit("json", json, "as JSON");
+  }
+};
+
 }  // namespace
 
 int list(int argc, char** argv) {
-  CLI::App app("Lists what there is to choose from, with formula and paper", "attend list");
-  std::string name;
-  bool json = false;
-  std::string names;
+  std::string name, names;
+  ListOptions options;
   for (const Section& section : kSections) names.append(names.empty() ? "" : ", ").append(section.name);
-  app.add_option("section", name, "One section alone: " + names)->check(a_row_of(kSections));
-  app.add_flag("--json", json, "As JSON");
-  if (const auto code = parse_arguments(app, argc, argv)) return *code;
-  const std::span<const Section> all = kSections;
-  const std::span<const Section> wanted = name.empty() ? all : std::span(&row_named("section", kSections, name), 1);
-  json ? print_json(wanted) : print_sections(wanted);
+  Flags flags("list", "lists what there is to choose from, with formula and paper");
+  flags.argument("SECTION", name, "one section alone: " + names, false).options("list", options);
+  if (const auto code = flags.parse(argc, argv)) return *code;
+  std::span<const Section> wanted = kSections;
+  try {
+    if (!name.empty()) wanted = std::span(&row_named("section", kSections, name), 1);
+  } catch (const Error& error) {
+    return flags.refuse(error.what());
+  }
+  options.json ? print_json(wanted) : print_sections(wanted);
   return 0;
 }
 
