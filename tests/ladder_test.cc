@@ -35,7 +35,6 @@ const std::vector<Library> kLibraries = {
     {"SentencePiece", "sentencepiece", {"attend/data/"}},
     {"zlib", "zlib.h", {"attend/data/"}},
     {"MPI", "mpi.h", {"attend/dist/"}},
-    {"CLI11", "CLI/", {"cli/"}},
     {"cpp-httplib", "httplib", {"serve/"}},
     {"libpng", "png.h", {"attend/data/"}},
     {"libjpeg", "jpeglib.h", {"attend/data/"}},

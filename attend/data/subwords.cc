@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 namespace sp = sentencepiece;
 
 constexpr size_t kLargestModel = size_t{256} << 20;
-// To learn from: some 600,000 sentences. The unigram trainer takes 20 bytes of memory for each of them.
+// To learn from: some 600,000 sentences. The unigram trainer takes 20 bytes of memory for each character.
 constexpr size_t kMostBytes = size_t{64} << 20;
 constexpr size_t kLongestLine = 4096;  // longer ones would be left out
 
