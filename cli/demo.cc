@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <iostream>
 
-#include "attend/data/lines.h"
+#include "attend/base/recipe.h"
 #include "attend/explain/heatmap.h"
 #include "attend/train/agreement.h"
 #include "attend/train/bleu.h"
@@ -68,10 +68,12 @@ int demo(int argc, char** argv) {
   Flags flags("demo", "trains the built-in translation, uses it, and shows where it looked");
   flags.arguments("WORDS", words, "an English sentence of your own").options("demo", options);
   if (const auto code = flags.parse(argc, argv)) return *code;
-  const bool trained = fs::exists(fs::path(options.out) / "trained");
-  if (!trained || options.again) {
+  if (options.again || !finished(options.out)) {
     std::cout << "training: English to romanised Hindi, from a grammar that is built in\n" << std::flush;
-    if (const int code = train_in(tasks::TextConfig({{"task", "translate", "demo"}}), options.out, false)) return code;
+    const bool begun = !options.again && fs::exists(fs::path(options.out) / "config.yml");
+    const tasks::TextConfig config = begun ? tasks::TextConfig(read_recipe(fs::path(options.out) / "config.yml"))
+                                           : tasks::TextConfig({{"task", "translate", "demo"}});
+    if (const int code = train_in(config, options.out, begun)) return code;
   } else {
     std::cout << "using " << options.out << ", trained before (train anew: attend demo --again)\n";
   }

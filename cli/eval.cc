@@ -22,6 +22,7 @@ namespace {
 
 struct EvalOptions {
   std::string source, target, output, alignments, gold, possible, save_output;
+  double alignment_threshold = 0;
   int64_t threads = 0;
 
   template <class Visit>
@@ -33,6 +34,8 @@ struct EvalOptions {
     visit("alignments", alignments, "word alignments to score in place of a model's, as 0-0 2-1, one sentence a line");
     visit("gold", gold, "word alignments that are sure");
     visit("possible", possible, "word alignments that are possible, beside the sure ones");
+    visit("alignment_threshold", alignment_threshold,
+          "a model links all words with at least this weight; 0: each target word with its best source word");
     visit("threads", threads, "0: as many as the machine has");
   }
 };
@@ -110,6 +113,7 @@ Evaluated translate(const tasks::TextModel& model, const EvalOptions& options, t
   require(all.gold.empty() || all.gold.size() == pairs.size(), "as many alignments as sentences are wanted, got ",
           all.gold.size(), " and ", pairs.size());
   answer.align = !all.gold.empty();
+  answer.threshold = options.alignment_threshold;
   Progress bar("translating", static_cast<long>(pairs.size()));
   for (size_t at = 0; at < pairs.size(); at += kAtOnce) {
     std::vector<std::string> lines;

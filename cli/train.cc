@@ -4,10 +4,12 @@
 #include <csignal>
 #include <filesystem>
 #include <iostream>
+#include <nlohmann/json.hpp>
 
 #include "attend/base/memory.h"
 #include "attend/base/names.h"
 #include "attend/base/recipe.h"
+#include "attend/base/replacement.h"
 #include "attend/kernels/parallel.h"
 #include "attend/tasks/task.h"
 #include "attend/tasks/text.h"
@@ -21,6 +23,8 @@ namespace attend::cli {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr const char* kResult = "result.json";
 
 volatile std::sig_atomic_t interrupted = 0;
 
@@ -131,7 +135,24 @@ void say_result(const train::TrainResult& result, const std::string& out) {
             << "; peak memory " << (memory::usage().peak >> 20) << " MiB)\n";
 }
 
+/// result.json: how a run ended. It is there only once it has.
+void write_result(const train::TrainResult& result, const tasks::TextTraining& run, const std::string& out) {
+  if (result.outcome == train::Outcome::interrupted) return;
+  const nlohmann::ordered_json json{
+      {"outcome", result.outcome == train::Outcome::finished ? "finished" : "stopped early"},
+      {"steps", result.step},
+      {"weights_of_step", result.best_step},
+      {"averaged", result.averaged},
+      {"pairs", run.pairs()},
+      {"tokens", result.tokens},
+      {"seconds", result.seconds},
+      {"peak_memory_mib", memory::usage().peak >> 20}};
+  write_file(fs::path(out) / kResult, json.dump(2) + "\n");
+}
+
 }  // namespace
+
+bool finished(const std::string& out) { return fs::exists(fs::path(out) / kResult); }
 
 int train_in(const tasks::TextConfig& config, const std::string& out, bool resume) {
   tasks::TextTraining run(config, out, resume, [](const std::string& what) { std::cerr << what << " …\n"; });
@@ -139,10 +160,12 @@ int train_in(const tasks::TextConfig& config, const std::string& out, bool resum
             << run.model().target().size() << "; " << run.valid().size() << " validation pairs\n";
   Bar bar(run.trainer().steps());
   train::Log log(out, resume ? std::optional(run.trainer().step()) : std::nullopt);
+  fs::remove(fs::path(out) / kResult);
   std::signal(SIGINT, interrupt);
   train::Watcher* const watchers[] = {&bar, &log};
   const train::TrainResult result = run.trainer().run(watchers);
   bar.finish();
+  write_result(result, run, out);
   say_result(result, out);
   return result.outcome == train::Outcome::interrupted ? 130 : 0;
 }

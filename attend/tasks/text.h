@@ -159,7 +159,7 @@ class TextTraining {
   TextModel& model() { return *model_; }
   train::Trainer& trainer() { return *trainer_; }
   const data::FilterReport& filtered() const { return filtered_; }
-  int64_t pairs() const { return pairs_->size(); }
+  int64_t pairs() const { return filtered_.kept; }
   const std::vector<TextPair>& valid() const { return valid_; }
 
  private:

@@ -306,6 +306,7 @@ TrainResult Trainer::run(std::span<Watcher* const> watchers) {
   }
   if (options_.average > 0 && result.outcome != Outcome::interrupted) result.averaged = try_average(watchers);
   result.step = step();
+  result.tokens = static_cast<int64_t>(place_->tokens), result.seconds = place_->seconds;
   result.best_step = static_cast<int64_t>(place_->best_step);
   return result;
 }

@@ -100,6 +100,8 @@ enum class Outcome { finished, stopped_early, interrupted };
 struct TrainResult {
   Outcome outcome = Outcome::finished;
   int64_t step = 0, best_step = 0;
+  int64_t tokens = 0;     ///< target tokens of the whole run, ends included
+  double seconds = 0;     ///< of training, without validations
   bool averaged = false;  ///< the mean of the last weights was better than the best ones
 };
 
