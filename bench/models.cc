@@ -1,14 +1,20 @@
 // Whole networks: a training step of each, its memory, and decoding; random words and random parameters.
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <memory>
 
 #include "attend/autograd/tape.h"
 #include "attend/base/error.h"
+#include "attend/data/batches.h"
 #include "attend/decode/search.h"
 #include "attend/models/recurrent.h"
 #include "attend/models/transformer.h"
+#include "attend/train/log.h"
 #include "attend/train/optimiser.h"
+#include "attend/train/trainer.h"
 #include "bench/inputs.h"
+#include "bench/measure.h"
 #include "bench/process.h"
 #include "bench/row.h"
 
@@ -123,6 +129,63 @@ Row step_row(const Network& n) {
   return row;
 }
 
+/// Lets the trainer and the bare step take turns, ten steps each, and keeps the time of both.
+class Turns : public train::Watcher {
+ public:
+  explicit Turns(const Network& n) : bare_(n) { bare_.step(); }
+
+  void stepped(const train::StepReport&) override {
+    const double arrived = now();
+    if (begun_ > 0) loop_.push_back(arrived - begun_);
+    const double start = now();
+    for (int i = 0; i < kSteps; ++i) bare_.step();
+    bare_seconds_.push_back(now() - start);
+    begun_ = now();
+  }
+  bool stop() override { return loop_.size() >= kTurns; }
+  double percent() const { return 100 * median(bare_seconds_) / median(loop_); }
+
+ private:
+  static constexpr int kSteps = 10;  // as many as the trainer takes between reports
+  static constexpr size_t kTurns = 5;
+  static double median(std::vector<double> all) {
+    std::ranges::nth_element(all, all.begin() + static_cast<ptrdiff_t>(all.size() / 2));
+    return all[all.size() / 2];
+  }
+
+  Training bare_;
+  double begun_ = 0;
+  std::vector<double> loop_, bare_seconds_;
+};
+
+/// The training loop, with the making of its batches and its log, as a share of the speed of the bare step.
+Row loop_row(const Network& n) {
+  Row row{.name = "loop/" + n.name, .unit = Unit::percent, .least = 90};
+  row.value = [n] {
+    const TemporaryFolder folder;
+    data::EncodedPairsWriter writer(folder.path());
+    const data::Sequences sources = random_words(20 * n.batch, n.source, n.vocabulary, 0),
+                          targets = random_words(20 * n.batch, n.target - 1, n.vocabulary, 1);
+    for (int64_t i = 0; i < sources.count(); ++i) writer.add(sources.row(i), targets.row(i));
+    const data::EncodedPairs pairs = writer.finish();
+    const data::Batches batches(pairs, {.tokens = n.batch * n.source, .sentences = n.batch});
+    std::vector<data::BatchRows> plan = batches.epoch(0);
+    const auto model = make_model(n);
+    train::Trainer trainer(
+        *model,
+        {[&](int64_t) { return static_cast<int64_t>(plan.size()); },
+         [&](int64_t, int64_t i) { return batches.batch(plan[static_cast<size_t>(i)]); }},
+        [](const models::Model&) { return train::Validation{}; },
+        {.steps = 1000, .schedule = "constant", .validate_every = 1000}, folder.path());
+    Turns turns(n);
+    train::Log log(folder.path());
+    const std::array<train::Watcher*, 2> watchers{&log, &turns};
+    trainer.run(watchers);
+    return turns.percent();
+  };
+  return row;
+}
+
 Row memory_row(const Network& n) {
   Row row{.name = "memory/" + n.name, .unit = Unit::mebibytes, .peer = 1.0};
   row.value = [name = row.name] {
@@ -176,6 +239,7 @@ Row decoding_row(const Network& n, int64_t batch, int64_t beam) {
 std::vector<Row> model_rows() {
   std::vector<Row> rows;
   for (const Network& n : trained_networks()) rows.push_back(step_row(n));
+  for (const Network& n : trained_networks()) rows.push_back(loop_row(n));
   for (const Network& n : trained_networks()) rows.push_back(memory_row(n));
   return rows;
 }

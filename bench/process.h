@@ -1,6 +1,7 @@
 // Other programs that the benchmarks run: peers, and ourselves afresh.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,19 @@ struct Finished {
 };
 /// Runs a command by the shell to its end.
 Finished run_command(const std::string& command);
+
+/// A folder of its own for a run, removed at the end.
+class TemporaryFolder {
+ public:
+  TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  ~TemporaryFolder();
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
 
 /// The most memory that this process has had resident since it started, MiB. Not getrusage's: that one begins at what
 /// the process had that started this one.

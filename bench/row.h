@@ -8,7 +8,7 @@
 
 namespace attend::bench {
 
-enum class Unit { gflops, gbs, tokens, nanoseconds, mebibytes, milliseconds };
+enum class Unit { gflops, gbs, tokens, nanoseconds, mebibytes, milliseconds, percent };
 const char* name_of(Unit unit);
 
 /// Peers by the names that the table gives them. "PyTorch" is PyTorch as one writes it, without compiling.
@@ -28,6 +28,7 @@ struct Row {
   std::vector<OtherPeer> others = {};   // peers besides PyTorch
   std::optional<double> composed = {};  // times the speed of our own composed ops, at least
   std::optional<double> most = {};      // for units where less is better
+  std::optional<double> least = {};     // of the value itself
   int least_runs = 3;                   // timed, however long they take
   /// Makes the inputs, checks the result (throws Error where it is wrong) and returns what is timed.
   std::function<std::function<void()>()> prepare = {};

@@ -48,6 +48,7 @@ std::string target_of(const Row& row) {
   }
   for (const OtherPeer& other : row.others) add("≥ " + number(other.least, 2) + "× " + other.name);
   if (row.composed) add("≥ " + number(*row.composed, 0) + "× composed");
+  if (row.least) add("≥ " + number(*row.least, 0) + " " + name_of(row.unit));
   if (row.most) add("≤ " + number(*row.most, 0) + " " + name_of(row.unit));
   return text;
 }
@@ -59,6 +60,7 @@ std::optional<bool> holds(const Row& row, const Result& r) {
   if (row.percent && r.percent_of_limit) meet(*r.percent_of_limit >= *row.percent);
   for (const PeerResult& peer : r.peers) meet(peer.ratio >= peer.target);
   if (row.composed && r.composed_ratio) meet(*r.composed_ratio >= *row.composed);
+  if (row.least) meet(r.value >= *row.least);
   if (row.most) meet(r.value <= *row.most);
   return all;
 }
@@ -139,6 +141,7 @@ const char* name_of(Unit unit) {
     case Unit::nanoseconds: return "ns";
     case Unit::mebibytes: return "MiB";
     case Unit::milliseconds: return "ms";
+    case Unit::percent: return "%";
   }
   return "";
 }

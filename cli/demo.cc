@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "attend/base/recipe.h"
+#include "attend/base/replacement.h"
 #include "attend/explain/heatmap.h"
 #include "attend/train/agreement.h"
 #include "attend/train/bleu.h"
@@ -18,11 +19,13 @@ namespace fs = std::filesystem;
 
 struct DemoOptions {
   std::string out = "build/demo";
+  std::string picture;
   bool again = false;
 
   template <class Visit>
   void fields(Visit&& visit) {
     visit("out", out, "folder of the model");
+    visit("picture", picture, "file for the heat map of your own sentence, as SVG");
     visit("again", again, "train even if there is a trained model");
   }
 };
@@ -35,10 +38,12 @@ void show(const tasks::Answer& answer, const std::string& reference, bool pictur
             << explain::text_heatmap(answer.weights, answer.target, answer.source);
 }
 
-void translate_own(const tasks::TextModel& model, const std::vector<std::string>& words) {
+void translate_own(const tasks::TextModel& model, const std::vector<std::string>& words, const std::string& picture) {
   tasks::AnswerOptions options{.search = model.config().options.search, .align = true};
   const std::vector<std::string> line{tasks::joined(words)};
-  show(model.answer(line, options).at(0).at(0), "", true);
+  const tasks::Answer answer = model.answer(line, options).at(0).at(0);
+  show(answer, "", true);
+  if (!picture.empty()) write_file(picture, explain::svg_heatmap(answer.weights, answer.target, answer.source));
 }
 
 void translate_held_out(const tasks::TextModel& model, const std::vector<tasks::TextPair>& test) {
@@ -79,7 +84,7 @@ int demo(int argc, char** argv) {
   }
   const tasks::TextModel model = tasks::TextModel::load(options.out);
   if (!words.empty()) {
-    translate_own(model, words);
+    translate_own(model, words, options.picture);
     return 0;
   }
   translate_held_out(model, tasks::builtin_test(model.config()));

@@ -11,27 +11,12 @@
 #include <system_error>
 
 #include "attend/base/error.h"
+#include "attend/base/replacement.h"
 
 namespace attend::data {
 namespace {
 
 constexpr size_t kChunk = size_t{1} << 16;
-
-std::string system_reason(int error) { return std::generic_category().message(error); }
-
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-  int number() const { return number_; }
-
- private:
-  int number_;
-};
 
 }  // namespace
 

@@ -14,9 +14,9 @@
 #include "attend/base/error.h"
 #include "attend/base/names.h"
 #include "attend/base/random.h"
+#include "attend/base/replacement.h"
 #include "attend/data/subword_model.h"
 #include "attend/data/utf8.h"
-#include "attend/data/whole_file.h"
 
 namespace sentencepiece::logging {
 void SetMinLogLevel(int level);  // exported, but in none of the installed headers

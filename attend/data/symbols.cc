@@ -7,9 +7,9 @@
 
 #include "attend/base/error.h"
 #include "attend/base/names.h"
+#include "attend/base/replacement.h"
 #include "attend/data/lines.h"
 #include "attend/data/utf8.h"
-#include "attend/data/whole_file.h"
 
 namespace attend::data {
 namespace {

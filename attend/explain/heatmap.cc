@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstdio>
+#include <sstream>
 #include <string_view>
 
 #include "attend/base/error.h"
@@ -36,6 +39,44 @@ std::string padded_left(const std::string& text, size_t width) {
   return std::string(width > has ? width - has : 0, ' ') + text;
 }
 
+void check_shape(const char* where, const Tensor& weights, std::span<const std::string> rows,
+                 std::span<const std::string> columns) {
+  require(weights.rank() == 2 && weights.dim(0) == static_cast<int64_t>(rows.size()) &&
+              weights.dim(1) == static_cast<int64_t>(columns.size()),
+          where, ": weights [", rows.size(), ",", columns.size(), "] are wanted, got ", weights.shape());
+}
+
+size_t widest(std::span<const std::string> labels) {
+  size_t width = 0;
+  for (const std::string& label : labels) width = std::max(width, display_width(label));
+  return width;
+}
+
+std::string escaped(std::string_view text) {
+  std::string safe;
+  for (const char c : text) {
+    if (c == '<')
+      safe += "&lt;";
+    else if (c == '>')
+      safe += "&gt;";
+    else if (c == '&')
+      safe += "&amp;";
+    else
+      safe += c;
+  }
+  return safe;
+}
+
+/// From nearly white to dark blue.
+std::string shade_of(double weight) {
+  constexpr std::array<double, 3> kNone = {240, 243, 248}, kAll = {16, 63, 133};
+  const double w = std::clamp(weight, 0.0, 1.0);
+  std::array<char, 8> text{};
+  const auto mixed = [&](size_t i) { return static_cast<unsigned>(std::lround(kNone[i] + w * (kAll[i] - kNone[i]))); };
+  std::snprintf(text.data(), text.size(), "#%02x%02x%02x", mixed(0) & 255U, mixed(1) & 255U, mixed(2) & 255U);
+  return text.data();
+}
+
 /// Labels above columns, each on a line of its own with a thin line down to its column: the last one first.
 std::string headings(std::span<const std::string> columns, size_t margin) {
   std::string text;
@@ -57,12 +98,8 @@ size_t display_width(std::string_view text) {
 
 std::string text_heatmap(const Tensor& weights, std::span<const std::string> rows,
                          std::span<const std::string> columns) {
-  require(weights.rank() == 2 && weights.dim(0) == static_cast<int64_t>(rows.size()) &&
-              weights.dim(1) == static_cast<int64_t>(columns.size()),
-          "text_heatmap: weights [", rows.size(), ",", columns.size(), "] are wanted, got ", weights.shape());
-  size_t margin = 0;
-  for (const std::string& row : rows) margin = std::max(margin, display_width(row));
-  margin += 3;
+  check_shape("text_heatmap", weights, rows, columns);
+  const size_t margin = widest(rows) + 3;
   std::string text = headings(columns, margin);
   for (size_t r = 0; r < rows.size(); ++r) {
     text += padded_left(rows[r], margin - 1) + " ";
@@ -75,6 +112,37 @@ std::string text_heatmap(const Tensor& weights, std::span<const std::string> row
     text += "\n";
   }
   return text;
+}
+
+std::string svg_heatmap(const Tensor& weights, std::span<const std::string> rows,
+                        std::span<const std::string> columns) {
+  check_shape("svg_heatmap", weights, rows, columns);
+  constexpr size_t kSide = 30, kLetter = 8, kGap = 8;  // a cell, a letter's width, between a label and the cells
+  const size_t left = kGap + kLetter * widest(rows) + kGap;
+  const size_t top = kGap + kLetter * widest(columns) * 7 / 10 + kGap;  // labels slant by 45 degrees
+  const size_t width = left + kSide * columns.size() + top, height = top + kSide * rows.size() + kGap;
+  std::ostringstream svg;
+  svg << "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " << width << ' ' << height << "\" width=\"" << width
+      << "\" height=\"" << height << "\" font-family=\"sans-serif\" font-size=\"14\">\n"
+      << "<rect width=\"100%\" height=\"100%\" rx=\"6\" fill=\"#ffffff\"/>\n";
+  for (size_t c = 0; c < columns.size(); ++c) {
+    const size_t x = left + kSide * c + kSide / 2, y = top - kGap;
+    svg << "<text x=\"" << x << "\" y=\"" << y << "\" transform=\"rotate(-45 " << x << ' ' << y << ")\">"
+        << escaped(columns[c]) << "</text>\n";
+  }
+  for (size_t r = 0; r < rows.size(); ++r) {
+    const size_t y = top + kSide * r;
+    svg << "<text x=\"" << left - kGap << "\" y=\"" << y + kSide * 2 / 3 << "\" text-anchor=\"end\">"
+        << escaped(rows[r]) << "</text>\n";
+    for (size_t c = 0; c < columns.size(); ++c) {
+      const double weight = static_cast<double>(weights.data()[r * columns.size() + c]);
+      svg << "<rect x=\"" << left + kSide * c << "\" y=\"" << y << "\" width=\"" << kSide - 1 << "\" height=\""
+          << kSide - 1 << "\" fill=\"" << shade_of(weight) << "\"><title>" << escaped(rows[r]) << " ← "
+          << escaped(columns[c]) << ' ' << std::lround(100 * weight) << " %</title></rect>\n";
+    }
+  }
+  svg << "</svg>\n";
+  return svg.str();
 }
 
 }  // namespace attend::explain

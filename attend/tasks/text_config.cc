@@ -8,6 +8,8 @@ namespace attend::tasks {
 namespace {
 
 constexpr std::string_view kModelName = "model.name";
+constexpr int64_t kLongestInCharacters =
+    500;  // where a filter for subwords would leave out a tenth of ordinary sentences
 
 std::string value_or(const SettingList& settings, std::string_view name, std::string otherwise) {
   const Setting* found = find_setting(settings, name);
@@ -40,6 +42,9 @@ TextConfig::TextConfig(const SettingList& asked) {
   std::erase_if(of_model, [](const Setting& s) { return s.name == kModelName; });
   model_options = row_named("model.name", models::zoo(), model).options(of_model, "model.");
   set_options(options, settings);
+  if (options.tokeniser.kind == "characters" && !find_setting(settings, "filter.longest")) {
+    options.filter.longest = kLongestInCharacters;
+  }
 }
 
 std::vector<OptionInfo> TextConfig::all() const {
