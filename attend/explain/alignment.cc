@@ -62,6 +62,12 @@ class MemorySink : public Sink {
   std::vector<int64_t> seen_;
 };
 
+void require_words(const char* side, std::span<const int32_t> word_of, int64_t words) {
+  for (const int32_t word : word_of) {
+    require(word < words, "word_weights: ", side, " words below ", words, " are wanted, got ", word);
+  }
+}
+
 }  // namespace
 
 std::vector<Tensor> memory_weights(const models::Model& model, const data::Batch& batch) {
@@ -80,6 +86,8 @@ Tensor word_weights(const Tensor& weights, std::span<const int32_t> source_word_
               weights.dim(1) == static_cast<int64_t>(source_word_of.size()),
           "word_weights: weights [", target_word_of.size(), ",", source_word_of.size(), "] are wanted, got ",
           weights.shape());
+  require_words("source", source_word_of, source_words);
+  require_words("target", target_word_of, target_words);
   Tensor words = Tensor::zeros({target_words, source_words});
   std::vector<real> tokens(static_cast<size_t>(target_words), 0);
   for (const int32_t word : target_word_of) {
@@ -98,6 +106,8 @@ Tensor word_weights(const Tensor& weights, std::span<const int32_t> source_word_
 }
 
 data::Links links_of(const Tensor& word_weights, double threshold) {
+  require(word_weights.rank() == 2, "links_of: weights [target words, source words] are wanted, got ",
+          word_weights.shape());
   data::Links links;
   const int32_t targets = static_cast<int32_t>(word_weights.dim(0)),
                 sources = static_cast<int32_t>(word_weights.dim(1));

@@ -26,12 +26,25 @@ char32_t next_sign(std::string_view text, size_t& at) {
   return sign;
 }
 
+struct Range {
+  char32_t first, last;
+};
+/// Marks above and below other signs, and signs that are not shown: those of Latin, Cyrillic, Hebrew, Arabic, Devanagari,
+/// Bengali, Thai and Japanese, of mathematics, and the joiners.
+constexpr Range kNoWidth[] = {{0x300, 0x36F},   {0x483, 0x489},   {0x591, 0x5BD},   {0x5BF, 0x5BF},   {0x5C1, 0x5C2},
+                              {0x5C4, 0x5C5},   {0x5C7, 0x5C7},   {0x610, 0x61A},   {0x64B, 0x65F},   {0x670, 0x670},
+                              {0x6D6, 0x6DC},   {0x6DF, 0x6E4},   {0x900, 0x902},   {0x93A, 0x93A},   {0x93C, 0x93C},
+                              {0x941, 0x948},   {0x94D, 0x94D},   {0x951, 0x957},   {0x981, 0x981},   {0x9BC, 0x9BC},
+                              {0x9C1, 0x9C4},   {0x9CD, 0x9CD},   {0xE31, 0xE31},   {0xE34, 0xE3A},   {0xE47, 0xE4E},
+                              {0x1AB0, 0x1AFF}, {0x1DC0, 0x1DFF}, {0x200B, 0x200F}, {0x20D0, 0x20F0}, {0x3099, 0x309A},
+                              {0xFE00, 0xFE0F}, {0xFE20, 0xFE2F}, {0xFEFF, 0xFEFF}};
+constexpr Range kWide[] = {{0x1100, 0x115F}, {0x2E80, 0xA4CF}, {0xAC00, 0xD7A3},   {0xF900, 0xFAFF},
+                           {0xFE30, 0xFE6F}, {0xFF00, 0xFF60}, {0x1F300, 0x1FAFF}, {0x20000, 0x3FFFD}};
+
 size_t sign_width(char32_t c) {
-  if ((c >= 0x300 && c <= 0x36F) || (c >= 0x200B && c <= 0x200F) || (c >= 0xFE00 && c <= 0xFE0F)) return 0;
-  const bool wide = (c >= 0x1100 && c <= 0x115F) || (c >= 0x2E80 && c <= 0xA4CF) || (c >= 0xAC00 && c <= 0xD7A3) ||
-                    (c >= 0xF900 && c <= 0xFAFF) || (c >= 0xFE30 && c <= 0xFE6F) || (c >= 0xFF00 && c <= 0xFF60) ||
-                    (c >= 0x1F300 && c <= 0x1FAFF);
-  return wide ? 2 : 1;
+  const auto has = [c](const Range& range) { return c >= range.first && c <= range.last; };
+  if (std::ranges::any_of(kNoWidth, has)) return 0;
+  return std::ranges::any_of(kWide, has) ? 2 : 1;
 }
 
 std::string padded_left(const std::string& text, size_t width) {
@@ -105,7 +118,7 @@ std::string text_heatmap(const Tensor& weights, std::span<const std::string> row
     text += padded_left(rows[r], margin - 1) + " ";
     for (size_t c = 0; c < columns.size(); ++c) {
       const double weight = static_cast<double>(weights.data()[r * columns.size() + c]);
-      const size_t shade = std::min(kShades.size() - 1, static_cast<size_t>(std::max(0.0, weight * 5)));
+      const size_t shade = static_cast<size_t>(std::min(0.99, std::max(0.0, weight)) * kShades.size());
       text += std::string(kShades[shade]) + (c + 1 < columns.size() ? std::string(kCell - 2, ' ') : "");
     }
     while (text.ends_with(' ')) text.pop_back();

@@ -84,6 +84,7 @@ Var Classifier::logits(const data::Sequences& source, Training* training) const 
 
 Var Classifier::loss(const data::Batch& batch, Training* training) const {
   require_same_count("Classifier", batch);
+  refuse_own_words("Classifier", training);
   std::vector<int32_t> labels;
   for (int64_t b = 0; b < batch.target.count(); ++b) {
     require(batch.target.lengths[static_cast<size_t>(b)] == 1, "Classifier: one label for each source is wanted, got ",
@@ -112,6 +113,7 @@ void Tagger::params(const nn::VisitParams& visit) {
 
 Var Tagger::loss(const data::Batch& batch, Training* training) const {
   require_same_count("Tagger", batch);
+  refuse_own_words("Tagger", training);
   require_not_empty("Tagger", batch.source);
   require(batch.source.lengths == batch.target.lengths,
           "Tagger: one label for each input is wanted, got other lengths");
@@ -145,6 +147,7 @@ void CtcModel::params(const nn::VisitParams& visit) {
 
 Var CtcModel::loss(const data::Batch& batch, Training* training) const {
   require_same_count("CtcModel", batch);
+  refuse_own_words("CtcModel", training);
   require_not_empty("CtcModel", batch.source);
   const Var logits = transpose(output_((*encoder_)(batch.source, training).states), 0, 1);
   std::vector<std::vector<int32_t>> targets;

@@ -123,8 +123,8 @@ class TextModel {
  private:
   struct Piece;
   std::vector<Piece> pieces(std::span<const std::string> lines, std::span<const std::string> prefixes) const;
-  std::vector<std::vector<Answer>> answer_batch(std::span<const Piece* const> batch, const AnswerOptions& options,
-                                                int64_t first) const;
+  std::vector<std::vector<Answer>> answer_batch(std::span<const Piece* const> batch,
+                                                const AnswerOptions& options) const;
   void align(std::span<const Piece* const> batch, const std::vector<std::vector<decode::Hypothesis>>& found,
              const AnswerOptions& options, std::vector<std::vector<Answer>>& answers) const;
   void align_one(const data::TokenisedWords& source, const std::vector<int32_t>& tokens, const Tensor& weights,

@@ -92,8 +92,13 @@ std::string joined(std::span<const std::string> words) {
 /// A line, or a part of a long one.
 struct TextModel::Piece {
   size_t line = 0;
+  int64_t part = 0;
   data::TokenisedWords source;
   std::vector<int32_t> prefix;
+
+  /// What answers are drawn by: the number of its line, so that it does not matter which lines are answered at once; the
+  /// further parts of a line are far from all lines.
+  int64_t number() const { return static_cast<int64_t>(line) + (part << 40); }
 };
 
 TextModel::TextModel(TextConfig config, std::shared_ptr<data::Tokeniser> source,
@@ -139,8 +144,8 @@ std::vector<TextModel::Piece> TextModel::pieces(std::span<const std::string> lin
   std::vector<Piece> all;
   for (size_t l = 0; l < lines.size(); ++l) {
     for (const std::string& part : split_line(*source_, lines[l], longest())) {
-      Piece piece{l, source_->tokenise(part), {}};
       const bool first = all.empty() || all.back().line != l;
+      Piece piece{l, first ? 0 : all.back().part + 1, source_->tokenise(part), {}};
       if (!prefixes.empty() && first) piece.prefix = target_->encode(prefixes[l]);
       all.push_back(std::move(piece));
     }
@@ -186,7 +191,7 @@ void TextModel::align_one(const data::TokenisedWords& source, const std::vector<
 }
 
 std::vector<std::vector<Answer>> TextModel::answer_batch(std::span<const Piece* const> batch,
-                                                         const AnswerOptions& options, int64_t first) const {
+                                                         const AnswerOptions& options) const {
   std::vector<std::vector<int32_t>> sources, prefixes;
   bool forced = false;
   for (const Piece* piece : batch) {
@@ -194,7 +199,7 @@ std::vector<std::vector<Answer>> TextModel::answer_batch(std::span<const Piece* 
     forced |= !piece->prefix.empty();
   }
   decode::SearchOptions search = options.search;
-  search.first_sentence += first;
+  search.first_sentence += batch.front()->number();
   const auto found =
       decode::search(*model_, data::Sequences(sources), search, forced ? prefixes : decltype(prefixes){});
   std::vector<std::vector<Answer>> answers(batch.size());
@@ -213,7 +218,7 @@ std::vector<std::vector<Answer>> TextModel::answer_batch(std::span<const Piece* 
 std::vector<std::vector<Answer>> TextModel::answer(std::span<const std::string> lines, const AnswerOptions& options,
                                                    std::span<const std::string> prefixes) const {
   const std::vector<Piece> all = pieces(lines, prefixes);
-  // Pieces of like length together; but drawn answers depend on their place, so there the order stays.
+  // Pieces of like length together; but answers are drawn for sentences whose numbers follow each other.
   std::vector<size_t> order(all.size());
   std::iota(order.begin(), order.end(), size_t{0});
   const auto longer = [&](size_t a, size_t b) { return all[a].source.ids.size() > all[b].source.ids.size(); };
@@ -222,23 +227,23 @@ std::vector<std::vector<Answer>> TextModel::answer(std::span<const std::string> 
   for (size_t at = 0; at < order.size();) {
     std::vector<const Piece*> batch;
     std::vector<size_t> places;
-    const size_t first = order[at];
     size_t longest = 1;
     for (; at < order.size(); ++at) {
       const Piece& piece = all[order[at]];
-      const size_t length = std::max(longest, piece.source.ids.size());
-      const bool full = static_cast<int64_t>(length * (batch.size() + 1)) > kBatchTokens ||
-                        static_cast<int64_t>(batch.size()) >= kBatchSentences;
-      if (!batch.empty() && full) break;
       if (piece.source.ids.empty()) {
         found[order[at]].push_back({});
         continue;
       }
+      const int64_t count = static_cast<int64_t>(batch.size());
+      const size_t length = std::max(longest, piece.source.ids.size());
+      const bool full = static_cast<int64_t>(length) * (count + 1) > kBatchTokens || count >= kBatchSentences;
+      const bool follows = !options.search.sample || count == 0 || piece.number() == batch[0]->number() + count;
+      if (count > 0 && (full || !follows)) break;
       longest = length;
       batch.push_back(&piece), places.push_back(order[at]);
     }
     if (batch.empty()) continue;
-    auto answers = answer_batch(batch, options, static_cast<int64_t>(first));
+    auto answers = answer_batch(batch, options);
     for (size_t b = 0; b < batch.size(); ++b) found[places[b]] = std::move(answers[b]);
   }
   std::vector<std::vector<Answer>> by_line(lines.size());

@@ -138,6 +138,17 @@ fs::path Trainer::kept(int64_t step) const {
   return folder_ / "average" / ("step-" + std::to_string(step) + ".safetensors");
 }
 
+/// Oldest first.
+std::vector<fs::path> Trainer::kept_files() const {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(folder_ / "average")) {
+    if (entry.path().extension() == ".safetensors") files.push_back(entry.path());
+  }
+  const auto age = [](const fs::path& path) { return std::pair(path.native().size(), path); };  // 95 before 100
+  std::ranges::sort(files, {}, age);
+  return files;
+}
+
 StepReport Trainer::report() const {
   const Place& p = *place_;
   const int64_t at = std::max<int64_t>(1, step());
@@ -248,19 +259,14 @@ bool Trainer::validate(std::span<Watcher* const> watchers) {
 void Trainer::keep_for_average() {
   fs::create_directories(folder_ / "average");
   models::save_weights(model_, kept(step()));
-  const int64_t oldest = step() - options_.average * options_.validate_every;
-  std::error_code ignored;  // it may not be there: the run has not been that long, or was resumed
-  if (oldest > 0) fs::remove(kept(oldest), ignored);
+  const std::vector<fs::path> files = kept_files();  // not by step: the last validation may come sooner than others
+  for (size_t i = 0; i + static_cast<size_t>(options_.average) < files.size(); ++i) fs::remove(files[i]);
 }
 
 /// The mean of the last weights takes the place of the best ones where it is better.
 bool Trainer::try_average(std::span<Watcher* const> watchers) {
-  std::vector<fs::path> files;
-  for (const auto& entry : fs::directory_iterator(folder_ / "average")) {
-    if (entry.path().extension() == ".safetensors") files.push_back(entry.path());
-  }
+  const std::vector<fs::path> files = kept_files();
   if (files.size() < 2) return false;
-  std::ranges::sort(files);
   std::vector<nn::NamedParam> parameters = nn::parameters(model_);
   std::vector<std::vector<double>> sums;
   for (const nn::NamedParam& p : parameters) sums.emplace_back(p.var.size(), 0.0);

@@ -138,6 +138,7 @@ class Trainer {
   bool try_average(std::span<Watcher* const> watchers);
   void save();
   std::filesystem::path kept(int64_t step) const;
+  std::vector<std::filesystem::path> kept_files() const;
   StepReport report() const;
 
   models::Model& model_;
