@@ -116,6 +116,15 @@ void write_file(const fs::path& path, std::string_view bytes) {
   file.commit();
 }
 
+void require_writable(const std::filesystem::path& folder) {
+  std::error_code problem;
+  std::filesystem::create_directories(folder, problem);
+  require(!problem, folder.native(), ": wanted a folder to write into, got: ", problem.message());
+  const std::filesystem::path probe = folder / "probe";
+  write_file(probe, "");
+  std::filesystem::remove(probe);
+}
+
 std::string read_file(const fs::path& path, size_t most) {
   // O_NONBLOCK: a named pipe must be refused below, not waited for.
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));

@@ -57,6 +57,9 @@ class Replacement {
 /// Puts a file with these bytes in the place of `path`.
 void write_file(const std::filesystem::path& path, std::string_view bytes);
 
+/// Makes the folder where it is missing; throws Error where nothing can be written into it.
+void require_writable(const std::filesystem::path& folder);
+
 /// All bytes of a regular file; one that has more than `most` is refused.
 std::string read_file(const std::filesystem::path& path, size_t most);
 

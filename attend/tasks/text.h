@@ -105,8 +105,10 @@ class TextModel {
   static void try_model(const TextConfig& config);
   /// What save() and a trainer wrote into a folder.
   static TextModel load(const std::filesystem::path& folder);
-  /// Vocabularies and config.yml; weights are the trainer's.
+  /// Vocabularies and, last, config.yml, with which the folder is a model; weights are the trainer's.
   void save(const std::filesystem::path& folder) const;
+  /// Makes a folder that holds a model one that holds none, so that another can be written into it bit by bit.
+  static void forget(const std::filesystem::path& folder);
 
   const TextConfig& config() const { return config_; }
   const data::Tokeniser& source() const { return *source_; }

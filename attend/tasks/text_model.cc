@@ -135,6 +135,8 @@ void TextModel::save(const fs::path& folder) const {
   write_file(folder / kConfig, print_recipe(config_.all(), true));
 }
 
+void TextModel::forget(const fs::path& folder) { fs::remove(folder / kConfig); }
+
 int64_t TextModel::longest() const { return config_.options.filter.longest; }
 
 std::vector<TextModel::Piece> TextModel::pieces(std::span<const std::string> lines,

@@ -4,6 +4,7 @@
 
 #include "attend/autograd/tape.h"
 #include "attend/base/error.h"
+#include "attend/base/replacement.h"
 #include "attend/data/builtin.h"
 #include "attend/data/pairs.h"
 #include "attend/tasks/text.h"
@@ -157,9 +158,7 @@ std::vector<TextPair> builtin_test(const TextConfig& config) {
 TextTraining::TextTraining(const TextConfig& config, fs::path folder, bool resume, const Prepared& prepared) {
   const TextOptions& options = config.options;
   TextModel::try_model(config);
-  std::error_code problem;
-  fs::create_directories(folder, problem);
-  require(!problem, folder.string(), ": a folder to write to is wanted, got: ", problem.message());
+  require_writable(folder);
   prepared("reading the pairs");
   Corpus corpus(options);
   std::shared_ptr<data::Tokeniser> source, target;
@@ -193,9 +192,10 @@ TextTraining::TextTraining(const TextConfig& config, fs::path folder, bool resum
   if (resume) {
     trainer_->resume();
   } else {
+    model_->forget(folder);
     trainer_->save_start();
-    model_->save(folder);
   }
+  model_->save(folder);
 }
 
 /// Validation pairs in batches of like length; those with an empty side have no loss.

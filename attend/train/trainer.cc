@@ -9,6 +9,7 @@
 #include "attend/autograd/tape.h"
 #include "attend/base/error.h"
 #include "attend/base/names.h"
+#include "attend/base/replacement.h"
 #include "attend/models/zoo.h"
 #include "attend/tensor/safetensors.h"
 
@@ -114,17 +115,13 @@ int64_t Trainer::step() const { return static_cast<int64_t>(place_->step); }
 int64_t Trainer::steps() const { return steps_; }
 
 void Trainer::check_room() const {
-  std::error_code problem;
-  fs::create_directories(folder_, problem);
-  require(!problem, folder_.string(), ": wanted a folder to write to, got: ", problem.message());
+  require_writable(folder_);
   // Weights, a checkpoint of three times that, the new one beside the old while it is written, and the means.
   const uint64_t wanted = bytes_of(model_) * static_cast<uint64_t>(8 + options_.average) + (uint64_t{1} << 20);
+  std::error_code problem;
   const fs::space_info space = fs::space(folder_, problem);
   require(problem || space.available >= wanted, folder_.string(), ": the run will need ", wanted >> 20,
           " MiB on this disk, which has ", space.available >> 20, " MiB left");
-  const fs::path probe = folder_ / "probe.safetensors";
-  write_safetensors(probe, {{"probe", Tensor::zeros({1})}});
-  fs::remove(probe);
 }
 
 void Trainer::save_start() {
