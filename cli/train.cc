@@ -174,7 +174,7 @@ int train(int argc, char** argv) {
   const std::string subject = argc > 1 && argv[1][0] != '-' ? argv[1] : "";
   RunOptions run;
   const auto out = peek_flag(argc, argv, "out");
-  const bool resume = peek_flag(argc, argv, "resume").value_or("false") != "false";
+  const bool resume = peek_switch(argc, argv, "resume");
   SettingList settings;
   if (resume && out && fs::exists(fs::path(*out) / "config.yml")) {
     settings = read_recipe(fs::path(*out) / "config.yml");
