@@ -90,12 +90,12 @@ bool is_recipe(const std::string& subject) {
 }
 
 SettingList settings_of_subject(const std::string& subject) {
-  if (is_recipe(subject)) return read_recipe(subject);
   std::vector<std::string_view> known;
-  for (const tasks::TaskRow& row : tasks::tasks()) {
+  for (const tasks::TaskRow& row : tasks::tasks()) {  // first: its model may lie in a folder of that name
     if (row.name == subject) return {{"task", subject, "task"}};
     known.push_back(row.name);
   }
+  if (is_recipe(subject)) return read_recipe(subject);
   fail("train: a recipe (a .yml file) or a task is wanted, got \"", subject, "\"; tasks: ", [&] {
     std::string names;
     for (const std::string_view name : known) names += (names.empty() ? "" : ", ") + std::string(name);
