@@ -278,4 +278,16 @@ std::optional<std::string> peek_flag(int argc, char** argv, std::string_view nam
   return value;
 }
 
+bool peek_switch(int argc, char** argv, std::string_view name) {
+  bool on = false;
+  for (int i = 1; i < argc && std::string_view(argv[i]) != "--"; ++i) {
+    if (!is_flag(argv[i])) continue;
+    const Flag flag = split(argv[i]);
+    if (with_dashes(flag.name()) != with_dashes(name)) continue;
+    const bool off_next = i + 1 < argc && std::string_view(argv[i + 1]) == "false";
+    on = flag.value ? *flag.value != "false" : !off_next;
+  }
+  return on;
+}
+
 }  // namespace attend::cli

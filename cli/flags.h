@@ -83,5 +83,7 @@ class Flags {
 
 /// What argv gives for one flag, before anyone knows what flags there are: which model it is decides what options it has.
 std::optional<std::string> peek_flag(int argc, char** argv, std::string_view name);
+/// Whether argv switches on a flag that is true or false: --resume, --resume true.
+bool peek_switch(int argc, char** argv, std::string_view name);
 
 }  // namespace attend::cli

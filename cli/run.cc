@@ -2,6 +2,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -183,7 +184,9 @@ int run(int argc, char** argv) {
   if (!options.prefix.empty() && !options.prefixes.empty()) return flags.refuse("--prefix or --prefixes, not both");
   if (options.threads > 0) kernels::set_threads(static_cast<int>(options.threads));
   const bool n_best = answer.search.n_best > 1;
-  if (!answer.search.sample && answer.search.beam < answer.search.n_best) answer.search.beam = answer.search.n_best;
+  if (!answer.search.sample && answer.search.beam >= 1) {
+    answer.search.beam = std::max(answer.search.beam, answer.search.n_best);
+  }
   answer.align = !options.alignments.empty();
   answer.threshold = options.alignment_threshold;
   answer.replace_unknown = options.unk_replace;

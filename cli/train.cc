@@ -90,12 +90,12 @@ bool is_recipe(const std::string& subject) {
 }
 
 SettingList settings_of_subject(const std::string& subject) {
-  if (is_recipe(subject)) return read_recipe(subject);
   std::vector<std::string_view> known;
-  for (const tasks::TaskRow& row : tasks::tasks()) {
+  for (const tasks::TaskRow& row : tasks::tasks()) {  // first: its model may lie in a folder of that name
     if (row.name == subject) return {{"task", subject, "task"}};
     known.push_back(row.name);
   }
+  if (is_recipe(subject)) return read_recipe(subject);
   fail("train: a recipe (a .yml file) or a task is wanted, got \"", subject, "\"; tasks: ", [&] {
     std::string names;
     for (const std::string_view name : known) names += (names.empty() ? "" : ", ") + std::string(name);
@@ -179,7 +179,7 @@ int train(int argc, char** argv) {
   const std::string subject = argc > 1 && argv[1][0] != '-' ? argv[1] : "";
   RunOptions run;
   const auto out = peek_flag(argc, argv, "out");
-  const bool resume = peek_flag(argc, argv, "resume").value_or("false") != "false";
+  const bool resume = peek_switch(argc, argv, "resume");
   SettingList settings;
   if (resume && out && fs::exists(fs::path(*out) / "config.yml")) {
     settings = read_recipe(fs::path(*out) / "config.yml");

@@ -103,6 +103,8 @@ class TextModel {
   TextModel(TextConfig config, std::shared_ptr<data::Tokeniser> source, std::shared_ptr<data::Tokeniser> target);
   /// Throws Error where no such network can be made, before a vocabulary is learnt.
   static void try_model(const TextConfig& config);
+  /// The options in a model's folder; a folder without them is none.
+  static constexpr const char* kConfig = "config.yml";
   /// What save() and a trainer wrote into a folder.
   static TextModel load(const std::filesystem::path& folder);
   /// Vocabularies and, last, config.yml, with which the folder is a model; weights are the trainer's.

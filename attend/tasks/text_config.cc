@@ -41,6 +41,7 @@ TextConfig::TextConfig(const SettingList& asked) {
   model = value_or(of_model, kModelName, model);
   std::erase_if(of_model, [](const Setting& s) { return s.name == kModelName; });
   model_options = row_named("model.name", models::zoo(), model).options(of_model, "model.");
+  refuse_unknown(settings, all());  // before set_options, which does not know the model's: "modle.hidden"
   set_options(options, settings);
   if (options.tokeniser.kind == "characters" && !find_setting(settings, "filter.longest")) {
     options.filter.longest = kLongestInCharacters;

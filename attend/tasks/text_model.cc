@@ -13,7 +13,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kConfig = "config.yml";
 constexpr int64_t kBatchTokens = 2048, kBatchSentences = 64;  // of one search
 
 bool ends_clause(const std::string& word) {

@@ -4,6 +4,7 @@
 
 #include "attend/autograd/tape.h"
 #include "attend/base/error.h"
+#include "attend/base/names.h"
 #include "attend/base/replacement.h"
 #include "attend/data/builtin.h"
 #include "attend/data/pairs.h"
@@ -112,6 +113,14 @@ class Corpus {
   int64_t held_ = 0;
 };
 
+/// Refuses a score that validations will not have: now, not after the first epoch.
+void check_best_by(const TextOptions& options) {
+  std::vector<std::string_view> known{"loss"};
+  if (options.valid_sentences != 0) known.insert(known.end(), {"bleu", "exact"});
+  if (std::ranges::find(known, options.train.best_by) != known.end()) return;
+  refuse_name("train.best_by", known, options.train.best_by);
+}
+
 enum class Side { source, target, both };
 
 std::shared_ptr<data::Tokeniser> learn(const data::TokeniserOptions& options, Corpus& corpus, Side side) {
@@ -158,6 +167,7 @@ std::vector<TextPair> builtin_test(const TextConfig& config) {
 TextTraining::TextTraining(const TextConfig& config, fs::path folder, bool resume, const Prepared& prepared) {
   const TextOptions& options = config.options;
   TextModel::try_model(config);
+  check_best_by(options);
   require_writable(folder);
   prepared("reading the pairs");
   Corpus corpus(options);
@@ -192,7 +202,7 @@ TextTraining::TextTraining(const TextConfig& config, fs::path folder, bool resum
   if (resume) {
     trainer_->resume();
   } else {
-    model_->forget(folder);
+    model_->forget(folder);  // killed while a model is replaced, it is none rather than a mixture
     trainer_->save_start();
   }
   model_->save(folder);

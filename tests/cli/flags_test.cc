@@ -153,6 +153,22 @@ TEST(Flags, OneFlagCanBeSeenBeforeTheOthersAreKnown) {
   EXPECT_EQ(peeked({"train", "--", "--model.name", "gru"}), std::nullopt);
 }
 
+TEST(PeekFlag, ASwitchNeedsNoValue) {
+  const auto peeked = [](std::vector<std::string> words) {
+    std::vector<char*> argv;
+    for (std::string& word : words) argv.push_back(word.data());
+    return peek_switch(static_cast<int>(argv.size()), argv.data(), "resume");
+  };
+  EXPECT_TRUE(peeked({"train", "--resume"}));
+  EXPECT_TRUE(peeked({"train", "--resume", "--out", "x"}));
+  EXPECT_TRUE(peeked({"train", "--resume=true"}));
+  EXPECT_TRUE(peeked({"train", "--resume", "true"}));
+  EXPECT_FALSE(peeked({"train", "--resume", "false"}));
+  EXPECT_FALSE(peeked({"train", "--resume=false"}));
+  EXPECT_FALSE(peeked({"train", "--out", "resume"}));
+  EXPECT_FALSE(peeked({"train", "--", "--resume"}));
+}
+
 TEST(Flags, HelpListsEveryOptionWithinTheWidth) {
   decode::SearchOptions search;
   Options options;

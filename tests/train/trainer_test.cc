@@ -124,9 +124,9 @@ std::vector<Case> cases() {
   };
 }
 
-class Resumed : public testing::TestWithParam<Case> {};
+class ResumedSlow : public testing::TestWithParam<Case> {};
 
-TEST_P(Resumed, TakesTheSameStepsToTheLastBit) {
+TEST_P(ResumedSlow, TakesTheSameStepsToTheLastBit) {
   if (sizeof(real) == 8) GTEST_SKIP() << "checkpoints have 32 bits";
   const test::TestFolder straight_folder;
   const auto straight_model = make("recurrent", GetParam().model);
@@ -172,7 +172,7 @@ TEST_P(Resumed, TakesTheSameStepsToTheLastBit) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Trainer, Resumed, testing::ValuesIn(cases()),
+INSTANTIATE_TEST_SUITE_P(Trainer, ResumedSlow, testing::ValuesIn(cases()),
                          [](const testing::TestParamInfo<Case>& info) { return std::string(info.param.name); });
 
 TEST(Trainer, ARunThatWasKilledAtItsStartCanBeResumed) {

@@ -1,0 +1,93 @@
+// Training that is killed at any moment: there is always a model to use, and resumed it is the run that was not killed.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <sstream>
+#include <string>
+#include <thread>
+
+#include "attend/base/real.h"
+#include "tests/support/command.h"
+#include "tests/support/folder.h"
+#include "tests/support/process.h"
+#include "tests/support/small_run.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+using namespace attend::test;
+
+/// Step and losses of each line of log.jsonl.
+std::vector<std::string> losses(const std::string& log) {
+  std::vector<std::string> all;
+  std::istringstream in(log);
+  for (std::string line; std::getline(in, line);) {
+    const auto entry = nlohmann::json::parse(line);
+    std::string text = entry["step"].dump();
+    for (const char* name : {"loss", "valid_loss"}) text += entry.contains(name) ? " " + entry[name].dump() : "";
+    all.push_back(text);
+  }
+  return all;
+}
+
+class KillSlow : public testing::Test {
+ protected:
+  std::vector<std::string> arguments(const std::string& name) const {
+    const fs::path out = folder_.path() / name;
+    if (fs::exists(out / "config.yml")) return {"train", "--resume", "--out", out.string()};
+    return {"train", recipe_.string(), "--out", out.string(), "--train.save-minutes", "0"};
+  }
+  void expect_usable(const std::string& name) const {
+    const fs::path out = folder_.path() / name;
+    if (!fs::exists(out / "config.yml")) return;
+    const Result used = attend_with("run " + in_quotes(out) + " 2>/dev/null", "echo 'a b' |");
+    ASSERT_EQ(used.code, 0) << used.output;
+    ASSERT_EQ(lines(used.output), 1) << used.output;
+  }
+  void kill_once(const std::string& name, int milliseconds) {
+    Process process(arguments(name));
+    std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+    killed_ += !process.ended();
+    process.signal(SIGKILL);
+    process.wait();
+  }
+
+  TestFolder folder_;
+  fs::path recipe_ =
+      folder_.file("recipe.yml", small_recipe(folder_.file("pairs.tsv", small_corpus()), 150) + "valid_sentences: 4\n");
+  int killed_ = 0;
+};
+
+TEST_F(KillSlow, AtAnyMomentLeavesAModelAndTheSameRun) {
+  const char* asked = std::getenv("ATTEND_KILLS");
+  const int rounds = asked ? std::atoi(asked) : 8;
+  ASSERT_EQ(Process(arguments("straight")).wait(), 0);
+  const std::vector<std::string> wanted = losses(folder_.bytes("straight/log.jsonl"));
+  // A run that came to its end, by itself or in the last round, is compared, and the next round begins anew.
+  std::mt19937 random(std::random_device{}());
+  int whole = 0;
+  for (int round = 0; round < rounds; ++round) {
+    kill_once("killed", static_cast<int>(random() % (round % 2 == 0 ? 60 : 200)));
+    ASSERT_NO_FATAL_FAILURE(expect_usable("killed")) << "round " << round;
+    const bool ended = fs::exists(folder_.path() / "killed" / "result.json");
+    if (!ended && round + 1 < rounds) continue;
+    ASSERT_EQ(Process(arguments("killed")).wait(), 0) << "round " << round;
+    if (sizeof(attend::real) == 4) {
+      ASSERT_EQ(losses(folder_.bytes("killed/log.jsonl")), wanted) << "round " << round;
+      ASSERT_EQ(folder_.bytes("killed/weights.safetensors"), folder_.bytes("straight/weights.safetensors"));
+    }
+    for (const auto& entry : fs::directory_iterator(folder_.path() / "killed")) {
+      EXPECT_EQ(entry.path().string().find(".tmp-"), std::string::npos) << entry.path() << " was left behind";
+    }
+    fs::remove_all(folder_.path() / "killed");
+    ++whole;
+  }
+  std::printf("%d rounds, %d of them killed; %d runs came to their end\n", rounds, killed_, whole);
+  EXPECT_GT(killed_, 0);
+}
+
+}  // namespace

@@ -1,0 +1,126 @@
+// `attend run`: one line in, one line out, however the lines come.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "tests/support/command.h"
+#include "tests/support/folder.h"
+#include "tests/support/process.h"
+#include "tests/support/small_run.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+using namespace attend::test;
+
+class Run : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    folder_ = std::make_unique<TestFolder>();
+    const fs::path tsv = folder_->file("pairs.tsv", small_corpus());
+    const fs::path recipe = folder_->file("recipe.yml", small_recipe(tsv, 200));
+    const Result trained = attend_with("train " + in_quotes(recipe) + " --out " + in_quotes(model()) + " 2>&1");
+    ASSERT_EQ(trained.code, 0) << trained.output;
+  }
+  static void TearDownTestSuite() { folder_.reset(); }
+
+  static fs::path model() { return folder_->path() / "model"; }
+  static Result run(std::string_view input, const std::string& flags = "") {
+    const fs::path file = folder_->file("input", input);
+    return attend_with("run " + in_quotes(model()) + " " + flags + " < " + in_quotes(file) + " 2>&1");
+  }
+
+  static std::unique_ptr<TestFolder> folder_;
+};
+std::unique_ptr<TestFolder> Run::folder_;
+
+TEST_F(Run, OneLineInOneLineOut) {
+  const std::string one = run("a b\n").output, other = run("c d\n").output;
+  EXPECT_NE(one, other);
+  EXPECT_NE(one, "\n");
+  EXPECT_EQ(run("a b\n\n  \nc d\n").output, one + "\n\n" + other);
+  EXPECT_EQ(run("a b\nc d").output, one + other) << "the last line without its end";
+  EXPECT_EQ(run("a b\r\n\r\nc d\r\n").output, one + "\n" + other) << "as Windows ends lines";
+  EXPECT_EQ(run("").output, "");
+  EXPECT_EQ(run("\n").output, "\n");
+  std::string many, answers;
+  for (int i = 0; i < 300; ++i) many += i % 3 ? "a b\n" : "c d\n", answers += i % 3 ? one : other;
+  EXPECT_EQ(run(many).output, answers) << "more than one batch";
+  EXPECT_EQ(run(many, "--batch 7").output, answers);
+}
+
+TEST_F(Run, FilesInPlaceOfPipes) {
+  const std::string in = in_quotes(folder_->file("lines", "a b\n\nc d\n")), wanted = run("a b\n\nc d\n").output;
+  EXPECT_EQ(attend_with("run " + in_quotes(model()) + " --input " + in).output, wanted);
+  const std::string out = in_quotes(folder_->path() / "out"), links = in_quotes(folder_->path() / "links");
+  ASSERT_EQ(run("a b\n\nc d\n", "--output " + out + " --alignments " + links).code, 0);
+  EXPECT_EQ(folder_->bytes("out"), wanted);
+  const std::string alignments = folder_->bytes("links");
+  EXPECT_EQ(lines(alignments), 3);
+  EXPECT_TRUE(has(alignments, "-") && has(alignments, "\n\n")) << alignments;
+}
+
+TEST_F(Run, DrawnAnswersDoNotHangOnTheBatch) {
+  const std::string input = "a b\n\nc d\ne a\n\n\nb b\nd\n", flags = "--sample --temperature 5 --seed 3 ";
+  const Result all = run(input, flags);
+  EXPECT_EQ(lines(all.output), 8);
+  for (const char* batch : {"--batch 1", "--batch 2", "--batch 3"}) {
+    EXPECT_EQ(run(input, flags + batch).output, all.output) << batch;
+  }
+  EXPECT_NE(run(input, "--sample --temperature 5 --seed 4").output, all.output);
+}
+
+TEST_F(Run, ManyAnswersAreNumbered) {
+  const Result result = run("a b\n\nc d\n", "--n-best 2");
+  EXPECT_EQ(result.code, 0);
+  for (const char* part : {"0 ||| ", "1 |||  ||| ", "2 ||| "}) EXPECT_TRUE(has(result.output, part)) << result.output;
+  EXPECT_EQ(lines(result.output), 5) << result.output;
+}
+
+TEST_F(Run, AnAnswerComesBeforeTheNextLine) {
+  Process process({"run", model().string()});
+  for (const char* line : {"a b\n", "c d\n", "\n", "a b\n"}) {
+    ASSERT_TRUE(process.write(line));
+    EXPECT_EQ(process.line(20) + "\n", run(line).output);
+  }
+  process.close_input();
+  EXPECT_EQ(process.wait(), 0);
+}
+
+TEST_F(Run, WhatIsNotUtf8IsNamedByItsLine) {
+  const Result result = run("a b\n\xff\xfe\n");
+  EXPECT_EQ(result.code, 1);
+  EXPECT_TRUE(has(result.output, "standard input:2: ")) << result.output;
+}
+
+TEST_F(Run, AReaderThatGoesAwayEndsItQuietly) {
+  std::string many;
+  for (int i = 0; i < 20'000; ++i) many += "a b\n";
+  const std::string in = in_quotes(folder_->file("many", many)), errors = in_quotes(folder_->path() / "errors");
+  const Result result = attend_with("run " + in_quotes(model()) + " < " + in + " 2> " + errors + " | head -n 1");
+  EXPECT_EQ(lines(result.output), 1);
+  EXPECT_EQ(folder_->bytes("errors"), "");
+}
+
+TEST_F(Run, WhatCannotBeWrittenIsAnError) {
+  const Result full = run("a b\n", "--output /dev/full");
+  EXPECT_EQ(full.code, 1) << full.output;
+  EXPECT_TRUE(has(full.output, "/dev/full")) << full.output;
+  const Result none = run("a b\n", "--output " + in_quotes(folder_->path() / "no" / "folder"));
+  EXPECT_EQ(none.code, 1);
+  EXPECT_EQ(lines(none.output), 1) << none.output;
+}
+
+TEST_F(Run, MistakesAreOneLine) {
+  for (const char* flags : {"--beem 3", "--beam many", "--batch 0", "--prefix a --prefixes b", "--prefixes none",
+                            "--input none", "--beam 0", "--temperature 0 --sample"}) {
+    const Result result = run("a b\n", flags);
+    EXPECT_TRUE(result.code == 1 || result.code == 2) << flags << ": " << result.output;
+    EXPECT_EQ(lines(result.output), 1) << flags << ": " << result.output;
+    EXPECT_TRUE(result.output.starts_with("attend")) << flags << ": " << result.output;
+  }
+}
+
+}  // namespace

@@ -1,0 +1,206 @@
+// What a text model answers: line by line, whatever else is answered with it.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "attend/tasks/text.h"
+#include "tests/support/message.h"
+
+namespace attend::tasks {
+namespace {
+
+constexpr double kTolerance = sizeof(real) == 8 ? 1e-9 : 1e-5;
+
+std::shared_ptr<data::Tokeniser> words(const std::string& text) {
+  bool given = false;
+  return data::train_tokeniser({.kind = "words"}, [&](std::string& line) {
+    line = text;
+    return !std::exchange(given, true);
+  });
+}
+
+/// With new weights, which say nothing sensible; but always the same.
+const TextModel& model() {
+  static const TextModel made(TextConfig({{"tsv", "none", "", true},
+                                          {"model.name", "recurrent", ""},
+                                          {"model.embedding", "8", ""},
+                                          {"model.hidden", "12", ""},
+                                          {"filter.longest", "4", ""},
+                                          {"search.max_length", "6", ""}}),
+                              words("a b c d e f g h , ."), words("A B C D E F G H"));
+  return made;
+}
+
+AnswerOptions with_search() {
+  AnswerOptions options;
+  options.search = model().config().options.search;
+  return options;
+}
+
+std::vector<std::string> texts(const std::vector<std::vector<Answer>>& answers) {
+  std::vector<std::string> all;
+  for (const std::vector<Answer>& line : answers) all.push_back(line.at(0).text);
+  return all;
+}
+
+std::vector<Answer> answer_alone(const std::string& line, const AnswerOptions& options) {
+  return model().answer(std::vector{line}, options).at(0);
+}
+
+const std::vector<std::string> kLines{"a b c", "d", "", "e f g h", "h a", "   ", "c c c c", "b", "a h", "g f e"};
+
+TEST(TextModel, AnswersLineByLineInTheirOrder) {
+  const auto together = model().answer(kLines, with_search());
+  ASSERT_EQ(together.size(), kLines.size());
+  bool different = false;
+  for (size_t i = 0; i < kLines.size(); ++i) {
+    const std::vector<Answer> alone = answer_alone(kLines[i], with_search());
+    ASSERT_EQ(together[i].size(), 1u);
+    EXPECT_EQ(together[i][0].text, alone.at(0).text) << kLines[i];
+    EXPECT_NEAR(together[i][0].score, alone.at(0).score, kTolerance) << kLines[i];
+    EXPECT_EQ(together[i][0].parts, 1);
+    different = different || together[i][0].text != together[0][0].text;
+  }
+  EXPECT_TRUE(different) << "there is something to tell apart";
+  EXPECT_TRUE(model().answer({}, with_search()).empty());
+}
+
+TEST(TextModel, AnEmptyLineHasAnEmptyAnswer) {
+  AnswerOptions options = with_search();
+  options.align = true;
+  for (const char* line : {"", " ", "\t  "}) {
+    const std::vector<Answer> answers = answer_alone(line, options);
+    ASSERT_EQ(answers.size(), 1u);
+    EXPECT_EQ(answers[0].text, "");
+    EXPECT_TRUE(answers[0].ended);
+    EXPECT_TRUE(answers[0].links.empty());
+  }
+}
+
+TEST(TextModel, DrawnAnswersDependOnTheirLineAlone) {
+  AnswerOptions options = with_search();
+  options.search.sample = true, options.search.seed = 5, options.search.n_best = 2;
+  std::vector<std::string> lines = kLines;
+  lines.insert(lines.begin() + 4, "a b c d e f g h a b");  // answered in parts
+  const auto together = model().answer(lines, options);
+  for (size_t i = 0; i < lines.size(); ++i) {
+    AnswerOptions alone = options;
+    alone.search.first_sentence = static_cast<int64_t>(i);
+    const std::vector<Answer> answers = answer_alone(lines[i], alone);
+    ASSERT_EQ(together[i].size(), answers.size());
+    for (size_t k = 0; k < answers.size(); ++k)
+      EXPECT_EQ(together[i][k].text, answers[k].text) << i << ": " << lines[i];
+  }
+  EXPECT_EQ(texts(model().answer(lines, options)), texts(together));
+  options.search.seed = 6;
+  EXPECT_NE(texts(model().answer(lines, options)), texts(together));
+  options.search.seed = 5, options.search.first_sentence = 1;
+  EXPECT_NE(texts(model().answer(lines, options)), texts(together));
+}
+
+TEST(TextModel, PartsOfALineAreDrawnEachByItself) {
+  AnswerOptions options = with_search();
+  options.search.sample = true, options.search.seed = 5, options.search.max_length = 20;
+  const Answer answer = answer_alone("a b c d a b c d a b c d", options).at(0);
+  ASSERT_EQ(answer.parts, 3);
+  const std::string once = answer_alone("a b c d", options).at(0).text;
+  EXPECT_NE(answer.text, once + " " + once + " " + once);
+}
+
+TEST(TextModel, NBestAnswersAreSortedAndEnoughOfThem) {
+  AnswerOptions options = with_search();
+  options.search.beam = 5, options.search.n_best = 3;
+  for (const std::vector<Answer>& answers : model().answer(std::vector<std::string>{"a b c", "d"}, options)) {
+    ASSERT_EQ(answers.size(), 3u);
+    EXPECT_NE(answers[0].text, answers[1].text);
+    EXPECT_NE(answers[1].text, answers[2].text);
+  }
+}
+
+TEST(TextModel, AnswersBeginAsTheyHaveTo) {
+  const std::vector<std::string> lines{"a b c", "", "d"}, prefixes{"H G", "A", ""};
+  const auto answers = model().answer(lines, with_search(), prefixes);
+  EXPECT_TRUE(answers[0][0].text.starts_with("H G")) << answers[0][0].text;
+  EXPECT_EQ(answers[1][0].text, "");
+  EXPECT_EQ(answers[2][0].text, answer_alone("d", with_search()).at(0).text);
+  EXPECT_EQ(test::message_of([&] { model().answer(lines, with_search(), std::vector<std::string>{"A"}); }),
+            "answer: as many prefixes as lines are wanted, 3, got 1");
+}
+
+TEST(TextModel, LongLinesAreAnsweredInPartsThatEndWithAClause) {
+  AnswerOptions options = with_search();
+  options.align = true;
+  const std::string line = "a b , c d e f g";
+  const std::vector<std::string> parts{"a b ,", "c d e f", "g"};
+  const Answer whole = answer_alone(line, options).at(0);
+  EXPECT_EQ(whole.parts, 3);
+  EXPECT_EQ(joined(whole.source), line);
+  const int64_t columns = static_cast<int64_t>(whole.source.size());
+  ASSERT_EQ(whole.weights.shape(), Shape({static_cast<int64_t>(whole.target.size()), columns}));
+  std::vector<std::string> text;
+  data::Links links;
+  Tensor wanted = Tensor::zeros(whole.weights.shape());
+  int64_t row = 0, column = 0;
+  double log_probability = 0;
+  for (const std::string& part : parts) {
+    const Answer answer = answer_alone(part, options).at(0);
+    if (!answer.text.empty()) text.push_back(answer.text);
+    log_probability += answer.log_probability;
+    for (const data::Link& link : answer.links) {
+      links.push_back({static_cast<int32_t>(link.source + column), static_cast<int32_t>(link.target + row)});
+    }
+    for (int64_t r = 0; r < answer.weights.dim(0); ++r) {
+      for (int64_t c = 0; c < answer.weights.dim(1); ++c) {
+        wanted.data()[(row + r) * columns + column + c] = answer.weights.data()[r * answer.weights.dim(1) + c];
+      }
+    }
+    row += static_cast<int64_t>(answer.target.size()), column += static_cast<int64_t>(answer.source.size());
+  }
+  EXPECT_EQ(whole.text, joined(text));
+  EXPECT_EQ(whole.links, links);
+  EXPECT_FALSE(links.empty());
+  EXPECT_NEAR(whole.log_probability, log_probability, kTolerance);
+  for (size_t i = 0; i < wanted.size(); ++i) EXPECT_NEAR(whole.weights.data()[i], wanted.data()[i], kTolerance);
+}
+
+TEST(TextModel, AlignmentsAreOfWords) {
+  AnswerOptions options = with_search();
+  options.align = true;
+  const auto answers = model().answer(kLines, options);
+  for (size_t i = 0; i < kLines.size(); ++i) {
+    const Answer& answer = answers[i].at(0);
+    if (answer.source.empty()) continue;
+    EXPECT_EQ(joined(answer.target), answer.text);
+    EXPECT_EQ(answer.links.size(), answer.target.size()) << "the best source word of each";
+  }
+  options.threshold = 1e-6;
+  const Answer all = answer_alone("a b c", options).at(0);
+  EXPECT_EQ(all.links.size(), 3 * all.target.size());
+}
+
+TEST(TextModel, UnknownWordsBecomeTheSourceWordLookedAtMost) {
+  AnswerOptions options = with_search();
+  const std::vector<std::string> lines{"a zzz c", "d", "e zzz"}, prefixes(3, "A ? ?");
+  const auto plain = model().answer(lines, options, prefixes);
+  options.align = true;
+  const auto aligned = model().answer(lines, options, prefixes);
+  options.replace_unknown = true, options.align = false;
+  const auto replaced = model().answer(lines, options, prefixes);
+  for (size_t i = 0; i < lines.size(); ++i) {
+    EXPECT_TRUE(plain[i][0].text.starts_with("A ⁇ ⁇")) << plain[i][0].text;
+    const Answer& seen = aligned[i][0];
+    std::vector<std::string> wanted = seen.target;
+    for (size_t t = 0; t < wanted.size(); ++t) {
+      const real* row = seen.weights.data() + t * seen.source.size();
+      const auto most = static_cast<size_t>(std::max_element(row, row + seen.source.size()) - row);
+      if (wanted[t] == data::Tokeniser::kUnknownText) wanted[t] = seen.source[most];
+    }
+    EXPECT_EQ(replaced[i][0].text, joined(wanted));
+    EXPECT_EQ(replaced[i][0].text.find(data::Tokeniser::kUnknownText), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace attend::tasks

@@ -1,0 +1,187 @@
+// A run on text: what it reads, holds out and learns; saved and loaded, resumed and refused.
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "attend/tasks/text.h"
+#include "tests/support/folder.h"
+#include "tests/support/message.h"
+
+namespace attend::tasks {
+namespace {
+
+using test::message_of;
+using test::TestFolder;
+
+constexpr int64_t kPairs = 200;
+
+/// Every pair has a word of its own: what is held out cannot be in a vocabulary that was learnt without it.
+std::string corpus() {
+  std::string text;
+  for (int64_t i = 0; i < kPairs; ++i) {
+    const std::string own = std::to_string(i);
+    text += "s" + own + " a b\tt" + own + " A B\n";
+  }
+  return text;
+}
+
+class TextRun : public testing::Test {
+ protected:
+  TextConfig config(const SettingList& more = {}) const {
+    SettingList settings{{"tsv", tsv_.string(), "", true},  {"held_out", "0.1", ""},
+                         {"tokeniser.kind", "words", ""},   {"model.name", "recurrent", ""},
+                         {"model.embedding", "6", ""},      {"model.hidden", "8", ""},
+                         {"batch.tokens", "100", ""},       {"train.steps", "12", ""},
+                         {"train.validate_every", "6", ""}, {"train.rate", "0.01", ""}};
+    settings.insert(settings.end(), more.begin(), more.end());
+    return TextConfig(settings);
+  }
+  TextTraining begin(const std::string& name, const SettingList& more = {}, bool resume = false) const {
+    return TextTraining(config(more), folder_.path() / name, resume, [](const std::string&) {});
+  }
+  std::string refused(const SettingList& more) const {
+    return message_of([&] { begin("refused", more); });
+  }
+
+  TestFolder folder_;
+  std::filesystem::path tsv_ = folder_.file("pairs.tsv", corpus());
+};
+
+struct StopAt : train::Watcher {
+  explicit StopAt(int64_t step) : left(step) {}
+  int64_t left;
+  bool stop() override { return --left == 0; }
+};
+
+train::TrainResult run(TextTraining& training, int64_t stop_at = 0) {
+  StopAt stop(stop_at);
+  train::Watcher* const watchers[] = {&stop};
+  return training.trainer().run(watchers);
+}
+
+std::vector<std::string> answers(const TextModel& model) {
+  const std::vector<std::string> lines{"s1 a b", "a", "", "b b a"};
+  std::vector<std::string> all;
+  for (const auto& one : model.answer(lines, {.search = model.config().options.search})) all.push_back(one[0].text);
+  return all;
+}
+
+TEST_F(TextRun, SavedAndLoadedItAnswersTheSame) {
+  for (const char* joint : {"false", "true"}) {
+    const std::string name = std::string("joint-") + joint;
+    TextTraining training =
+        begin(name, {{"tokeniser.joint", joint, ""}, {"train.steps", "40", ""}, {"train.rate", "0.05", ""}});
+    EXPECT_NO_THROW(TextModel::load(folder_.path() / name)) << "from the start there is a model to load";
+    const train::TrainResult result = run(training);
+    EXPECT_EQ(result.outcome, train::Outcome::finished);
+    ASSERT_EQ(result.best_step, 40) << "so that the weights in memory are the ones on disk";
+    const TextModel loaded = TextModel::load(folder_.path() / name);
+    if (sizeof(real) == 4) {
+      EXPECT_EQ(answers(loaded), answers(training.model()));
+    }
+    EXPECT_NE(answers(loaded)[0], "") << "it has learnt something";
+    EXPECT_EQ(loaded.source().size(), training.model().source().size());
+    EXPECT_EQ(&loaded.source() == &loaded.target(), std::string(joint) == "true");
+  }
+}
+
+TEST_F(TextRun, AJointVocabularyKnowsBothSides) {
+  TextTraining both = begin("both", {{"tokeniser.joint", "true", ""}}), apart = begin("apart");
+  const auto known = [](const data::Tokeniser& tokeniser, const char* word) {
+    return tokeniser.encode(word) != std::vector<int32_t>{data::kUnknown};
+  };
+  for (const char* word : {"a", "A"}) EXPECT_TRUE(known(both.model().source(), word)) << word;
+  EXPECT_FALSE(known(apart.model().source(), "A"));
+  EXPECT_FALSE(known(apart.model().target(), "a"));
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "both" / "target.words"));
+}
+
+TEST_F(TextRun, WhatIsHeldOutIsNotTrainedOn) {
+  TextTraining first = begin("first"), second = begin("second"), other = begin("other", {{"train.seed", "2", ""}});
+  const auto sources = [](const TextTraining& training) {
+    std::set<std::string> all;
+    for (const TextPair& pair : training.valid()) all.insert(pair.source);
+    return all;
+  };
+  EXPECT_EQ(sources(first), sources(second));
+  EXPECT_NE(sources(first), sources(other));
+  EXPECT_GT(first.valid().size(), 5u);
+  EXPECT_LT(first.valid().size(), 50u);
+  EXPECT_EQ(first.pairs() + static_cast<int64_t>(first.valid().size()), kPairs);
+  for (const TextPair& pair : first.valid()) {
+    EXPECT_EQ(first.model().source().encode(pair.source).at(0), data::kUnknown) << pair.source;
+    EXPECT_EQ(first.model().target().encode(pair.target).at(0), data::kUnknown) << pair.target;
+  }
+  EXPECT_EQ(first.model().source().size(), data::kFirstWord + 2 + first.pairs()) << "all others are in the vocabulary";
+}
+
+TEST_F(TextRun, ValidationFilesAreUsedInPlaceOfAShare) {
+  const std::string valid = folder_.file("valid.tsv", "a b\tA B\nb\tB\n").string();
+  TextTraining training = begin("valid", {{"valid_tsv", valid, "", true}});
+  ASSERT_EQ(training.valid().size(), 2u);
+  EXPECT_EQ(training.valid()[1].target, "B");
+  EXPECT_EQ(training.pairs(), kPairs);
+}
+
+TEST_F(TextRun, ResumedItGoesOnToTheSameAnswers) {
+  TextTraining straight = begin("straight");
+  run(straight);
+  {
+    TextTraining first = begin("stopped");
+    EXPECT_EQ(run(first, 7).outcome, train::Outcome::interrupted);
+  }
+  TextTraining rest = begin("stopped", {}, true);
+  EXPECT_EQ(rest.trainer().step(), 7);
+  EXPECT_EQ(run(rest).outcome, train::Outcome::finished);
+  if (sizeof(real) == 4) {
+    EXPECT_EQ(folder_.bytes("stopped/weights.safetensors"), folder_.bytes("straight/weights.safetensors"));
+  }
+  EXPECT_EQ(run(rest).step, 12) << "a finished run has nothing left to do";
+}
+
+TEST_F(TextRun, WhatCannotBeTrainedIsRefusedBeforeAnythingIsWritten) {
+  EXPECT_NE(refused({{"corpus", "dates", ""}}).find("got both"), std::string::npos);
+  EXPECT_NE(refused({{"held_out", "1", ""}}).find("held_out"), std::string::npos);
+  EXPECT_NE(refused({{"held_out", "0", ""}}).find("validation files"), std::string::npos);
+  EXPECT_NE(refused({{"filter.longest", "1", ""}}).find("nothing is left to train on"), std::string::npos);
+  EXPECT_NE(refused({{"train.best_by", "blue", ""}}).find("\"bleu\""), std::string::npos);
+  EXPECT_NE(refused({{"train.optimiser", "adm", ""}}).find("\"adam\""), std::string::npos);
+  EXPECT_NE(refused({{"tokeniser.kind", "word", ""}}).find("\"words\""), std::string::npos);
+  EXPECT_NE(refused({{"model.cell", "gruu", ""}}).find("gru"), std::string::npos);
+  EXPECT_NE(refused({{"tsv", (folder_.path() / "none.tsv").string(), "", true}}).find("none.tsv"), std::string::npos);
+  const std::string broken = folder_.file("broken.tsv", "a\tb\nno tab\n").string();
+  EXPECT_NE(refused({{"tsv", broken, "", true}}).find("broken.tsv:2"), std::string::npos);
+  const auto made = folder_.path() / "refused";
+  EXPECT_TRUE(!std::filesystem::exists(made) || std::filesystem::is_empty(made));
+}
+
+TEST_F(TextRun, AModelThatIsReplacedIsNoneUntilTheNewOneIsWhole) {
+  const auto model = folder_.path() / "refused";
+  std::filesystem::create_directories(model / "source.words" / "in the way");
+  folder_.file("refused/config.yml", "task: reverse\n");
+  EXPECT_NE(refused({{"train.optimiser", "adm", ""}}), "");
+  EXPECT_TRUE(std::filesystem::exists(model / "config.yml")) << "nothing has been touched yet";
+  EXPECT_NE(refused({}).find("source.words"), std::string::npos) << refused({});
+  EXPECT_FALSE(std::filesystem::exists(model / "config.yml"));
+}
+
+TEST_F(TextRun, AScoreThatIsNotComputedCannotDecide) {
+  EXPECT_NE(refused({{"train.best_by", "exact", ""}, {"valid_sentences", "0", ""}}), "");
+  EXPECT_EQ(refused({{"train.best_by", "exact", ""}, {"valid_sentences", "1", ""}}), "");
+}
+
+TEST(TextModelFolder, WhatIsNoModelIsRefused) {
+  const TestFolder folder;
+  const auto message = [&](const std::string& name) {
+    return message_of([&] { TextModel::load(folder.path() / name); });
+  };
+  EXPECT_NE(message("none").find("there is none"), std::string::npos) << message("none");
+  folder.file("file", "x");
+  EXPECT_NE(message("file").find("got a file"), std::string::npos) << message("file");
+  EXPECT_NE(message("").find("config.yml"), std::string::npos) << message("");
+}
+
+}  // namespace
+}  // namespace attend::tasks
