@@ -8,7 +8,7 @@ FUZZ_SECONDS ?= 60
 all: build/build.ninja setup  ## build build/attend
 	cmake --build --preset release --target attend
 
-demo: all  ## train a small network and watch it learn
+demo: all  ## train the built-in translation, use it, show where it looks
 	build/attend demo
 
 bench: all  ## measure speed against this machine's limit; writes build/bench.json

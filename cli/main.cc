@@ -27,13 +27,13 @@ struct Command {
 };
 
 constexpr Command kCommands[] = {
-    {"train", "trains a model: from a recipe, or a task on its built-in corpus",
-     "attend train translate --out my-model", train},
-    {"run", "answers one line with one line", "attend run my-model < in.txt > out.txt", run},
-    {"demo", "train a small network and watch it learn", "attend demo", demo},
-    {"eval", "score outputs against references: BLEU, chrF, exact match", "attend eval --output out.de --target ref.de",
-     eval},
+    {"train", "a model from a recipe, or a task on its built-in corpus", "attend train translate --out my-model",
+     train},
+    {"run", "one line in, one line out", "attend run my-model < in.txt > out.txt", run},
+    {"eval", "a model, or outputs that anyone made: BLEU, chrF, exact match",
+     "attend eval my-model --source a --target b", eval},
     {"list", "models, scores, aligns and the rest, with formula and paper", "attend list scores", list},
+    {"demo", "trains the built-in translation and shows where it looks", "attend demo", demo},
 #ifdef ATTEND_BENCH
     {"bench", "this machine's limit, and how close we come to it", "attend bench --json bench.json", bench},
 #endif

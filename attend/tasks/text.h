@@ -40,10 +40,10 @@ struct TextOptions {
   std::string corpus;
   data::PairFilter filter;
   TextTokens tokeniser;
-  data::BatchOptions batch;
+  data::BatchOptions batch{.tokens = 2048};
   train::TrainerOptions train;
   int64_t valid_sentences = 1000;
-  decode::SearchOptions search;
+  decode::SearchOptions search{.beam = 4, .length_penalty = 0.6};
 
   template <class Visit>
   void fields(Visit&& visit) {

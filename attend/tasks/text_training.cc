@@ -168,9 +168,9 @@ TextTraining::TextTraining(const TextConfig& config, fs::path folder, bool resum
   const TextOptions& options = config.options;
   TextModel::try_model(config);
   check_best_by(options);
-  require_writable(folder);
   prepared("reading the pairs");
-  Corpus corpus(options);
+  Corpus corpus(options);  // before the folder is made: a wrong file name leaves none
+  require_writable(folder);
   std::shared_ptr<data::Tokeniser> source, target;
   const bool joint = options.tokeniser.joint;
   if (resume) {

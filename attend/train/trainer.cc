@@ -32,9 +32,14 @@ int64_t target_tokens(const data::Batch& batch) {
   return count;
 }
 
+int64_t warmup_of(const TrainerOptions& options, int64_t steps) {
+  constexpr int64_t kMost = 400;
+  return options.warmup >= 0 ? options.warmup : std::min(kMost, steps / 10);
+}
+
 std::unique_ptr<Schedule> schedule_of(const TrainerOptions& options, int64_t steps) {
   return make_schedule(options.schedule, {.rate = options.rate,
-                                          .warmup = options.warmup,
+                                          .warmup = warmup_of(options, steps),
                                           .steps = steps,
                                           .floor = options.schedule == "plateau" ? 0 : options.floor,
                                           .width = options.width,
@@ -56,6 +61,7 @@ void check_options(const TrainerOptions& options) {
   at_least("epochs", static_cast<double>(options.epochs), options.steps > 0 ? 0 : 1);
   at_least("steps", static_cast<double>(options.steps), 0);
   at_least("accumulate", static_cast<double>(options.accumulate), 1);
+  at_least("warmup", static_cast<double>(options.warmup), -1);
   at_least("clip", options.clip, 0);
   at_least("validate_every", static_cast<double>(options.validate_every), 0);
   at_least("patience", static_cast<double>(options.patience), 0);

@@ -23,7 +23,7 @@ struct TrainerOptions {
   std::string optimiser = "adam";
   double rate = 1e-3, beta1 = 0.9, beta2 = 0.999, momentum = 0, weight_decay = -1;
   std::string schedule = "cosine";
-  int64_t warmup = 0;
+  int64_t warmup = -1;
   double floor = 0, factor = 0.5;
   int64_t width = 512;
   double clip = 1;
@@ -46,7 +46,7 @@ struct TrainerOptions {
     visit("momentum", momentum, "sgd");
     visit("weight_decay", weight_decay, "-1: the optimiser's own");
     visit("schedule", schedule, "of the learning rate: constant, warmup, noam, cosine or plateau");
-    visit("warmup", warmup, "steps in which the rate rises from 0");
+    visit("warmup", warmup, "steps in which the rate rises from 0; -1: a tenth of all, at most 400");
     visit("floor", floor, "cosine and plateau: the rate does not fall below this");
     visit("factor", factor, "plateau: the rate is multiplied by this when a validation brings no improvement");
     visit("width", width, "noam: width of the model");
