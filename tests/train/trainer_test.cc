@@ -114,7 +114,7 @@ std::vector<Case> cases() {
   return {
       {"AdamCosineDropout", dropout, with([](TrainerOptions& o) { o.warmup = 10; })},
       {"Accumulate", dropout, with([](TrainerOptions& o) { o.accumulate = 3; })},
-      {"Plateau", dropout, with([](TrainerOptions& o) { o.schedule = "plateau", o.rate = 0.05; })},
+      {"Plateau", dropout, with([](TrainerOptions& o) { o.schedule = "plateau", o.validate_every = 6, o.rate = 0.3; })},
       {"Average", dropout, with([](TrainerOptions& o) { o.average = 3; })},
       {"Patience", dropout, with([](TrainerOptions& o) { o.patience = 3, o.validate_every = 10, o.rate = 0.05; })},
       {"ScheduledSampling", dropout, with([](TrainerOptions& o) { o.scheduled_sampling = 0.5; })},
@@ -135,6 +135,9 @@ TEST_P(ResumedSlow, TakesTheSameStepsToTheLastBit) {
   Recorder all;
   const TrainResult whole = run(straight, all);
   ASSERT_GT(whole.step, 60);
+  if (GetParam().options.schedule == "plateau") {
+    ASSERT_LT(all.reports.at(2).rate, GetParam().options.rate) << "there is something to remember";
+  }
   for (const int64_t stop : {37, 40, 60}) {  // within an epoch and between reports; at a report; at a validation
     const test::TestFolder folder;
     Recorder recorder;
