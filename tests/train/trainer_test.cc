@@ -307,6 +307,23 @@ TEST(Trainer, StopsEarlyAndKeepsTheBestWeights) {
   }
 }
 
+TEST(Trainer, AScoreThatIsNotFiniteIsNeverTheBest) {
+  const test::TestFolder folder;
+  const double none = std::numeric_limits<double>::quiet_NaN(), infinite = std::numeric_limits<double>::infinity();
+  Script script{{none, 2, -infinite}, {}};
+  TrainerOptions options = options_of(15);
+  options.validate_every = 5;
+  const auto model = make();
+  Trainer trainer(*model, made_batches(), script.validate(), options, folder.path());
+  trainer.save_start();
+  Recorder recorder;
+  recorder.stop_after = 5;
+  EXPECT_EQ(run(trainer, recorder).best_step, 0) << "the weights of the start";
+  trainer.resume();
+  EXPECT_EQ(run(trainer, recorder).best_step, 10);
+  EXPECT_EQ(recorder.best, (std::vector<bool>{false, true, false}));
+}
+
 TEST(Trainer, AnUnknownScoreIsRefusedWithTheNearest) {
   const test::TestFolder folder;
   Script script{{1, 1, 1}, {}};
