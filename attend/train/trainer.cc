@@ -246,7 +246,8 @@ double Trainer::judged(const Validation& validation) const {
 bool Trainer::validate(std::span<Watcher* const> watchers) {
   const Validation validation = validate_(model_);
   const double score = judged(validation);
-  const bool best = place_->best_step < 0 || score > place_->best_score;
+  // What is not finite would stay the best for ever, and JSON has no number for it.
+  const bool best = std::isfinite(score) && (place_->best_step < 0 || score > place_->best_score);
   if (best) {
     models::save_weights(model_, folder_ / kWeights);
     place_->best_step = place_->step, place_->best_score = score, place_->worse = 0;
@@ -316,7 +317,7 @@ TrainResult Trainer::run(std::span<Watcher* const> watchers) {
   if (options_.average > 0 && result.outcome != Outcome::interrupted) result.averaged = try_average(watchers);
   result.step = step();
   result.tokens = static_cast<int64_t>(place_->tokens), result.seconds = place_->seconds;
-  result.best_step = static_cast<int64_t>(place_->best_step);
+  result.best_step = std::max<int64_t>(0, static_cast<int64_t>(place_->best_step));
   return result;
 }
 

@@ -154,11 +154,11 @@ TEST(WordWeights, WhatDoesNotFitIsRefused) {
 }
 
 TEST(LinksOf, TheBestOrAllFromAThreshold) {
-  const Tensor weights = Tensor::of({3, 3}, {0.2, 0.5, 0.3,  //
-                                             0.9, 0.1, 0.0,  //
+  const Tensor weights = Tensor::of({3, 3}, {0.125, 0.5, 0.375,  //
+                                             0.9, 0.1, 0.0,      //
                                              0.0, 0.0, 0.0});
   EXPECT_EQ(links_of(weights), (data::Links{{0, 1}, {1, 0}})) << "a word that looked at nothing has no link";
-  EXPECT_EQ(links_of(weights, 0.3f), (data::Links{{0, 1}, {1, 0}, {2, 0}}));
+  EXPECT_EQ(links_of(weights, 0.375), (data::Links{{0, 1}, {1, 0}, {2, 0}}));
   EXPECT_EQ(links_of(weights, 1), data::Links{});
   EXPECT_EQ(links_of(Tensor::zeros({2, 0})), data::Links{});
   EXPECT_EQ(links_of(Tensor::zeros({0, 2})), data::Links{});

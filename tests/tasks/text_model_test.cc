@@ -151,6 +151,8 @@ TEST(TextModel, LongLinesAreAnsweredInPartsThatEndWithAClause) {
     for (const data::Link& link : answer.links) {
       links.push_back({static_cast<int32_t>(link.source + column), static_cast<int32_t>(link.target + row)});
     }
+    ASSERT_LE(row + answer.weights.dim(0), wanted.dim(0)) << part;
+    ASSERT_LE(column + answer.weights.dim(1), columns) << part;
     for (int64_t r = 0; r < answer.weights.dim(0); ++r) {
       for (int64_t c = 0; c < answer.weights.dim(1); ++c) {
         wanted.data()[(row + r) * columns + column + c] = answer.weights.data()[r * answer.weights.dim(1) + c];
@@ -158,6 +160,8 @@ TEST(TextModel, LongLinesAreAnsweredInPartsThatEndWithAClause) {
     }
     row += static_cast<int64_t>(answer.target.size()), column += static_cast<int64_t>(answer.source.size());
   }
+  ASSERT_EQ(row, wanted.dim(0));
+  ASSERT_EQ(column, columns);
   EXPECT_EQ(whole.text, joined(text));
   EXPECT_EQ(whole.links, links);
   EXPECT_FALSE(links.empty());

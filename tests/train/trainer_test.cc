@@ -114,7 +114,7 @@ std::vector<Case> cases() {
   return {
       {"AdamCosineDropout", dropout, with([](TrainerOptions& o) { o.warmup = 10; })},
       {"Accumulate", dropout, with([](TrainerOptions& o) { o.accumulate = 3; })},
-      {"Plateau", dropout, with([](TrainerOptions& o) { o.schedule = "plateau", o.rate = 0.05; })},
+      {"Plateau", dropout, with([](TrainerOptions& o) { o.schedule = "plateau", o.validate_every = 6, o.rate = 0.3; })},
       {"Average", dropout, with([](TrainerOptions& o) { o.average = 3; })},
       {"Patience", dropout, with([](TrainerOptions& o) { o.patience = 3, o.validate_every = 10, o.rate = 0.05; })},
       {"ScheduledSampling", dropout, with([](TrainerOptions& o) { o.scheduled_sampling = 0.5; })},
@@ -135,6 +135,9 @@ TEST_P(ResumedSlow, TakesTheSameStepsToTheLastBit) {
   Recorder all;
   const TrainResult whole = run(straight, all);
   ASSERT_GT(whole.step, 60);
+  if (GetParam().options.schedule == "plateau") {
+    ASSERT_LT(all.reports.at(2).rate, GetParam().options.rate) << "there is something to remember";
+  }
   for (const int64_t stop : {37, 40, 60}) {  // within an epoch and between reports; at a report; at a validation
     const test::TestFolder folder;
     Recorder recorder;
@@ -302,6 +305,23 @@ TEST(Trainer, StopsEarlyAndKeepsTheBestWeights) {
       EXPECT_EQ(weights_in(folder.path() / "weights.safetensors"), script.seen[1]);
     }
   }
+}
+
+TEST(Trainer, AScoreThatIsNotFiniteIsNeverTheBest) {
+  const test::TestFolder folder;
+  const double none = std::numeric_limits<double>::quiet_NaN(), infinite = std::numeric_limits<double>::infinity();
+  Script script{{none, 2, -infinite}, {}};
+  TrainerOptions options = options_of(15);
+  options.validate_every = 5;
+  const auto model = make();
+  Trainer trainer(*model, made_batches(), script.validate(), options, folder.path());
+  trainer.save_start();
+  Recorder recorder;
+  recorder.stop_after = 5;
+  EXPECT_EQ(run(trainer, recorder).best_step, 0) << "the weights of the start";
+  trainer.resume();
+  EXPECT_EQ(run(trainer, recorder).best_step, 10);
+  EXPECT_EQ(recorder.best, (std::vector<bool>{false, true, false}));
 }
 
 TEST(Trainer, AnUnknownScoreIsRefusedWithTheNearest) {
