@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "attend/base/error.h"
+#include "attend/base/names.h"
 #include "attend/base/replacement.h"
 #include "attend/data/alignment.h"
 #include "attend/data/lines.h"
@@ -139,6 +140,17 @@ nlohmann::ordered_json scored(const Evaluated& all, const train::BleuOptions& op
   return result;
 }
 
+/// "" if both are names of rows; else which is not, and the nearest one.
+std::string unknown_row(const train::BleuOptions& bleu) {
+  try {
+    row_named("--tokenise", train::bleu_tokenisers(), bleu.tokenise);
+    row_named("--smooth", train::bleu_smoothings(), bleu.smooth);
+    return "";
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
 /// What is wrong with these flags together; "" if nothing is.
 std::string objection(const std::string& folder, const EvalOptions& o) {
   if (!o.possible.empty() && o.gold.empty()) return "--possible wants --gold";
@@ -175,6 +187,7 @@ int eval(int argc, char** argv) {
       .options("search", answer.search);
   if (const auto code = flags.parse(argc, argv)) return *code;
   if (const std::string wrong = objection(folder, options); !wrong.empty()) return flags.refuse(wrong);
+  if (const std::string wrong = unknown_row(bleu); !wrong.empty()) return flags.refuse(wrong);
   if (!folder.empty() && !model) model.emplace(tasks::TextModel::load(folder));
   if (options.threads > 0) kernels::set_threads(static_cast<int>(options.threads));
   const Evaluated all = model ? translate(*model, options, answer) : read_files(options);

@@ -158,7 +158,7 @@ TEST_F(LadderOf, EveryKindOfOffenceIsFound) {
   write("attend/misc/c.h", "#include <vector>\n#include \"attend/base/b.h\"\n");
   write("attend/nn/d.cc", "  #  include  <dnnl.hpp>\n#include <hwy/highway.h>\n#include \"layer.h\"\n");
   write("attend/nn/e.cc", "#include <oneapi/dnnl/dnnl.h>\n#include \"cli/commands.h\"\n#include <mpi.h>\n");
-  write("attend/train/f.cc", "#include <CLI/CLI.hpp>\n#include <httplib.h>\n#include <png.h>\n#include <sndfile.hh>\n");
+  write("attend/train/f.cc", "#include <zlib.h>\n#include <httplib.h>\n#include <png.h>\n#include <sndfile.hh>\n");
   write("bench/g.cc", "#include <hwy/targets.h>\n#include \"attend/common/x.h\"\n");
   write("cli/h.cc", "#include <dnnl.h>\n");
   write("tests/nn/i_test.cc", "#include <hwy/targets.h>\n");

@@ -96,11 +96,11 @@ TEST_F(Eval, BothKindsOfScoresMayBeAskedForAtOnce) {
 
 TEST_F(Eval, WrongRequestsAreOneLine) {
   const Result counts = eval("a\nb\n", "a\n", "2>&1");
-  expect_refused(counts, 2, "2 lines in ");
-  expect_refused(counts, 2, "1 line in ");
-  expect_refused(eval("", "", "2>&1"), 2, "at least one line");
+  expect_refused(counts, 1, "2 lines in ");
+  expect_refused(counts, 1, "1 line in ");
+  expect_refused(eval("", "", "2>&1"), 1, "at least one line");
   expect_refused(eval("a\n", "a\n", "--tokenise intel 2>&1"), 2, "the nearest is \"intl\"");
-  expect_refused(attend_with("eval --output no-such-file --target no-such-file 2>&1"), 2, "no-such-file");
+  expect_refused(attend_with("eval --output no-such-file --target no-such-file 2>&1"), 1, "no-such-file");
   expect_refused(attend_with("eval --output " + file("out", "a\n") + "2>&1"), 2, "--target");
   expect_refused(attend_with("eval --gold " + file("gold", "\n") + "2>&1"), 2, "--alignments");
   expect_refused(attend_with("eval 2>&1"), 2, "--output and --target");
