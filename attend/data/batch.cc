@@ -1,6 +1,7 @@
 #include "attend/data/batch.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "attend/base/error.h"
 
@@ -30,6 +31,10 @@ Ids transposed(const Ids& ids) {
     for (size_t c = 0; c < columns; ++c) values[c * rows + r] = ids.values[r * columns + c];
   }
   return Ids({ids.shape[1], ids.shape[0]}, std::move(values));
+}
+
+int64_t target_tokens(const Batch& batch) {
+  return std::accumulate(batch.target.lengths.begin(), batch.target.lengths.end(), batch.target.count());
 }
 
 Ids decoder_inputs(const Sequences& target) {

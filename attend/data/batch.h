@@ -36,6 +36,9 @@ struct Batch {
   Sequences source, target;
 };
 
+/// Targets that count: one per token, and the end of each sentence.
+int64_t target_tokens(const Batch& batch);
+
 /// What a decoder reads and what it has to say, [B,T+1]: kBegin before the target; kEnd after it, then `ignored`.
 Ids decoder_inputs(const Sequences& target);
 Ids decoder_targets(const Sequences& target, int32_t ignored = -1);

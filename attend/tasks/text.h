@@ -127,6 +127,10 @@ class TextModel {
  private:
   struct Piece;
   std::vector<Piece> pieces(std::span<const std::string> lines, std::span<const std::string> prefixes) const;
+  static std::vector<size_t> in_order(const std::vector<Piece>& all, bool sample);
+  static size_t batch_size(const std::vector<Piece>& all, std::span<const size_t> order, bool sample);
+  static std::vector<std::vector<Answer>> by_line(const std::vector<Piece>& all, std::vector<std::vector<Answer>> found,
+                                                  size_t lines);
   std::vector<std::vector<Answer>> answer_batch(std::span<const Piece* const> batch,
                                                 const AnswerOptions& options) const;
   void align(std::span<const Piece* const> batch, const std::vector<std::vector<decode::Hypothesis>>& found,

@@ -216,49 +216,61 @@ std::vector<std::vector<Answer>> TextModel::answer_batch(std::span<const Piece* 
   return answers;
 }
 
-std::vector<std::vector<Answer>> TextModel::answer(std::span<const std::string> lines, const AnswerOptions& options,
-                                                   std::span<const std::string> prefixes) const {
-  const std::vector<Piece> all = pieces(lines, prefixes);
-  // Pieces of like length together; but answers are drawn for sentences whose numbers follow each other.
+/// The order in which pieces are answered: those of like length together. Drawn answers depend on their place, so there
+/// the order stays.
+std::vector<size_t> TextModel::in_order(const std::vector<Piece>& all, bool sample) {
   std::vector<size_t> order(all.size());
   std::iota(order.begin(), order.end(), size_t{0});
   const auto longer = [&](size_t a, size_t b) { return all[a].source.ids.size() > all[b].source.ids.size(); };
-  if (!options.search.sample) std::ranges::stable_sort(order, longer);
-  std::vector<std::vector<Answer>> found(all.size());
-  for (size_t at = 0; at < order.size();) {
-    std::vector<const Piece*> batch;
-    std::vector<size_t> places;
-    size_t longest = 1;
-    for (; at < order.size(); ++at) {
-      const Piece& piece = all[order[at]];
-      if (piece.source.ids.empty()) {
-        found[order[at]].push_back({});
-        continue;
-      }
-      const int64_t count = static_cast<int64_t>(batch.size());
-      const size_t length = std::max(longest, piece.source.ids.size());
-      const bool full = static_cast<int64_t>(length) * (count + 1) > kBatchTokens || count >= kBatchSentences;
-      const bool follows = !options.search.sample || count == 0 || piece.number() == batch[0]->number() + count;
-      if (count > 0 && (full || !follows)) break;
-      longest = length;
-      batch.push_back(&piece), places.push_back(order[at]);
-    }
-    if (batch.empty()) continue;
-    auto answers = answer_batch(batch, options);
-    for (size_t b = 0; b < batch.size(); ++b) found[places[b]] = std::move(answers[b]);
+  if (!sample) std::ranges::stable_sort(order, longer);
+  std::erase_if(order, [&](size_t i) { return all[i].source.ids.empty(); });
+  return order;
+}
+
+/// How many of the first of `order` are one batch.
+size_t TextModel::batch_size(const std::vector<Piece>& all, std::span<const size_t> order, bool sample) {
+  int64_t count = 0, longest = 1;
+  for (const size_t i : order) {
+    longest = std::max(longest, static_cast<int64_t>(all[i].source.ids.size()));
+    const bool full = longest * (count + 1) > kBatchTokens || count >= kBatchSentences;
+    const bool follows = !sample || all[i].number() == all[order[0]].number() + count;
+    if (count > 0 && (full || !follows)) break;
+    ++count;
   }
-  std::vector<std::vector<Answer>> by_line(lines.size());
+  return static_cast<size_t>(count);
+}
+
+/// The answers to the pieces of each line as one.
+std::vector<std::vector<Answer>> TextModel::by_line(const std::vector<Piece>& all,
+                                                    std::vector<std::vector<Answer>> found, size_t lines) {
+  std::vector<std::vector<Answer>> answers(lines);
   for (size_t p = 0; p < all.size(); ++p) {
-    std::vector<Answer>& line = by_line[all[p].line];
-    const bool begins = p == 0 || all[p - 1].line != all[p].line;
-    if (begins) {
+    std::vector<Answer>& line = answers[all[p].line];
+    if (all[p].source.ids.empty()) found[p].resize(1);
+    if (all[p].part == 0) {
       line = std::move(found[p]);
       continue;
     }
     line.resize(std::min(line.size(), found[p].size()));
     for (size_t k = 0; k < line.size(); ++k) append_answer(line[k], std::move(found[p][k]));
   }
-  return by_line;
+  return answers;
+}
+
+std::vector<std::vector<Answer>> TextModel::answer(std::span<const std::string> lines, const AnswerOptions& options,
+                                                   std::span<const std::string> prefixes) const {
+  const std::vector<Piece> all = pieces(lines, prefixes);
+  const std::vector<size_t> order = in_order(all, options.search.sample);
+  std::vector<std::vector<Answer>> found(all.size());
+  for (std::span<const size_t> rest = order; !rest.empty();) {
+    const std::span<const size_t> places = rest.first(batch_size(all, rest, options.search.sample));
+    rest = rest.subspan(places.size());
+    std::vector<const Piece*> batch;
+    for (const size_t i : places) batch.push_back(&all[i]);
+    std::vector<std::vector<Answer>> answers = answer_batch(batch, options);
+    for (size_t b = 0; b < batch.size(); ++b) found[places[b]] = std::move(answers[b]);
+  }
+  return by_line(all, std::move(found), lines.size());
 }
 
 }  // namespace attend::tasks

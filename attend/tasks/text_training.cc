@@ -34,10 +34,6 @@ std::vector<TextPair> pairs_of(const std::vector<data::Example>& examples) {
   return pairs;
 }
 
-int64_t target_tokens(const data::Batch& batch) {
-  return std::accumulate(batch.target.lengths.begin(), batch.target.lengths.end(), batch.target.count());
-}
-
 /// Pairs one after the other: made, or of files.
 class PairStream {
  public:

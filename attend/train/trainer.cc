@@ -25,13 +25,6 @@ constexpr const char* kPlace = "place";  // the numbers of a checkpoint, as JSON
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-/// Targets that count: one per token, and the end of each sentence.
-int64_t target_tokens(const data::Batch& batch) {
-  int64_t count = batch.target.count();
-  for (const int32_t length : batch.target.lengths) count += length;
-  return count;
-}
-
 int64_t warmup_of(const TrainerOptions& options, int64_t steps) {
   constexpr int64_t kMost = 400;
   return options.warmup >= 0 ? options.warmup : std::min(kMost, steps / 10);
@@ -165,23 +158,28 @@ StepReport Trainer::report() const {
           .seconds = p.seconds};
 }
 
-/// One step of the weights from `accumulate` batches, each counting by its target tokens. Returns the mean loss per token.
+/// The next `accumulate` batches; the place moves behind them.
+std::vector<data::Batch> Trainer::next_batches() {
+  std::vector<data::Batch> parts;
+  for (int64_t i = 0; i < options_.accumulate; ++i) {
+    const int64_t epoch = static_cast<int64_t>(place_->epoch);
+    parts.push_back(batches_.batch(epoch, static_cast<int64_t>(place_->batch)));
+    place_->batch += 1;
+    if (place_->batch >= static_cast<double>(batches_.count(epoch))) place_->batch = 0, place_->epoch += 1;
+  }
+  return parts;
+}
+
+/// One step of the weights from `accumulate` batches, each counting by its target tokens.
 void Trainer::update() {
   Place& place = *place_;
-  std::vector<data::Batch> parts;
-  double all_tokens = 0;
-  for (int64_t i = 0; i < options_.accumulate; ++i) {
-    const int64_t epoch = static_cast<int64_t>(place.epoch);
-    parts.push_back(batches_.batch(epoch, static_cast<int64_t>(place.batch)));
-    all_tokens += static_cast<double>(target_tokens(parts.back()));
-    place.batch += 1;
-    if (place.batch >= static_cast<double>(batches_.count(epoch))) place.batch = 0, place.epoch += 1;
-  }
+  const std::vector<data::Batch> parts = next_batches();
+  double tokens = 0, loss = 0;
+  for (const data::Batch& part : parts) tokens += static_cast<double>(target_tokens(part));
   training_.update = step();
   training_.own_words = options_.scheduled_sampling * place.step / static_cast<double>(steps_);
-  double loss = 0;
   for (const data::Batch& part : parts) {
-    const double share = static_cast<double>(target_tokens(part)) / all_tokens;
+    const double share = static_cast<double>(target_tokens(part)) / tokens;
     Tape tape;
     const Var objective = model_.loss(part, &training_);
     tape.backward(objective, Tensor::full({}, static_cast<real>(share)));
@@ -195,7 +193,7 @@ void Trainer::update() {
   optimiser_->step(rate, options_.clip > 0 ? clip_scale(norm, options_.clip) : 1);
   optimiser_->clear_gradients();
   place.step += 1, place.norm = norm;
-  place.tokens += all_tokens, place.loss += loss * all_tokens, place.loss_tokens += all_tokens;
+  place.tokens += tokens, place.loss += loss * tokens, place.loss_tokens += tokens;
 }
 
 void Trainer::save() {
@@ -267,10 +265,8 @@ void Trainer::keep_for_average() {
   for (size_t i = 0; i + static_cast<size_t>(options_.average) < files.size(); ++i) fs::remove(files[i]);
 }
 
-/// The mean of the last weights takes the place of the best ones where it is better.
-bool Trainer::try_average(std::span<Watcher* const> watchers) {
-  const std::vector<fs::path> files = kept_files();
-  if (files.size() < 2) return false;
+/// The mean of the weights that were kept, in double precision, becomes the model's.
+void Trainer::load_average(const std::vector<fs::path>& files) {
   std::vector<nn::NamedParam> parameters = nn::parameters(model_);
   std::vector<std::vector<double>> sums;
   for (const nn::NamedParam& p : parameters) sums.emplace_back(p.var.size(), 0.0);
@@ -281,39 +277,54 @@ bool Trainer::try_average(std::span<Watcher* const> watchers) {
       for (size_t k = 0; k < value.size(); ++k) sums[i][k] += static_cast<double>(value.data()[k]);
     }
   }
+  const double count = static_cast<double>(files.size());
   for (size_t i = 0; i < parameters.size(); ++i) {
     real* value = parameters[i].var.value().data();
-    for (size_t k = 0; k < sums[i].size(); ++k)
-      value[k] = static_cast<real>(sums[i][k] / static_cast<double>(files.size()));
+    for (size_t k = 0; k < sums[i].size(); ++k) value[k] = static_cast<real>(sums[i][k] / count);
   }
+}
+
+/// The mean of the last weights takes the place of the best ones where it is better.
+bool Trainer::try_average(std::span<Watcher* const> watchers) {
+  const std::vector<fs::path> files = kept_files();
+  if (files.size() < 2) return false;
+  load_average(files);
   return validate(watchers);
 }
 
-TrainResult Trainer::run(std::span<Watcher* const> watchers) {
-  constexpr int64_t kReportEvery = 10;  // steps, so that reports do not depend on the clock
-  TrainResult result;
+/// Every tenth step and the last one: by steps, so that reports do not depend on the clock.
+void Trainer::report_progress(std::span<Watcher* const> watchers) {
+  constexpr int64_t kReportEvery = 10;
+  if (step() % kReportEvery != 0 && step() != steps_) return;
+  const StepReport where = report();
+  for (Watcher* watcher : watchers) watcher->stepped(where);
+  place_->loss = place_->loss_tokens = 0;
+}
+
+Outcome Trainer::train_on(std::span<Watcher* const> watchers) {
+  Outcome outcome = Outcome::finished;
   double saved = now();
-  const auto stopped = [&] { return std::ranges::any_of(watchers, [](Watcher* watcher) { return watcher->stop(); }); };
-  while (step() < steps_ && result.outcome == Outcome::finished) {
+  while (step() < steps_ && outcome == Outcome::finished) {
     const double start = now();
     update();
     place_->seconds += now() - start;
-    if (step() % kReportEvery == 0 || step() == steps_) {
-      const StepReport where = report();
-      for (Watcher* watcher : watchers) watcher->stepped(where);
-      place_->loss = place_->loss_tokens = 0;
-    }
+    report_progress(watchers);
     const bool validates = step() % options_.validate_every == 0 || step() == steps_;
     if (validates) {
       if (options_.average > 0) keep_for_average();
       validate(watchers);
-      if (options_.patience > 0 && place_->worse >= static_cast<double>(options_.patience))
-        result.outcome = Outcome::stopped_early;
+      const bool patient = options_.patience == 0 || place_->worse < static_cast<double>(options_.patience);
+      if (!patient) outcome = Outcome::stopped_early;
     }
-    if (stopped()) result.outcome = Outcome::interrupted;
-    if (validates || result.outcome != Outcome::finished || now() - saved > 60 * options_.save_minutes)
-      save(), saved = now();
+    if (std::ranges::any_of(watchers, [](Watcher* watcher) { return watcher->stop(); })) outcome = Outcome::interrupted;
+    const bool late = now() - saved > 60 * options_.save_minutes;
+    if (validates || late || outcome != Outcome::finished) save(), saved = now();
   }
+  return outcome;
+}
+
+TrainResult Trainer::run(std::span<Watcher* const> watchers) {
+  TrainResult result{.outcome = train_on(watchers)};
   if (options_.average > 0 && result.outcome != Outcome::interrupted) result.averaged = try_average(watchers);
   result.step = step();
   result.tokens = static_cast<int64_t>(place_->tokens), result.seconds = place_->seconds;

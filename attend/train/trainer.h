@@ -131,10 +131,14 @@ class Trainer {
 
  private:
   struct Place;
+  std::vector<data::Batch> next_batches();
   void update();
+  void report_progress(std::span<Watcher* const> watchers);
+  Outcome train_on(std::span<Watcher* const> watchers);
   double judged(const Validation& validation) const;
   bool validate(std::span<Watcher* const> watchers);
   void keep_for_average();
+  void load_average(const std::vector<std::filesystem::path>& files);
   bool try_average(std::span<Watcher* const> watchers);
   void save();
   std::filesystem::path kept(int64_t step) const;
