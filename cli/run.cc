@@ -180,6 +180,9 @@ int run(int argc, char** argv) {
   flags.argument("DIR", folder, "folder of the model").options("run", options).options("search", answer.search);
   if (const auto code = flags.parse(argc, argv)) return *code;
   if (!model) model.emplace(tasks::TextModel::load(folder));
+  if (answer.search.sample && flags.given("beam") && answer.search.beam > 1) {
+    return flags.refuse("--sample or --beam, not both: drawn answers keep no beam");
+  }
   if (options.batch < 1) return flags.refuse("--batch: at least 1 is wanted, got " + std::to_string(options.batch));
   if (!options.prefix.empty() && !options.prefixes.empty()) return flags.refuse("--prefix or --prefixes, not both");
   if (options.threads > 0) kernels::set_threads(static_cast<int>(options.threads));

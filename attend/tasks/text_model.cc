@@ -200,6 +200,7 @@ std::vector<std::vector<Answer>> TextModel::answer_batch(std::span<const Piece* 
     forced |= !piece->prefix.empty();
   }
   decode::SearchOptions search = options.search;
+  if (search.sample) search.beam = 1;  // the beam that a recipe names is for the likeliest answers
   search.first_sentence += batch.front()->number();
   const auto found =
       decode::search(*model_, data::Sequences(sources), search, forced ? prefixes : decltype(prefixes){});

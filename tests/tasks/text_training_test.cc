@@ -71,8 +71,10 @@ std::vector<std::string> answers(const TextModel& model) {
 TEST_F(TextRun, SavedAndLoadedItAnswersTheSame) {
   for (const char* joint : {"false", "true"}) {
     const std::string name = std::string("joint-") + joint;
-    TextTraining training =
-        begin(name, {{"tokeniser.joint", joint, ""}, {"train.steps", "40", ""}, {"train.rate", "0.05", ""}});
+    TextTraining training = begin(name, {{"tokeniser.joint", joint, ""},
+                                         {"train.steps", "40", ""},
+                                         {"train.validate_every", "40", ""},
+                                         {"train.rate", "0.05", ""}});
     EXPECT_NO_THROW(TextModel::load(folder_.path() / name)) << "from the start there is a model to load";
     const train::TrainResult result = run(training);
     EXPECT_EQ(result.outcome, train::Outcome::finished);
