@@ -188,7 +188,11 @@ int eval(int argc, char** argv) {
   if (const auto code = flags.parse(argc, argv)) return *code;
   if (const std::string wrong = objection(folder, options); !wrong.empty()) return flags.refuse(wrong);
   if (const std::string wrong = unknown_row(bleu); !wrong.empty()) return flags.refuse(wrong);
-  if (!folder.empty() && !model) model.emplace(tasks::TextModel::load(folder));
+  if (!folder.empty() && !model) {  // flags came before DIR: once more, over its own way of searching
+    model.emplace(tasks::TextModel::load(folder));
+    answer.search = model->config().options.search;
+    if (const auto code = flags.parse(argc, argv)) return *code;
+  }
   if (options.threads > 0) kernels::set_threads(static_cast<int>(options.threads));
   const Evaluated all = model ? translate(*model, options, answer) : read_files(options);
   std::cout << scored(all, bleu).dump(2) << '\n';

@@ -179,7 +179,11 @@ int run(int argc, char** argv) {
   Flags flags("run", "answers one line with one line: attend run DIR < in > out");
   flags.argument("DIR", folder, "folder of the model").options("run", options).options("search", answer.search);
   if (const auto code = flags.parse(argc, argv)) return *code;
-  if (!model) model.emplace(tasks::TextModel::load(folder));
+  if (!model) {  // flags came before DIR: once more, over its own way of searching
+    model.emplace(tasks::TextModel::load(folder));
+    answer.search = model->config().options.search;
+    if (const auto code = flags.parse(argc, argv)) return *code;
+  }
   if (answer.search.sample && flags.given("beam") && answer.search.beam > 1) {
     return flags.refuse("--sample or --beam, not both: drawn answers keep no beam");
   }
