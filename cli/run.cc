@@ -148,6 +148,27 @@ class Warnings {
   }
 };
 
+/// Whether both would be one file: what is written would be read again, without end. Devices may be named twice.
+bool same_file(const std::string& one, const std::string& other) {
+  namespace fs = std::filesystem;
+  std::error_code missing;
+  if (one.empty() || other.empty() || (fs::exists(one, missing) && !fs::is_regular_file(one, missing))) return false;
+  return one == other || fs::equivalent(one, other, missing);
+}
+
+/// What is wrong with these flags together; "" if nothing is.
+std::string objection(const RunOptions& o, const decode::SearchOptions& search, bool beam_given) {
+  if (search.sample && beam_given && search.beam > 1) {
+    return "--sample or --beam, not both: drawn answers keep no beam";
+  }
+  if (o.batch < 1) return "--batch: at least 1 is wanted, got " + std::to_string(o.batch);
+  if (!o.prefix.empty() && !o.prefixes.empty()) return "--prefix or --prefixes, not both";
+  if (same_file(o.input, o.output) || same_file(o.input, o.alignments) || same_file(o.output, o.alignments)) {
+    return "--input, --output and --alignments: different files are wanted, got one twice";
+  }
+  return "";
+}
+
 std::string numbered(double value) {
   char text[32];
   std::snprintf(text, sizeof(text), "%.4f", value);
@@ -184,11 +205,8 @@ int run(int argc, char** argv) {
     answer.search = model->config().options.search;
     if (const auto code = flags.parse(argc, argv)) return *code;
   }
-  if (answer.search.sample && flags.given("beam") && answer.search.beam > 1) {
-    return flags.refuse("--sample or --beam, not both: drawn answers keep no beam");
-  }
-  if (options.batch < 1) return flags.refuse("--batch: at least 1 is wanted, got " + std::to_string(options.batch));
-  if (!options.prefix.empty() && !options.prefixes.empty()) return flags.refuse("--prefix or --prefixes, not both");
+  const std::string wrong = objection(options, answer.search, flags.given("beam"));
+  if (!wrong.empty()) return flags.refuse(wrong);
   if (options.threads > 0) kernels::set_threads(static_cast<int>(options.threads));
   const bool n_best = answer.search.n_best > 1;
   if (!answer.search.sample && answer.search.beam >= 1) {
