@@ -86,8 +86,9 @@ class StandardInput : public InputLines {
     if (end == std::string::npos && !(ended_ && begin_ < buffer_.size())) return false;
     std::string line = buffer_.substr(begin_, end == std::string::npos ? end : end - begin_);
     begin_ = end == std::string::npos ? buffer_.size() : end + 1;
+    if (++number_ == 1) data::drop_byte_order_mark(line);
     if (line.ends_with('\r')) line.pop_back();
-    data::check_utf8("standard input:" + std::to_string(++number_), line);
+    data::check_utf8("standard input:" + std::to_string(number_), line);
     lines.push_back(std::move(line));
     return true;
   }
