@@ -75,9 +75,10 @@ int demo(int argc, char** argv) {
   if (const auto code = flags.parse(argc, argv)) return *code;
   if (options.again || !finished(options.out)) {
     std::cout << "training: English to romanised Hindi, from a grammar that is built in\n" << std::flush;
-    const bool begun = !options.again && fs::exists(fs::path(options.out) / "config.yml");
-    const tasks::TextConfig config = begun ? tasks::TextConfig(read_recipe(fs::path(options.out) / "config.yml"))
-                                           : tasks::TextConfig({{"task", "translate", "demo"}});
+    const fs::path saved = fs::path(options.out) / tasks::TextModel::kConfig;
+    const bool begun = !options.again && fs::exists(saved);
+    const tasks::TextConfig config =
+        begun ? tasks::TextConfig(read_recipe(saved)) : tasks::TextConfig({{"task", "translate", "demo"}});
     if (const int code = train_in(config, options.out, begun)) return code;
   } else {
     std::cout << "using " << options.out << ", trained before (train anew: attend demo --again)\n";

@@ -181,8 +181,8 @@ int train(int argc, char** argv) {
   const auto out = peek_flag(argc, argv, "out");
   const bool resume = peek_switch(argc, argv, "resume");
   SettingList settings;
-  if (resume && out && fs::exists(fs::path(*out) / "config.yml")) {
-    settings = read_recipe(fs::path(*out) / "config.yml");
+  if (resume && out && fs::exists(fs::path(*out) / tasks::TextModel::kConfig)) {
+    settings = read_recipe(fs::path(*out) / tasks::TextModel::kConfig);
   } else if (!subject.empty()) {
     settings = settings_of_subject(subject);
   }
@@ -192,10 +192,11 @@ int train(int argc, char** argv) {
     if (const auto value = peek_flag(argc, argv, name)) settings.push_back({name, *value, "--" + std::string(name)});
   }
   Flags flags("train", "trains a model from a recipe, or a task on its built-in corpus");
-  std::string ignored;
-  flags.argument("RECIPE|TASK", ignored, "a .yml file, or one of translate, dates, reverse", false).options("run", run);
+  std::string named;
+  flags.argument("RECIPE|TASK", named, "a .yml file, or one of translate, dates, reverse", false).options("run", run);
   add_groups(flags, tasks::TextConfig(settings).all());
   if (const auto code = flags.parse(argc, argv)) return *code;
+  if (named != subject) return flags.refuse("the recipe or task is wanted first: attend train " + named + " …");
   settings.resize(given);
   settings.insert(settings.end(), flags.settings().begin(), flags.settings().end());
   const tasks::TextConfig config(settings);
@@ -204,7 +205,7 @@ int train(int argc, char** argv) {
     return 0;
   }
   if (run.out.empty()) return flags.refuse("--out is wanted: the folder of the model");
-  const bool there = fs::exists(fs::path(run.out) / "config.yml");
+  const bool there = fs::exists(fs::path(run.out) / tasks::TextModel::kConfig);
   if (run.resume && !there) return flags.refuse("--resume: there is no run to go on with in " + run.out);
   if (!run.resume && subject.empty()) return flags.refuse("a recipe or a task is wanted, such as translate");
   if (there && !run.resume && !run.force) {
