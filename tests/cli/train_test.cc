@@ -77,6 +77,8 @@ TEST_F(TrainSlow, ARecipeIsTrainedAndTheModelNotOverwritten) {
   EXPECT_EQ(folder_.bytes("model/weights.safetensors"), weights);
   EXPECT_EQ(train(recipe() + " --force --train.seed 2").code, 0);
   EXPECT_NE(folder_.bytes("model/weights.safetensors"), weights);
+  EXPECT_EQ(train(recipe() + " --force --tokeniser.kind characters").code, 0);
+  EXPECT_EQ(attend_with("run " + in_quotes(out()) + " 2>&1", "echo a |").code, 0) << "no vocabulary of before is left";
 }
 
 TEST_F(Train, AFolderOfATasksNameIsNotInItsWay) {
@@ -181,6 +183,7 @@ TEST_F(Train, MistakesInWhatIsAskedForAreOneLine) {
   expect_refused(train("revers"), {"\"revers\"", "reverse"});
   expect_refused(train("none.yml"), {"none.yml"});
   expect_refused(train(""), {"recipe or a task"});
+  expect_refused(train("--threads 1 reverse"), {"first", "attend train reverse"});
   expect_refused(attend_with("train reverse 2>&1"), {"--out"});
   expect_refused(attend_with("train reverse --out 2>&1"), {"--out"});
   expect_nothing_written();
