@@ -52,7 +52,7 @@ struct RunOptions {
 /// Shows a run: the bar, and a line for each validation.
 class Bar : public train::Watcher {
  public:
-  explicit Bar(int64_t steps) : progress_("training", steps) {}
+  Bar(int64_t step, int64_t steps) : progress_("training", steps, stderr, step), step_(step) {}
 
   void stepped(const train::StepReport& r) override {
     char note[96];
@@ -80,7 +80,7 @@ class Bar : public train::Watcher {
 
  private:
   Progress progress_;
-  int64_t step_ = 0;
+  int64_t step_;
   std::string note_;
 };
 
@@ -163,7 +163,7 @@ int train_in(const tasks::TextConfig& config, const std::string& out, bool resum
               << " steps; to go on, ask for more: --train.epochs or --train.steps\n";
     return 0;
   }
-  Bar bar(run.trainer().steps());
+  Bar bar(run.trainer().step(), run.trainer().steps());
   train::Log log(out, resume ? std::optional(run.trainer().step()) : std::nullopt);
   fs::remove(fs::path(out) / kResult);
   std::signal(SIGINT, interrupt);
