@@ -55,10 +55,10 @@ class Bar : public train::Watcher {
   Bar(int64_t step, int64_t steps) : progress_("training", steps, stderr, step), step_(step) {}
 
   void stepped(const train::StepReport& r) override {
-    char note[96];
+    char loss[32];
     const double rate = r.seconds > 0 ? static_cast<double>(r.tokens) / r.seconds : 0;
-    std::snprintf(note, sizeof(note), "loss %.3f  %.0f tokens/s", r.loss, rate);
-    step_ = r.step, note_ = note;
+    std::snprintf(loss, sizeof(loss), "loss %.3f", r.loss);
+    step_ = r.step, note_ = std::string(loss) + "  " + short_number(rate) + " tokens/s";
     progress_.show(r.step, note_);
   }
 
