@@ -158,7 +158,7 @@ int train_in(const tasks::TextConfig& config, const std::string& out, bool resum
   tasks::TextTraining run(config, out, resume, [](const std::string& what) { std::cerr << what << " …\n"; });
   std::cerr << run.filtered().text() << "; vocabulary " << run.model().source().size() << " → "
             << run.model().target().size() << "; " << run.valid().size() << " validation pairs\n";
-  if (run.trainer().step() >= run.trainer().steps()) {
+  if (run.trainer().step() >= run.trainer().steps() && finished(out)) {  // else it was stopped before the average
     std::cerr << out << " has taken all of its " << run.trainer().steps()
               << " steps; to go on, ask for more: --train.epochs or --train.steps\n";
     return 0;

@@ -124,6 +124,9 @@ TEST_F(TrainSlow, ResumedItGoesOnWithItsOwnOptions) {
   for (const char* flags : {"--resume", "--resume=true", "--resume true"}) {
     EXPECT_EQ(train(flags).code, 0) << flags << ": nothing is left to do, which is no error";
   }
+  fs::remove(out() / "result.json");
+  EXPECT_EQ(train("--resume").code, 0) << "killed between its last step and its end";
+  EXPECT_TRUE(fs::exists(out() / "result.json"));
   expect_refused(train("--resume", "none"), {"--resume", "no run"});
 }
 
