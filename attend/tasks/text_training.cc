@@ -48,7 +48,7 @@ class PairStream {
     }
     data::Pair read;
     if (!reader_->next(read)) return false;
-    pair.links = read.links.empty() ? data::Links{} : data::parse_links(reader_->where(), read.links);
+    pair.links.clear();  // nobody asks for those of files; and a third column may hold anything
     pair.source = std::move(read.source), pair.target = std::move(read.target);
     return true;
   }

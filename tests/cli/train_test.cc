@@ -81,6 +81,14 @@ TEST_F(TrainSlow, ARecipeIsTrainedAndTheModelNotOverwritten) {
   EXPECT_EQ(attend_with("run " + in_quotes(out()) + " 2>&1", "echo a |").code, 0) << "no vocabulary of before is left";
 }
 
+TEST_F(TrainSlow, FurtherColumnsAreNotRead) {
+  std::string with_licence;
+  for (const char c : small_corpus()) with_licence += c == '\n' ? "\tCC-BY 2.0 (France)\n" : std::string(1, c);
+  tsv_ = folder_.file("licensed.tsv", with_licence);
+  const Result trained = train(recipe(5));
+  EXPECT_EQ(trained.code, 0) << trained.output;
+}
+
 TEST_F(Train, AFolderOfATasksNameIsNotInItsWay) {
   fs::create_directories(folder_.path() / "reverse");
   const Result result = attend_with("train reverse --dump-config", "cd " + in_quotes(folder_.path()) + " &&");
