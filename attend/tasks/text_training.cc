@@ -251,7 +251,7 @@ train::Validation TextTraining::validate(const models::Model& model) const {
   }
   AnswerOptions greedy;
   greedy.search = model_->config().options.search;
-  greedy.search.beam = greedy.search.n_best = 1;
+  greedy.search.beam = greedy.search.n_best = 1, greedy.search.sample = false;
   for (const std::vector<Answer>& answers : model_->answer(sources, greedy)) outputs.push_back(answers.at(0).text);
   if (outputs.empty()) return result;
   result.scores = {{"bleu", train::bleu(outputs, references).score},
