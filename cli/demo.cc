@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <iostream>
 
+#include "attend/base/error.h"
 #include "attend/base/recipe.h"
 #include "attend/base/replacement.h"
 #include "attend/explain/heatmap.h"
@@ -42,6 +43,7 @@ void translate_own(const tasks::TextModel& model, const std::vector<std::string>
   tasks::AnswerOptions options{.search = model.config().options.search, .align = true};
   const std::vector<std::string> line{tasks::joined(words)};
   const tasks::Answer answer = model.answer(line, options).at(0).at(0);
+  require(!answer.source.empty(), "demo: a sentence is wanted, got blanks");
   show(answer, "", true);
   if (!picture.empty()) write_file(picture, explain::svg_heatmap(answer.weights, answer.target, answer.source));
 }
