@@ -89,18 +89,19 @@ bool is_recipe(const std::string& subject) {
   return ending == ".yml" || ending == ".yaml" || fs::exists(subject);
 }
 
+/// "translate, dates, reverse".
+std::string task_names() {
+  std::string names;
+  for (const tasks::TaskRow& row : tasks::tasks()) names += (names.empty() ? "" : ", ") + std::string(row.name);
+  return names;
+}
+
 SettingList settings_of_subject(const std::string& subject) {
-  std::vector<std::string_view> known;
   for (const tasks::TaskRow& row : tasks::tasks()) {  // first: its model may lie in a folder of that name
     if (row.name == subject) return {{"task", subject, "task"}};
-    known.push_back(row.name);
   }
   if (is_recipe(subject)) return read_recipe(subject);
-  fail("train: a recipe (a .yml file) or a task is wanted, got \"", subject, "\"; tasks: ", [&] {
-    std::string names;
-    for (const std::string_view name : known) names += (names.empty() ? "" : ", ") + std::string(name);
-    return names;
-  }());
+  fail("train: a recipe (a .yml file) or a task is wanted, got ", quoted(subject), "; tasks: ", task_names());
 }
 
 /// "model.hidden" → "model"; options without a dot are about data.
@@ -193,7 +194,7 @@ int train(int argc, char** argv) {
   }
   Flags flags("train", "trains a model from a recipe, or a task on its built-in corpus");
   std::string named;
-  flags.argument("RECIPE|TASK", named, "a .yml file, or one of translate, dates, reverse", false).options("run", run);
+  flags.argument("RECIPE|TASK", named, "a .yml file, or one of " + task_names(), false).options("run", run);
   add_groups(flags, tasks::TextConfig(settings).all());
   if (const auto code = flags.parse(argc, argv)) return *code;
   if (named != subject) return flags.refuse("the recipe or task is wanted first: attend train " + named + " …");
