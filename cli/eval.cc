@@ -11,6 +11,7 @@
 #include "attend/data/alignment.h"
 #include "attend/data/lines.h"
 #include "attend/data/pairs.h"
+#include "attend/explain/alignment.h"
 #include "attend/kernels/parallel.h"
 #include "attend/tasks/text.h"
 #include "cli/commands.h"
@@ -109,7 +110,8 @@ Evaluated translate(const tasks::TextModel& model, const EvalOptions& options, t
   if (options.source.empty() && options.gold.empty()) {
     for (const tasks::TextPair& pair : pairs) all.gold.push_back(pair.links);
     const auto linked = [](const data::Links& links) { return !links.empty(); };
-    if (std::ranges::none_of(all.gold, linked)) all.gold.clear();
+    const bool known = std::ranges::any_of(all.gold, linked) && explain::attends_to_source(model.model());
+    if (!known) all.gold.clear();
   }
   require(all.gold.empty() || all.gold.size() == pairs.size(), "as many alignments as sentences are wanted, got ",
           all.gold.size(), " and ", pairs.size());
