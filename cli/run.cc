@@ -114,6 +114,11 @@ class StandardInput : public InputLines {
   bool ended_ = false;
 };
 
+std::unique_ptr<InputLines> open_input(const std::string& path) {
+  if (path.empty()) return std::make_unique<StandardInput>();
+  return std::make_unique<FileLines>(path);
+}
+
 /// Standard output or a file; a write that fails is an error, not silence.
 class OutputLines {
  public:
@@ -217,11 +222,7 @@ int run(int argc, char** argv) {
   answer.threshold = options.alignment_threshold;
   answer.replace_unknown = options.unk_replace;
 
-  std::unique_ptr<InputLines> in;
-  if (options.input.empty())
-    in = std::make_unique<StandardInput>();
-  else
-    in = std::make_unique<FileLines>(options.input);
+  const std::unique_ptr<InputLines> in = open_input(options.input);
   OutputLines out(options.output);
   std::optional<OutputLines> alignments;
   if (answer.align) alignments.emplace(options.alignments);
