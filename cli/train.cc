@@ -170,6 +170,7 @@ int train_in(const tasks::TextConfig& config, const std::string& out, bool resum
   std::signal(SIGINT, interrupt);
   train::Watcher* const watchers[] = {&bar, &log};
   const train::TrainResult result = run.trainer().run(watchers);
+  std::signal(SIGINT, SIG_DFL);  // the demo goes on, and nobody asks there
   bar.finish();
   write_result(result, run, out);
   say_result(result, out);
