@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -47,40 +48,52 @@ struct RunOptions {
   }
 };
 
-/// Lines of standard input as they come: as many as are there, but at least one.
+/// Lines to be answered, some at once.
 class InputLines {
  public:
   virtual ~InputLines() = default;
-  /// False at the end.
-  virtual bool next(std::vector<std::string>& lines, size_t most) = 0;
-};
-
-class FileLines : public InputLines {
- public:
-  explicit FileLines(const std::filesystem::path& path) : reader_(path) {}
-  bool next(std::vector<std::string>& lines, size_t most) override {
+  /// False at the end. A line that is none is refused when those before it have been answered.
+  bool next(std::vector<std::string>& lines, size_t most) {
     lines.clear();
-    for (std::string line; lines.size() < most && reader_.next(line);) lines.push_back(line);
-    return !lines.empty();
-  }
-
- private:
-  data::LineReader reader_;
-};
-
-class StandardInput : public InputLines {
- public:
-  bool next(std::vector<std::string>& lines, size_t most) override {
-    lines.clear();
-    while (lines.size() < most) {
-      if (take_line(lines)) continue;
-      if (ended_ || (!lines.empty() && !waiting())) break;
-      fill();
+    if (fault_) std::rethrow_exception(fault_);
+    try {
+      read(lines, most);
+    } catch (const Error&) {
+      if (lines.empty()) throw;
+      fault_ = std::current_exception();
     }
     return !lines.empty();
   }
 
  private:
+  /// Appends at most so many.
+  virtual void read(std::vector<std::string>& lines, size_t most) = 0;
+  std::exception_ptr fault_;
+};
+
+class FileLines : public InputLines {
+ public:
+  explicit FileLines(const std::filesystem::path& path) : reader_(path) {}
+
+ private:
+  void read(std::vector<std::string>& lines, size_t most) override {
+    for (std::string line; lines.size() < most && reader_.next(line);) lines.push_back(line);
+  }
+
+  data::LineReader reader_;
+};
+
+/// Lines as they come: as many as are there, but at least one.
+class StandardInput : public InputLines {
+ private:
+  void read(std::vector<std::string>& lines, size_t most) override {
+    while (lines.size() < most) {
+      if (take_line(lines)) continue;
+      if (ended_ || (!lines.empty() && !waiting())) break;
+      fill();
+    }
+  }
+
   bool take_line(std::vector<std::string>& lines) {
     const size_t end = buffer_.find('\n', begin_);
     if (end == std::string::npos && !(ended_ && begin_ < buffer_.size())) return false;

@@ -56,6 +56,14 @@ TEST_F(Run, OneLineInOneLineOut) {
   EXPECT_EQ(run(many, "--batch 7").output, answers);
 }
 
+TEST_F(Run, LinesBeforeABadOneAreAnswered) {
+  const std::string good = run("a b\n").output;
+  const Result result = run("a b\na \xff\nc d\n");
+  EXPECT_EQ(result.code, 1);
+  EXPECT_TRUE(result.output.starts_with(good)) << result.output;
+  EXPECT_TRUE(has(result.output, "standard input:2")) << result.output;
+}
+
 TEST_F(Run, WhatIsReadIsNotWrittenOver) {
   const std::string file = in_quotes(folder_->file("lines", "a b\n"));
   for (const std::string& flags : {"--input " + file + " --output " + file, "--input " + file + " --alignments " + file,
