@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <iostream>
 
+#include "attend/base/error.h"
 #include "attend/base/recipe.h"
 #include "attend/base/replacement.h"
 #include "attend/explain/heatmap.h"
@@ -42,6 +43,7 @@ void translate_own(const tasks::TextModel& model, const std::vector<std::string>
   tasks::AnswerOptions options{.search = model.config().options.search, .align = true};
   const std::vector<std::string> line{tasks::joined(words)};
   const tasks::Answer answer = model.answer(line, options).at(0).at(0);
+  require(!answer.source.empty(), "demo: a sentence is wanted, got blanks");
   show(answer, "", true);
   if (!picture.empty()) write_file(picture, explain::svg_heatmap(answer.weights, answer.target, answer.source));
 }
@@ -75,9 +77,10 @@ int demo(int argc, char** argv) {
   if (const auto code = flags.parse(argc, argv)) return *code;
   if (options.again || !finished(options.out)) {
     std::cout << "training: English to romanised Hindi, from a grammar that is built in\n" << std::flush;
-    const bool begun = !options.again && fs::exists(fs::path(options.out) / "config.yml");
-    const tasks::TextConfig config = begun ? tasks::TextConfig(read_recipe(fs::path(options.out) / "config.yml"))
-                                           : tasks::TextConfig({{"task", "translate", "demo"}});
+    const fs::path saved = fs::path(options.out) / tasks::TextModel::kConfig;
+    const bool begun = !options.again && fs::exists(saved);
+    const tasks::TextConfig config =
+        begun ? tasks::TextConfig(read_recipe(saved)) : tasks::TextConfig({{"task", "translate", "demo"}});
     if (const int code = train_in(config, options.out, begun)) return code;
   } else {
     std::cout << "using " << options.out << ", trained before (train anew: attend demo --again)\n";

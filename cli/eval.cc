@@ -11,6 +11,7 @@
 #include "attend/data/alignment.h"
 #include "attend/data/lines.h"
 #include "attend/data/pairs.h"
+#include "attend/explain/alignment.h"
 #include "attend/kernels/parallel.h"
 #include "attend/tasks/text.h"
 #include "cli/commands.h"
@@ -109,7 +110,8 @@ Evaluated translate(const tasks::TextModel& model, const EvalOptions& options, t
   if (options.source.empty() && options.gold.empty()) {
     for (const tasks::TextPair& pair : pairs) all.gold.push_back(pair.links);
     const auto linked = [](const data::Links& links) { return !links.empty(); };
-    if (std::ranges::none_of(all.gold, linked)) all.gold.clear();
+    const bool known = std::ranges::any_of(all.gold, linked) && explain::attends_to_source(model.model());
+    if (!known) all.gold.clear();
   }
   require(all.gold.empty() || all.gold.size() == pairs.size(), "as many alignments as sentences are wanted, got ",
           all.gold.size(), " and ", pairs.size());
@@ -188,7 +190,11 @@ int eval(int argc, char** argv) {
   if (const auto code = flags.parse(argc, argv)) return *code;
   if (const std::string wrong = objection(folder, options); !wrong.empty()) return flags.refuse(wrong);
   if (const std::string wrong = unknown_row(bleu); !wrong.empty()) return flags.refuse(wrong);
-  if (!folder.empty() && !model) model.emplace(tasks::TextModel::load(folder));
+  if (!folder.empty() && !model) {  // flags came before DIR: once more, over its own way of searching
+    model.emplace(tasks::TextModel::load(folder));
+    answer.search = model->config().options.search;
+    if (const auto code = flags.parse(argc, argv)) return *code;
+  }
   if (options.threads > 0) kernels::set_threads(static_cast<int>(options.threads));
   const Evaluated all = model ? translate(*model, options, answer) : read_files(options);
   std::cout << scored(all, bleu).dump(2) << '\n';

@@ -36,7 +36,7 @@ Flag split(const std::string& word) {
 
 bool is_flag(std::string_view word) { return word.size() > 2 && word.starts_with("--"); }
 bool is_help(std::string_view word) { return word == "--help" || word == "-h"; }
-/// What begins with one dash is a mistake, unless it is a number or stands for standard input.
+/// What begins with one dash is a mistake, unless it is a number or the dash alone.
 bool is_mistake(std::string_view word) {
   return word.size() > 1 && word[0] == '-' && (word[1] < '0' || word[1] > '9') && word[1] != '.';
 }

@@ -52,9 +52,10 @@ std::string short_number(double number) {
   return "?";  // not a number
 }
 
-Progress::Progress(std::string label, long total, std::FILE* out)
+Progress::Progress(std::string label, long total, std::FILE* out, long begun)
     : label_(std::move(label)),
       total_(std::max(0L, total)),
+      begun_(begun),
       out_(out),
       terminal_(isatty(fileno(out)) != 0),
       started_(now()),
@@ -111,8 +112,8 @@ std::string Progress::line(long done, const std::string& note, size_t width) con
   std::string rest = percent + tail;
   if (share >= 1) {
     rest += "  " + clock_time(spent);
-  } else if (done > 0) {
-    rest += "  ETA " + clock_time(spent / share - spent);
+  } else if (done > begun_) {
+    rest += "  ETA " + clock_time(spent * static_cast<double>(total_ - done) / static_cast<double>(done - begun_));
   }
   size_t bar_width = kBar;
   if (width > 0) {  // the bar gives way first

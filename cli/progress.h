@@ -9,8 +9,8 @@ namespace attend::cli {
 
 class Progress {
  public:
-  /// `total` 0: not known; then there is no bar, and no time left.
-  Progress(std::string label, long total, std::FILE* out = stderr);
+  /// `total` 0: not known; then there is no bar, and no time left. `begun`: what was done before, in no time of this run.
+  Progress(std::string label, long total, std::FILE* out = stderr, long begun = 0);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -28,7 +28,7 @@ class Progress {
   std::string line(long done, const std::string& note, size_t width) const;
 
   std::string label_;
-  long total_;
+  long total_, begun_;
   std::FILE* out_;
   bool terminal_;
   double started_, shown_, pause_;

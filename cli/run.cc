@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -47,47 +48,60 @@ struct RunOptions {
   }
 };
 
-/// Lines of standard input as they come: as many as are there, but at least one.
+/// Lines to be answered, some at once.
 class InputLines {
  public:
   virtual ~InputLines() = default;
-  /// False at the end.
-  virtual bool next(std::vector<std::string>& lines, size_t most) = 0;
-};
-
-class FileLines : public InputLines {
- public:
-  explicit FileLines(const std::filesystem::path& path) : reader_(path) {}
-  bool next(std::vector<std::string>& lines, size_t most) override {
+  /// False at the end. A line that is none is refused when those before it have been answered.
+  bool next(std::vector<std::string>& lines, size_t most) {
     lines.clear();
-    for (std::string line; lines.size() < most && reader_.next(line);) lines.push_back(line);
-    return !lines.empty();
-  }
-
- private:
-  data::LineReader reader_;
-};
-
-class StandardInput : public InputLines {
- public:
-  bool next(std::vector<std::string>& lines, size_t most) override {
-    lines.clear();
-    while (lines.size() < most) {
-      if (take_line(lines)) continue;
-      if (ended_ || (!lines.empty() && !waiting())) break;
-      fill();
+    if (fault_) std::rethrow_exception(fault_);
+    try {
+      read(lines, most);
+    } catch (const Error&) {
+      if (lines.empty()) throw;
+      fault_ = std::current_exception();
     }
     return !lines.empty();
   }
 
  private:
+  /// Appends at most so many.
+  virtual void read(std::vector<std::string>& lines, size_t most) = 0;
+  std::exception_ptr fault_;
+};
+
+class FileLines : public InputLines {
+ public:
+  explicit FileLines(const std::filesystem::path& path) : reader_(path) {}
+
+ private:
+  void read(std::vector<std::string>& lines, size_t most) override {
+    for (std::string line; lines.size() < most && reader_.next(line);) lines.push_back(line);
+  }
+
+  data::LineReader reader_;
+};
+
+/// Lines as they come: as many as are there, but at least one.
+class StandardInput : public InputLines {
+ private:
+  void read(std::vector<std::string>& lines, size_t most) override {
+    while (lines.size() < most) {
+      if (take_line(lines)) continue;
+      if (ended_ || (!lines.empty() && !waiting())) break;
+      fill();
+    }
+  }
+
   bool take_line(std::vector<std::string>& lines) {
     const size_t end = buffer_.find('\n', begin_);
     if (end == std::string::npos && !(ended_ && begin_ < buffer_.size())) return false;
     std::string line = buffer_.substr(begin_, end == std::string::npos ? end : end - begin_);
     begin_ = end == std::string::npos ? buffer_.size() : end + 1;
+    if (++number_ == 1) data::drop_byte_order_mark(line);
     if (line.ends_with('\r')) line.pop_back();
-    data::check_utf8("standard input:" + std::to_string(++number_), line);
+    data::check_utf8("standard input:" + std::to_string(number_), line);
     lines.push_back(std::move(line));
     return true;
   }
@@ -112,6 +126,11 @@ class StandardInput : public InputLines {
   int64_t number_ = 0;
   bool ended_ = false;
 };
+
+std::unique_ptr<InputLines> open_input(const std::string& path) {
+  if (path.empty()) return std::make_unique<StandardInput>();
+  return std::make_unique<FileLines>(path);
+}
 
 /// Standard output or a file; a write that fails is an error, not silence.
 class OutputLines {
@@ -148,6 +167,27 @@ class Warnings {
   }
 };
 
+/// Whether both would be one file: what is written would be read again, without end. Devices may be named twice.
+bool same_file(const std::string& one, const std::string& other) {
+  namespace fs = std::filesystem;
+  std::error_code missing;
+  if (one.empty() || other.empty() || (fs::exists(one, missing) && !fs::is_regular_file(one, missing))) return false;
+  return one == other || fs::equivalent(one, other, missing);
+}
+
+/// What is wrong with these flags together; "" if nothing is.
+std::string objection(const RunOptions& o, const decode::SearchOptions& search, bool beam_given) {
+  if (search.sample && beam_given && search.beam > 1) {
+    return "--sample or --beam, not both: drawn answers keep no beam";
+  }
+  if (o.batch < 1) return "--batch: at least 1 is wanted, got " + std::to_string(o.batch);
+  if (!o.prefix.empty() && !o.prefixes.empty()) return "--prefix or --prefixes, not both";
+  if (same_file(o.input, o.output) || same_file(o.input, o.alignments) || same_file(o.output, o.alignments)) {
+    return "--input, --output and --alignments: different files are wanted, got one twice";
+  }
+  return "";
+}
+
 std::string numbered(double value) {
   char text[32];
   std::snprintf(text, sizeof(text), "%.4f", value);
@@ -179,12 +219,13 @@ int run(int argc, char** argv) {
   Flags flags("run", "answers one line with one line: attend run DIR < in > out");
   flags.argument("DIR", folder, "folder of the model").options("run", options).options("search", answer.search);
   if (const auto code = flags.parse(argc, argv)) return *code;
-  if (!model) model.emplace(tasks::TextModel::load(folder));
-  if (answer.search.sample && flags.given("beam") && answer.search.beam > 1) {
-    return flags.refuse("--sample or --beam, not both: drawn answers keep no beam");
+  if (!model) {  // flags came before DIR: once more, over its own way of searching
+    model.emplace(tasks::TextModel::load(folder));
+    answer.search = model->config().options.search;
+    if (const auto code = flags.parse(argc, argv)) return *code;
   }
-  if (options.batch < 1) return flags.refuse("--batch: at least 1 is wanted, got " + std::to_string(options.batch));
-  if (!options.prefix.empty() && !options.prefixes.empty()) return flags.refuse("--prefix or --prefixes, not both");
+  const std::string wrong = objection(options, answer.search, flags.given("beam"));
+  if (!wrong.empty()) return flags.refuse(wrong);
   if (options.threads > 0) kernels::set_threads(static_cast<int>(options.threads));
   const bool n_best = answer.search.n_best > 1;
   if (!answer.search.sample && answer.search.beam >= 1) {
@@ -194,11 +235,7 @@ int run(int argc, char** argv) {
   answer.threshold = options.alignment_threshold;
   answer.replace_unknown = options.unk_replace;
 
-  std::unique_ptr<InputLines> in;
-  if (options.input.empty())
-    in = std::make_unique<StandardInput>();
-  else
-    in = std::make_unique<FileLines>(options.input);
+  const std::unique_ptr<InputLines> in = open_input(options.input);
   OutputLines out(options.output);
   std::optional<OutputLines> alignments;
   if (answer.align) alignments.emplace(options.alignments);

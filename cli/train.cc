@@ -52,13 +52,13 @@ struct RunOptions {
 /// Shows a run: the bar, and a line for each validation.
 class Bar : public train::Watcher {
  public:
-  explicit Bar(int64_t steps) : progress_("training", steps) {}
+  Bar(int64_t step, int64_t steps) : progress_("training", steps, stderr, step), step_(step) {}
 
   void stepped(const train::StepReport& r) override {
-    char note[96];
+    char loss[32];
     const double rate = r.seconds > 0 ? static_cast<double>(r.tokens) / r.seconds : 0;
-    std::snprintf(note, sizeof(note), "loss %.3f  %.0f tokens/s", r.loss, rate);
-    step_ = r.step, note_ = note;
+    std::snprintf(loss, sizeof(loss), "loss %.3f", r.loss);
+    step_ = r.step, note_ = std::string(loss) + "  " + short_number(rate) + " tokens/s";
     progress_.show(r.step, note_);
   }
 
@@ -80,7 +80,7 @@ class Bar : public train::Watcher {
 
  private:
   Progress progress_;
-  int64_t step_ = 0;
+  int64_t step_;
   std::string note_;
 };
 
@@ -89,18 +89,19 @@ bool is_recipe(const std::string& subject) {
   return ending == ".yml" || ending == ".yaml" || fs::exists(subject);
 }
 
+/// "translate, dates, reverse".
+std::string task_names() {
+  std::string names;
+  for (const tasks::TaskRow& row : tasks::tasks()) names += (names.empty() ? "" : ", ") + std::string(row.name);
+  return names;
+}
+
 SettingList settings_of_subject(const std::string& subject) {
-  std::vector<std::string_view> known;
   for (const tasks::TaskRow& row : tasks::tasks()) {  // first: its model may lie in a folder of that name
     if (row.name == subject) return {{"task", subject, "task"}};
-    known.push_back(row.name);
   }
   if (is_recipe(subject)) return read_recipe(subject);
-  fail("train: a recipe (a .yml file) or a task is wanted, got \"", subject, "\"; tasks: ", [&] {
-    std::string names;
-    for (const std::string_view name : known) names += (names.empty() ? "" : ", ") + std::string(name);
-    return names;
-  }());
+  fail("train: a recipe (a .yml file) or a task is wanted, got ", quoted(subject), "; tasks: ", task_names());
 }
 
 /// "model.hidden" → "model"; options without a dot are about data.
@@ -158,17 +159,18 @@ int train_in(const tasks::TextConfig& config, const std::string& out, bool resum
   tasks::TextTraining run(config, out, resume, [](const std::string& what) { std::cerr << what << " …\n"; });
   std::cerr << run.filtered().text() << "; vocabulary " << run.model().source().size() << " → "
             << run.model().target().size() << "; " << run.valid().size() << " validation pairs\n";
-  if (run.trainer().step() >= run.trainer().steps()) {
+  if (run.trainer().step() >= run.trainer().steps() && finished(out)) {  // else it was stopped before the average
     std::cerr << out << " has taken all of its " << run.trainer().steps()
               << " steps; to go on, ask for more: --train.epochs or --train.steps\n";
     return 0;
   }
-  Bar bar(run.trainer().steps());
+  Bar bar(run.trainer().step(), run.trainer().steps());
   train::Log log(out, resume ? std::optional(run.trainer().step()) : std::nullopt);
   fs::remove(fs::path(out) / kResult);
   std::signal(SIGINT, interrupt);
   train::Watcher* const watchers[] = {&bar, &log};
   const train::TrainResult result = run.trainer().run(watchers);
+  std::signal(SIGINT, SIG_DFL);  // the demo goes on, and nobody asks there
   bar.finish();
   write_result(result, run, out);
   say_result(result, out);
@@ -181,8 +183,8 @@ int train(int argc, char** argv) {
   const auto out = peek_flag(argc, argv, "out");
   const bool resume = peek_switch(argc, argv, "resume");
   SettingList settings;
-  if (resume && out && fs::exists(fs::path(*out) / "config.yml")) {
-    settings = read_recipe(fs::path(*out) / "config.yml");
+  if (resume && out && fs::exists(fs::path(*out) / tasks::TextModel::kConfig)) {
+    settings = read_recipe(fs::path(*out) / tasks::TextModel::kConfig);
   } else if (!subject.empty()) {
     settings = settings_of_subject(subject);
   }
@@ -192,10 +194,11 @@ int train(int argc, char** argv) {
     if (const auto value = peek_flag(argc, argv, name)) settings.push_back({name, *value, "--" + std::string(name)});
   }
   Flags flags("train", "trains a model from a recipe, or a task on its built-in corpus");
-  std::string ignored;
-  flags.argument("RECIPE|TASK", ignored, "a .yml file, or one of translate, dates, reverse", false).options("run", run);
+  std::string named;
+  flags.argument("RECIPE|TASK", named, "a .yml file, or one of " + task_names(), false).options("run", run);
   add_groups(flags, tasks::TextConfig(settings).all());
   if (const auto code = flags.parse(argc, argv)) return *code;
+  if (named != subject) return flags.refuse("the recipe or task is wanted first: attend train " + named + " …");
   settings.resize(given);
   settings.insert(settings.end(), flags.settings().begin(), flags.settings().end());
   const tasks::TextConfig config(settings);
@@ -204,7 +207,7 @@ int train(int argc, char** argv) {
     return 0;
   }
   if (run.out.empty()) return flags.refuse("--out is wanted: the folder of the model");
-  const bool there = fs::exists(fs::path(run.out) / "config.yml");
+  const bool there = fs::exists(fs::path(run.out) / tasks::TextModel::kConfig);
   if (run.resume && !there) return flags.refuse("--resume: there is no run to go on with in " + run.out);
   if (!run.resume && subject.empty()) return flags.refuse("a recipe or a task is wanted, such as translate");
   if (there && !run.resume && !run.force) {

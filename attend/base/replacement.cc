@@ -116,13 +116,11 @@ void write_file(const fs::path& path, std::string_view bytes) {
   file.commit();
 }
 
-void require_writable(const std::filesystem::path& folder) {
+void require_writable(const fs::path& folder) {
   std::error_code problem;
-  std::filesystem::create_directories(folder, problem);
+  fs::create_directories(folder, problem);
   require(!problem, folder.native(), ": wanted a folder to write into, got: ", problem.message());
-  const std::filesystem::path probe = folder / "probe";
-  write_file(probe, "");
-  std::filesystem::remove(probe);
+  const Replacement probe(folder / "probe");  // and no commit: a file that is called so stays
 }
 
 std::string read_file(const fs::path& path, size_t most) {

@@ -6,10 +6,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <system_error>
 #include <utility>
 
 #include "attend/base/error.h"
+#include "attend/base/replacement.h"
 
 namespace attend::data {
 namespace {
@@ -17,8 +17,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kBuffer = size_t{1} << 18;  // ids, which is 1 MiB
-
-std::string system_reason(int error) { return std::generic_category().message(error); }
 
 /// 29000 → "29,000".
 std::string grouped(int64_t number) {

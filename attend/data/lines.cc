@@ -151,12 +151,12 @@ std::unique_ptr<TextBytes> unpacked(std::unique_ptr<TextBytes> bytes, const std:
   return std::make_unique<GzipBytes>(std::move(peeked));
 }
 
+}  // namespace
+
 void drop_byte_order_mark(std::string& line) {
   constexpr std::string_view kMark = "\xEF\xBB\xBF";
   if (line.starts_with(kMark)) line.erase(0, kMark.size());
 }
-
-}  // namespace
 
 LineReader::LineReader(const std::filesystem::path& path)
     : name_(path.native()), bytes_(unpacked(std::make_unique<FileBytes>(name_), name_)) {}

@@ -48,6 +48,9 @@ class LineReader {
   int64_t number_ = 0;
 };
 
+/// Of the first line of a text; LineReader does it by itself.
+void drop_byte_order_mark(std::string& line);
+
 std::vector<std::string> read_lines(const std::filesystem::path& path);
 
 }  // namespace attend::data

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <exception>
 #include <fstream>
@@ -210,7 +211,7 @@ class CaseRules {
  public:
   CaseRules() : path_((fs::temp_directory_path() / "attend-case-XXXXXX").native()) {
     const int file = ::mkstemp(path_.data());
-    require(file >= 0, path_, ": wanted a temporary file, got none");
+    if (file < 0) fail(path_, ": wanted a temporary file, got: ", system_reason(errno));
     ::close(file);
     std::string rules;
     for (const CasePair& pair : case_pairs()) {
@@ -219,7 +220,11 @@ class CaseRules {
                     static_cast<unsigned>(pair.small));
       rules += rule;
     }
-    std::ofstream(path_) << rules;
+    std::ofstream out(path_);
+    out << rules << std::flush;
+    if (out.good()) return;
+    ::unlink(path_.c_str());
+    fail(path_, ": wanted to write ", rules.size(), " bytes, got: ", system_reason(errno));
   }
   CaseRules(const CaseRules&) = delete;
   CaseRules& operator=(const CaseRules&) = delete;

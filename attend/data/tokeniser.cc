@@ -36,6 +36,10 @@ constexpr Format kFormats[] = {
 
 constexpr std::string_view kReserved[kFirstWord] = {"<pad>", "<unk>", "<s>", "</s>"};
 
+fs::path file_of(const fs::path& folder, std::string_view stem, const Format& format) {
+  return folder / (std::string(stem) + std::string(format.ending));
+}
+
 bool is_shown(int32_t id) { return id == kUnknown || id >= kFirstWord; }
 
 /// Words of `text`, and for each place in it the word there, or after it; the last one where none comes after.
@@ -121,13 +125,17 @@ std::unique_ptr<Tokeniser> load_tokeniser(const fs::path& folder, std::string_vi
   std::string endings;
   for (const Format& format : kFormats) {
     endings += (endings.empty() ? "" : ", ") + std::string(stem) + std::string(format.ending);
-    if (!fs::exists(folder / (std::string(stem) + std::string(format.ending)))) continue;
+    if (!fs::exists(file_of(folder, stem, format))) continue;
     require(found == nullptr, folder.native(), ": one vocabulary is wanted, got ", stem, found ? found->ending : "",
             " and ", stem, format.ending);
     found = &format;
   }
   require(found != nullptr, folder.native(), ": a vocabulary is wanted (", endings, "), got none of them");
-  return found->load(folder / (std::string(stem) + std::string(found->ending)));
+  return found->load(file_of(folder, stem, *found));
+}
+
+void remove_tokeniser(const fs::path& folder, std::string_view stem) {
+  for (const Format& format : kFormats) fs::remove(file_of(folder, stem, format));
 }
 
 std::vector<std::string_view> tokeniser_kinds() {

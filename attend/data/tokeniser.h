@@ -104,6 +104,9 @@ std::unique_ptr<Tokeniser> train_tokeniser(const TokeniserOptions& options, cons
 /// What save() wrote; the file's ending says which kind it is.
 std::unique_ptr<Tokeniser> load_tokeniser(const std::filesystem::path& folder, std::string_view stem);
 
+/// Removes what save() wrote, of whatever kind it is: two kinds of one stem would be refused.
+void remove_tokeniser(const std::filesystem::path& folder, std::string_view stem);
+
 /// Names of the kinds, in the order of the table.
 std::vector<std::string_view> tokeniser_kinds();
 

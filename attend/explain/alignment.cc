@@ -27,6 +27,8 @@ class MemorySink : public Sink {
     for (size_t b = 0; b < sums_.size(); ++b) add(b, observation);
   }
 
+  bool told() const { return !seen_.empty() && seen_[0] > 0; }
+
   std::vector<Tensor> means() {
     for (size_t b = 0; b < sums_.size(); ++b) {
       require(seen_[b] > 0 || sums_[b].size() == 0,
@@ -62,6 +64,12 @@ class MemorySink : public Sink {
   std::vector<int64_t> seen_;
 };
 
+void look(const models::Model& model, const data::Batch& batch, MemorySink& sink) {
+  const TapePause pause;
+  const Observing observing(sink);
+  (void)model.loss(batch, nullptr);
+}
+
 void require_words(const char* side, std::span<const int32_t> word_of, int64_t words) {
   for (const int32_t word : word_of) {
     require(word < words, "word_weights: ", side, " words below ", words, " are wanted, got ", word);
@@ -70,13 +78,17 @@ void require_words(const char* side, std::span<const int32_t> word_of, int64_t w
 
 }  // namespace
 
-std::vector<Tensor> memory_weights(const models::Model& model, const data::Batch& batch) {
-  const TapePause pause;
+bool attends_to_source(const models::Model& model) {
+  const std::vector<std::vector<int32_t>> any_word{{data::kUnknown}};
+  const data::Batch batch{data::Sequences(any_word), data::Sequences(any_word)};
   MemorySink sink(batch);
-  {
-    const Observing observing(sink);
-    (void)model.loss(batch, nullptr);
-  }
+  look(model, batch, sink);
+  return sink.told();
+}
+
+std::vector<Tensor> memory_weights(const models::Model& model, const data::Batch& batch) {
+  MemorySink sink(batch);
+  look(model, batch, sink);
   return sink.means();
 }
 

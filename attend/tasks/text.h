@@ -47,7 +47,7 @@ struct TextOptions {
 
   template <class Visit>
   void fields(Visit&& visit) {
-    visit("task", task, "translate, dates or reverse");
+    visit("task", task, "one of those that `attend list tasks` names");
     visit("source", source, "files of sentences, plain or .gz; line i goes with line i of target");
     visit("target", target, "files of their answers");
     visit("tsv", tsv, "files of \"source<tab>target\" lines");
@@ -56,7 +56,7 @@ struct TextOptions {
     visit("valid_tsv", valid_tsv, "both in one");
     visit("held_out", held_out,
           "share of the pairs to validate with, where no validation files are named (at most 2,000)");
-    visit("corpus", corpus, "a built-in corpus in place of files: hindi, dates or reverse");
+    visit("corpus", corpus, "a built-in corpus in place of files (`attend list tasks` names them)");
     visit("filter", filter, "");
     visit("tokeniser", tokeniser, "");
     visit("batch", batch, "");

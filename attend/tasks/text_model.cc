@@ -134,7 +134,10 @@ void TextModel::save(const fs::path& folder) const {
   write_file(folder / kConfig, print_recipe(config_.all(), true));
 }
 
-void TextModel::forget(const fs::path& folder) { fs::remove(folder / kConfig); }
+void TextModel::forget(const fs::path& folder) {
+  fs::remove(folder / kConfig);
+  for (const char* side : {"source", "target"}) data::remove_tokeniser(folder, side);
+}
 
 int64_t TextModel::longest() const { return config_.options.filter.longest; }
 

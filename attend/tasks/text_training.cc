@@ -48,7 +48,7 @@ class PairStream {
     }
     data::Pair read;
     if (!reader_->next(read)) return false;
-    pair.links = read.links.empty() ? data::Links{} : data::parse_links(reader_->where(), read.links);
+    pair.links.clear();  // nobody asks for those of files; and a third column may hold anything
     pair.source = std::move(read.source), pair.target = std::move(read.target);
     return true;
   }
@@ -74,26 +74,18 @@ class Corpus {
       PairStream stream(valid_files(options));
       for (TextPair pair; stream.next(pair);) valid_.push_back(pair);
     }
-    holds_out_ = valid_.empty();
     rewind();
-    if (!holds_out_) return;
-    for (TextPair pair; next(pair);) continue;
-    require(!valid_.empty(),
-            "train: no pairs to validate with; name validation files, or hold out a larger share than ",
-            options.held_out);
-    rewind();
+    if (valid_.empty()) hold_out();
   }
 
   void rewind() {
     stream_.emplace(options_.corpus.empty() ? PairStream(training_files(options_)) : PairStream(made_));
     draws_ = Random(static_cast<uint64_t>(options_.train.seed)).named("held out");
-    held_ = 0;
   }
 
   bool next(TextPair& pair) {
     while (stream_->next(pair)) {
-      if (!holds_out_ || held_ == kMostHeldOut || draws_.uniform53() >= options_.held_out) return true;
-      if (static_cast<int64_t>(valid_.size()) == held_++) valid_.push_back(pair);
+      if (draws_.uniform53() >= held_below_) return true;
     }
     return false;
   }
@@ -101,12 +93,41 @@ class Corpus {
   std::vector<TextPair>& valid() { return valid_; }
 
  private:
+  struct Drawn {
+    double draw;
+    int64_t number;
+    TextPair pair;
+  };
+
+  /// Those with the least of the numbers that are drawn for all pairs, so that they come from the whole corpus; at least one.
+  void hold_out() {
+    std::vector<Drawn> least;  // a heap, the greatest in front: those held out, and the next one
+    int64_t count = 0;
+    for (TextPair pair; stream_->next(pair); ++count) {
+      const double draw = draws_.uniform53();
+      const bool full = static_cast<int64_t>(least.size()) > kMostHeldOut;
+      if (full && draw >= least.front().draw) continue;
+      if (full) std::ranges::pop_heap(least, {}, &Drawn::draw), least.pop_back();
+      least.push_back({draw, count, pair});
+      std::ranges::push_heap(least, {}, &Drawn::draw);
+    }
+    const int64_t share = static_cast<int64_t>(options_.held_out * static_cast<double>(count));
+    const int64_t wanted = options_.held_out > 0 ? std::min(count - 1, std::clamp<int64_t>(share, 1, kMostHeldOut)) : 0;
+    require(wanted > 0, "train: no pairs to validate with; name validation files, or hold out a larger share than ",
+            options_.held_out, " of more than ", count);
+    std::ranges::sort(least, {}, &Drawn::draw);
+    held_below_ = least[static_cast<size_t>(wanted)].draw;
+    least.resize(static_cast<size_t>(wanted));
+    std::ranges::sort(least, {}, &Drawn::number);
+    for (Drawn& one : least) valid_.push_back(std::move(one.pair));
+    rewind();
+  }
+
   const TextOptions& options_;
-  bool holds_out_ = false;
   std::vector<TextPair> made_, valid_;
   std::optional<PairStream> stream_;
   Random draws_;
-  int64_t held_ = 0;
+  double held_below_ = 0;  // pairs that draw less are held out
 };
 
 /// Refuses a score that validations will not have: now, not after the first epoch.
@@ -251,7 +272,7 @@ train::Validation TextTraining::validate(const models::Model& model) const {
   }
   AnswerOptions greedy;
   greedy.search = model_->config().options.search;
-  greedy.search.beam = greedy.search.n_best = 1;
+  greedy.search.beam = greedy.search.n_best = 1, greedy.search.sample = false;
   for (const std::vector<Answer>& answers : model_->answer(sources, greedy)) outputs.push_back(answers.at(0).text);
   if (outputs.empty()) return result;
   result.scores = {{"bleu", train::bleu(outputs, references).score},

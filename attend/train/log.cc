@@ -3,9 +3,27 @@
 #include <cmath>
 
 namespace attend::train {
+namespace {
 
-Log::Log(const std::filesystem::path& folder, std::optional<int64_t> resumed_at)
-    : lines_(folder / "log.jsonl", resumed_at), curves_(folder / "tensorboard", resumed_at) {}
+namespace fs = std::filesystem;
+
+/// Where curves go; a new run has none of an earlier one beside its own.
+fs::path curves_in(const fs::path& folder, bool resumed) {
+  const fs::path curves = folder / "tensorboard";
+  if (resumed || !fs::exists(curves)) return curves;
+  std::vector<fs::path> old;
+  for (const auto& entry : fs::directory_iterator(curves)) {
+    const std::string name = entry.path().filename();
+    if (name.starts_with("events.out.tfevents.") && name.ends_with(".attend")) old.push_back(entry.path());
+  }
+  for (const fs::path& path : old) fs::remove(path);
+  return curves;
+}
+
+}  // namespace
+
+Log::Log(const fs::path& folder, std::optional<int64_t> resumed_at)
+    : lines_(folder / "log.jsonl", resumed_at), curves_(curves_in(folder, resumed_at.has_value()), resumed_at) {}
 
 void Log::stepped(const StepReport& r) {
   const double speed = r.seconds > 0 ? static_cast<double>(r.tokens) / r.seconds : 0;

@@ -88,6 +88,14 @@ struct Trainer::Place {
     number("norm", norm), number("best_step", best_step);
     number("best_score", best_score), number("worse", worse);
   }
+
+  /// A file may say anything; what is counted with is checked.
+  void check(const std::string& where) const {
+    for (const double count : {step, epoch, batch, random, best_step + 1, worse}) {
+      require(count >= 0 && count == std::floor(count) && count < 0x1p53, where, ": wanted the counts of a run, got ",
+              count, "; it is damaged");
+    }
+  }
 };
 
 Trainer::Trainer(models::Model& model, BatchSource batches, Validate validate, TrainerOptions options, fs::path folder)
@@ -137,6 +145,7 @@ fs::path Trainer::kept(int64_t step) const {
 /// Oldest first.
 std::vector<fs::path> Trainer::kept_files() const {
   std::vector<fs::path> files;
+  if (!fs::exists(folder_ / "average")) return files;
   for (const auto& entry : fs::directory_iterator(folder_ / "average")) {
     if (entry.path().extension() == ".safetensors") files.push_back(entry.path());
   }
@@ -228,6 +237,11 @@ void Trainer::resume() {
   optimiser_->state([&](const std::string& name, Tensor& value) { value = file.read(name); }, number);
   schedule_->state(number);
   place_->visit(number);
+  place_->check(path.string());
+  const int64_t count = batches_.count(static_cast<int64_t>(place_->epoch));
+  require(place_->batch < static_cast<double>(count), path.string(), ": the next batch of epoch ", place_->epoch,
+          " would be number ", place_->batch + 1, ", but there are ", count,
+          " now; go on with the pairs and the options of batch that the run began with");
   training_.random.seek(static_cast<uint64_t>(place_->random));
 }
 

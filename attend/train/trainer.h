@@ -58,7 +58,7 @@ struct TrainerOptions {
     visit("best_by", best_by, "what decides which weights are the best: loss, or a score of the task such as bleu");
     visit("average", average, "in the end, try the mean of the weights of the last k validations; 0: do not");
     visit("save_minutes", save_minutes, "longest time between checkpoints; there is one at each validation, too");
-    visit("seed", seed, "of weights, order and dropout");
+    visit("seed", seed, "of weights, dropout, held-out pairs and built-in corpora; batch.seed is that of the order");
   }
 };
 

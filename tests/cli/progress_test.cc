@@ -7,8 +7,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdlib>
+#include <thread>
 
 #include "cli/terminal.h"
 
@@ -60,6 +62,19 @@ TEST(Progress, ElsewhereThanOnATerminalItIsPlainLinesNowAndThen) {
 TEST(Progress, WithoutATotalItCounts) {
   const std::string text = written([](std::FILE* out) { Progress("reading", 0, out).finish(1234, "3.0k lines/s"); });
   EXPECT_EQ(text, "reading 1234  3.0k lines/s  0:00\n");
+}
+
+TEST(Progress, WhatWasDoneBeforeTellsNothingOfTheTimeLeft) {
+  const std::string text = written([](std::FILE* out) {
+    Progress bar("x", 1'000'000, out, 500'000);
+    bar.finish(500'000, "");
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    bar.finish(500'001, "");
+  });
+  const size_t second = text.find('\n') + 1;
+  EXPECT_TRUE(has(text.substr(0, second), " 50 %\n")) << text;
+  EXPECT_TRUE(has(text.substr(second), "ETA ")) << text;
+  EXPECT_FALSE(has(text.substr(second), "ETA 0:")) << "20 ms for one, and half a million are left: " << text;
 }
 
 /// A terminal of so many columns; what is written to it is read back.

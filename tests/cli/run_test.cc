@@ -42,6 +42,11 @@ TEST_F(Run, OneLineInOneLineOut) {
   EXPECT_NE(one, "\n");
   EXPECT_EQ(run("a b\n\n  \nc d\n").output, one + "\n\n" + other);
   EXPECT_EQ(run("a b\nc d").output, one + other) << "the last line without its end";
+  EXPECT_EQ(run("\xEF\xBB\xBF"
+                "a b\n")
+                .output,
+            one)
+      << "a byte order mark";
   EXPECT_EQ(run("a b\r\n\r\nc d\r\n").output, one + "\n" + other) << "as Windows ends lines";
   EXPECT_EQ(run("").output, "");
   EXPECT_EQ(run("\n").output, "\n");
@@ -49,6 +54,33 @@ TEST_F(Run, OneLineInOneLineOut) {
   for (int i = 0; i < 300; ++i) many += i % 3 ? "a b\n" : "c d\n", answers += i % 3 ? one : other;
   EXPECT_EQ(run(many).output, answers) << "more than one batch";
   EXPECT_EQ(run(many, "--batch 7").output, answers);
+}
+
+TEST_F(Run, LinesBeforeABadOneAreAnswered) {
+  const std::string good = run("a b\n").output;
+  const Result result = run("a b\na \xff\nc d\n");
+  EXPECT_EQ(result.code, 1);
+  EXPECT_TRUE(result.output.starts_with(good)) << result.output;
+  EXPECT_TRUE(has(result.output, "standard input:2")) << result.output;
+}
+
+TEST_F(Run, WhatIsReadIsNotWrittenOver) {
+  const std::string file = in_quotes(folder_->file("lines", "a b\n"));
+  for (const std::string& flags : {"--input " + file + " --output " + file, "--input " + file + " --alignments " + file,
+                                   "--output " + file + " --alignments " + file}) {
+    EXPECT_EQ(run("a b\n", flags).code, 2) << flags;
+  }
+  EXPECT_EQ(folder_->bytes("lines"), "a b\n");
+  EXPECT_EQ(run("a b\n", "--output /dev/null --alignments /dev/null").code, 0);
+}
+
+TEST_F(Run, FlagsMayComeBeforeTheFolder) {
+  const fs::path file = folder_->file("input", "a b\nc d\n");
+  const auto scored = [&](const std::string& arguments) {
+    return attend_with("run " + arguments + " < " + in_quotes(file) + " 2>&1").output;
+  };
+  EXPECT_EQ(scored("--scores " + in_quotes(model())), scored(in_quotes(model()) + " --scores"));
+  EXPECT_EQ(scored("--scores --beam 2 " + in_quotes(model())), scored(in_quotes(model()) + " --scores --beam 2"));
 }
 
 TEST_F(Run, FilesInPlaceOfPipes) {

@@ -77,6 +77,16 @@ TEST_F(TrainSlow, ARecipeIsTrainedAndTheModelNotOverwritten) {
   EXPECT_EQ(folder_.bytes("model/weights.safetensors"), weights);
   EXPECT_EQ(train(recipe() + " --force --train.seed 2").code, 0);
   EXPECT_NE(folder_.bytes("model/weights.safetensors"), weights);
+  EXPECT_EQ(train(recipe() + " --force --tokeniser.kind characters").code, 0);
+  EXPECT_EQ(attend_with("run " + in_quotes(out()) + " 2>&1", "echo a |").code, 0) << "no vocabulary of before is left";
+}
+
+TEST_F(TrainSlow, FurtherColumnsAreNotRead) {
+  std::string with_licence;
+  for (const char c : small_corpus()) with_licence += c == '\n' ? "\tCC-BY 2.0 (France)\n" : std::string(1, c);
+  tsv_ = folder_.file("licensed.tsv", with_licence);
+  const Result trained = train(recipe(5));
+  EXPECT_EQ(trained.code, 0) << trained.output;
 }
 
 TEST_F(Train, AFolderOfATasksNameIsNotInItsWay) {
@@ -122,6 +132,9 @@ TEST_F(TrainSlow, ResumedItGoesOnWithItsOwnOptions) {
   for (const char* flags : {"--resume", "--resume=true", "--resume true"}) {
     EXPECT_EQ(train(flags).code, 0) << flags << ": nothing is left to do, which is no error";
   }
+  fs::remove(out() / "result.json");
+  EXPECT_EQ(train("--resume").code, 0) << "killed between its last step and its end";
+  EXPECT_TRUE(fs::exists(out() / "result.json"));
   expect_refused(train("--resume", "none"), {"--resume", "no run"});
 }
 
@@ -181,6 +194,7 @@ TEST_F(Train, MistakesInWhatIsAskedForAreOneLine) {
   expect_refused(train("revers"), {"\"revers\"", "reverse"});
   expect_refused(train("none.yml"), {"none.yml"});
   expect_refused(train(""), {"recipe or a task"});
+  expect_refused(train("--threads 1 reverse"), {"first", "attend train reverse"});
   expect_refused(attend_with("train reverse 2>&1"), {"--out"});
   expect_refused(attend_with("train reverse --out 2>&1"), {"--out"});
   expect_nothing_written();

@@ -52,6 +52,12 @@ void expect_near(const Tensor& got, const Tensor& wanted, const std::string& wha
   for (size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got.data()[i], wanted.data()[i], kTolerance) << what;
 }
 
+TEST(MemoryWeights, AreThoseOfModelsThatAttend) {
+  for (const Variant& variant : attending()) EXPECT_TRUE(attends_to_source(*make(variant))) << variant.model;
+  const Settings fixed{{"embedding", "6"}, {"hidden", "8"}, {"decoder.input", "every_step"}};
+  EXPECT_FALSE(attends_to_source(*make({"recurrent", fixed})));
+}
+
 TEST(MemoryWeights, RowsSumToOne) {
   for (const Variant& variant : attending()) {
     const std::vector<Tensor> weights = memory_weights(*make(variant), all());

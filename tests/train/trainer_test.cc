@@ -139,7 +139,7 @@ TEST_P(ResumedSlow, TakesTheSameStepsToTheLastBit) {
     ASSERT_LT(all.reports.at(2).rate, GetParam().options.rate) << "there is something to remember";
   }
   for (const int64_t stop : {37, 60, 100}) {  // within an epoch and between reports; at a validation; at half
-    if (stop >= whole.step) continue;  // patience came to its end before
+    if (stop >= whole.step) continue;         // patience came to its end before
     const test::TestFolder folder;
     Recorder recorder;
     recorder.stop_after = stop;
@@ -388,6 +388,22 @@ TEST(Trainer, AFolderThatCannotBeWrittenIsRefused) {
   fs::permissions(folder.path() / "new", fs::perms::owner_read | fs::perms::owner_exec);
   EXPECT_NE(message(folder.path() / "new"), "");
   fs::permissions(folder.path() / "new", fs::perms::owner_all);
+}
+
+TEST(Trainer, ACheckpointBehindTheLastBatchIsRefused) {
+  const test::TestFolder folder;
+  const auto model = make();
+  Trainer trainer(*model, made_batches(), by_loss, options_of(50), folder.path());
+  Recorder recorder;
+  recorder.stop_after = kEpoch - 2;
+  run(trainer, recorder);
+  BatchSource fewer = made_batches();
+  fewer.count = [](int64_t) { return kEpoch - 2; };
+  const std::string message =
+      message_of([&] { Trainer(*model, fewer, by_loss, options_of(50), folder.path()).resume(); });
+  for (const char* part : {"checkpoint.safetensors", "epoch 0", "number 6", "there are 5"}) {
+    EXPECT_NE(message.find(part), std::string::npos) << part << " in: " << message;
+  }
 }
 
 TEST(Trainer, ACheckpointOfAnotherRunIsRefused) {
