@@ -135,7 +135,12 @@ std::unique_ptr<Tokeniser> load_tokeniser(const fs::path& folder, std::string_vi
 }
 
 void remove_tokeniser(const fs::path& folder, std::string_view stem) {
-  for (const Format& format : kFormats) fs::remove(file_of(folder, stem, format));
+  for (const Format& format : kFormats) {
+    const fs::path file = file_of(folder, stem, format);
+    std::error_code problem;
+    fs::remove(file, problem);
+    require(!problem, file.native(), ": wanted to remove it, got: ", problem.message());
+  }
 }
 
 std::vector<std::string_view> tokeniser_kinds() {
