@@ -1,4 +1,6 @@
 // `attend train`: from a recipe, or a task's name, to a trained model in a folder.
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 #include <csignal>
@@ -28,10 +30,12 @@ constexpr const char* kResult = "result.json";
 
 volatile std::sig_atomic_t interrupted = 0;
 
-/// The first Ctrl-C asks for an end; the second one ends at once, which leaves the last checkpoint.
-void interrupt(int) {
-  interrupted = 1;
-  std::signal(SIGINT, SIG_DFL);
+/// The first Ctrl-C (or SIGTERM) asks for an end; the second one ends at once, which leaves the last checkpoint.
+void interrupt(int signal) {
+  constexpr std::string_view kSaid = "\nstopping after this step or validation (again: at once) …\n";
+  interrupted = signal;
+  std::signal(signal, SIG_DFL);
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, kSaid.data(), kSaid.size());
 }
 
 struct RunOptions {
@@ -158,7 +162,9 @@ bool finished(const std::string& out) { return fs::exists(fs::path(out) / kResul
 int train_in(const tasks::TextConfig& config, const std::string& out, bool resume) {
   tasks::TextTraining run(config, out, resume, [](const std::string& what) { std::cerr << what << " …\n"; });
   std::cerr << run.filtered().text() << "; vocabulary " << run.model().source().size() << " → "
-            << run.model().target().size() << "; " << run.valid().size() << " validation pairs\n";
+            << run.model().target().size() << "; " << run.valid().size() << " validation pairs";
+  if (run.valid_left_out() > 0) std::cerr << " (" << run.valid_left_out() << " too long or empty: in no loss)";
+  std::cerr << '\n';
   if (run.trainer().step() >= run.trainer().steps() && finished(out)) {  // else it was stopped before the average
     std::cerr << out << " has taken all of its " << run.trainer().steps()
               << " steps; to go on, ask for more: --train.epochs or --train.steps\n";
@@ -167,14 +173,14 @@ int train_in(const tasks::TextConfig& config, const std::string& out, bool resum
   Bar bar(run.trainer().step(), run.trainer().steps());
   train::Log log(out, resume ? std::optional(run.trainer().step()) : std::nullopt);
   fs::remove(fs::path(out) / kResult);
-  std::signal(SIGINT, interrupt);
+  for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, interrupt);
   train::Watcher* const watchers[] = {&bar, &log};
   const train::TrainResult result = run.trainer().run(watchers);
-  std::signal(SIGINT, SIG_DFL);  // the demo goes on, and nobody asks there
+  for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, SIG_DFL);  // the demo goes on, and nobody asks there
   bar.finish();
   write_result(result, run, out);
   say_result(result, out);
-  return result.outcome == train::Outcome::interrupted ? 130 : 0;
+  return result.outcome == train::Outcome::interrupted ? 128 + interrupted : 0;
 }
 
 int train(int argc, char** argv) {

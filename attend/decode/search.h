@@ -24,7 +24,7 @@ struct SearchOptions {
   int64_t top_k = 0;
   double top_p = 1;
   int64_t seed = 0;
-  int64_t first_sentence = 0;
+  int64_t first_sentence = 0;  // sampling: number of the first sentence of this batch; for programs, no option
 
   template <class Visit>
   void fields(Visit&& visit) {
@@ -42,7 +42,6 @@ struct SearchOptions {
     visit("top_k", top_k, "sampling: only from the k likeliest; 0: all");
     visit("top_p", top_p, "sampling: only from the likeliest that together have this probability");
     visit("seed", seed, "sampling: of the random numbers");
-    visit("first_sentence", first_sentence, "sampling: number of the first sentence of this batch");
   }
 };
 

@@ -169,6 +169,8 @@ class TextTraining {
   const data::FilterReport& filtered() const { return filtered_; }
   int64_t pairs() const { return filtered_.kept; }
   const std::vector<TextPair>& valid() const { return valid_; }
+  /// Validation pairs that count in no loss: they have an empty side, or more tokens than the filter allows.
+  int64_t valid_left_out() const { return valid_left_out_; }
 
  private:
   void encode_valid();
@@ -179,6 +181,7 @@ class TextTraining {
   data::FilterReport filtered_;
   std::vector<TextPair> valid_;
   std::vector<data::Batch> valid_batches_;
+  int64_t valid_left_out_ = 0;
   mutable size_t samples_ = 0;
   std::unique_ptr<data::Batches> batches_;
   std::unique_ptr<train::Trainer> trainer_;

@@ -8,17 +8,26 @@ namespace attend::tasks {
 namespace {
 
 constexpr std::string_view kModelName = "model.name";
-constexpr int64_t kLongestInCharacters =
-    500;  // where a filter for subwords would leave out a tenth of ordinary sentences
+/// Where a filter for subwords would leave out a tenth of ordinary sentences.
+constexpr int64_t kLongestInCharacters = 500;
 
 std::string value_or(const SettingList& settings, std::string_view name, std::string otherwise) {
   const Setting* found = find_setting(settings, name);
   return found ? found->value : std::move(otherwise);
 }
 
+/// The task that was asked for; the one whose corpus it is, where a built-in corpus was.
+const TaskRow& task_of(const SettingList& asked) {
+  const std::string corpus = value_or(asked, "corpus", "");
+  for (const TaskRow& row : tasks()) {
+    if (row.corpus == corpus) return row;
+  }
+  return row_named("task", tasks(), value_or(asked, "task", TextOptions{}.task));
+}
+
 /// What the task wants where it is trained on its own corpus, before what was asked for.
 SettingList with_task_defaults(const SettingList& asked) {
-  const TaskRow& task = row_named("task", tasks(), value_or(asked, "task", TextOptions{}.task));
+  const TaskRow& task = task_of(asked);
   const bool files = std::ranges::any_of(
       asked, [](const Setting& s) { return s.name == "source" || s.name == "target" || s.name == "tsv"; });
   if (files) return asked;

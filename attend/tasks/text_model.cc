@@ -19,8 +19,8 @@ bool ends_clause(const std::string& word) {
   return !word.empty() && std::string_view(".,;:!?").find(word.back()) != std::string_view::npos;
 }
 
-/// Where to cut words whose tokens begin at `begins` so that the first part has at most `longest` tokens: after the last
-/// word that ends a clause if that is not in the first half, else after the last word that fits; after one in any case.
+/// After how many of these words to cut so that the part before has at most `longest` tokens: after the last word that ends
+/// a clause if that is not in the first half, else after the last word that fits; after one in any case.
 size_t cut_after(std::span<const std::string> words, std::span<const int64_t> tokens, int64_t longest) {
   size_t fits = 0, clause = 0;
   for (int64_t sum = 0; fits < words.size() && (sum += tokens[fits]) <= longest; ++fits) {
@@ -29,48 +29,74 @@ size_t cut_after(std::span<const std::string> words, std::span<const int64_t> to
   return std::max<size_t>(1, clause > 0 ? clause : fits);
 }
 
+/// A part of a line; its first word may go on from the last one of the part before.
+struct Part {
+  std::string text;
+  bool continues = false;
+};
+
+/// A word that is too long in itself (a text without spaces), by halves between characters.
+void split_word(const data::Tokeniser& tokeniser, std::string_view word, int64_t longest, bool continues,
+                std::vector<Part>& parts) {
+  size_t middle = word.size() / 2;
+  while (middle > 0 && (static_cast<unsigned char>(word[middle]) & 0xC0) == 0x80) --middle;  // not within a character
+  if (middle == 0 || static_cast<int64_t>(tokeniser.encode(word).size()) <= longest) {
+    parts.push_back({std::string(word), continues});
+    return;
+  }
+  split_word(tokeniser, word.substr(0, middle), longest, continues, parts);
+  split_word(tokeniser, word.substr(middle), longest, true, parts);
+}
+
 /// A line in parts that the model can take.
-std::vector<std::string> split_line(const data::Tokeniser& tokeniser, const std::string& line, int64_t longest) {
+std::vector<Part> split_line(const data::Tokeniser& tokeniser, const std::string& line, int64_t longest) {
   const data::TokenisedWords whole = tokeniser.tokenise(line);
-  if (longest <= 0 || static_cast<int64_t>(whole.ids.size()) <= longest) return {line};
+  if (longest <= 0 || static_cast<int64_t>(whole.ids.size()) <= longest) return {{line}};
   std::vector<int64_t> tokens(whole.words.size(), 0);
   for (const int32_t word : whole.word_of) {
     if (word >= 0) ++tokens[static_cast<size_t>(word)];
   }
-  std::vector<std::string> parts;
+  std::vector<Part> parts;
   for (size_t at = 0; at < whole.words.size();) {
     const std::span words = std::span(whole.words).subspan(at);
     const size_t count = cut_after(words, std::span(tokens).subspan(at), longest);
-    parts.push_back(joined(words.first(count)));
+    if (count == 1) {
+      split_word(tokeniser, words[0], longest, false, parts);
+    } else {
+      parts.push_back({joined(words.first(count))});
+    }
     at += count;
   }
   return parts;
 }
 
-/// Block by block along the diagonal: answers to the parts of one line as one answer.
-void append_answer(Answer& whole, Answer part) {
-  const int64_t rows = static_cast<int64_t>(whole.target.size()), columns = static_cast<int64_t>(whole.source.size());
+/// Two matrices along the diagonal; the first column of `b` is the last one of `a` where they share it.
+Tensor along_diagonal(const Tensor& a, const Tensor& b, bool share) {
+  const int64_t rows = a.dim(0), columns = a.dim(1), begin = columns - (share ? 1 : 0), wide = begin + b.dim(1);
+  Tensor both = Tensor::zeros({rows + b.dim(0), wide});
+  for (int64_t r = 0; r < rows; ++r) std::copy_n(a.data() + r * columns, columns, both.data() + r * wide);
+  for (int64_t r = 0; r < b.dim(0); ++r) {
+    std::copy_n(b.data() + r * b.dim(1), b.dim(1), both.data() + (rows + r) * wide + begin);
+  }
+  return both;
+}
+
+/// Answers to the parts of one line as one answer.
+void append_answer(Answer& whole, Answer part, bool continues) {
+  const bool share = continues && !whole.source.empty() && !part.source.empty();
+  const size_t columns = whole.source.size() - (share ? 1 : 0), rows = whole.target.size();
   for (data::Link& link : part.links) {
     link.source += static_cast<int32_t>(columns), link.target += static_cast<int32_t>(rows);
   }
   whole.links.insert(whole.links.end(), part.links.begin(), part.links.end());
-  if (part.weights.defined()) {
-    const int64_t more_rows = part.weights.dim(0), more = part.weights.dim(1), wide = columns + more;
-    Tensor both = Tensor::zeros({rows + more_rows, wide});
-    for (int64_t r = 0; r < rows; ++r) {
-      std::copy_n(whole.weights.data() + r * columns, columns, both.data() + r * wide);
-    }
-    for (int64_t r = 0; r < more_rows; ++r) {
-      std::copy_n(part.weights.data() + r * more, more, both.data() + (rows + r) * wide + columns);
-    }
-    whole.weights = both;
-  }
+  if (part.weights.defined()) whole.weights = along_diagonal(whole.weights, part.weights, share);
   whole.text += (whole.text.empty() || part.text.empty() ? "" : " ") + part.text;
   whole.score += part.score, whole.log_probability += part.log_probability;
   whole.ended = whole.ended && part.ended;
   whole.parts += part.parts;
-  std::ranges::move(part.source, std::back_inserter(whole.source));
-  std::ranges::move(part.target, std::back_inserter(whole.target));
+  if (share) whole.source.back() += part.source.front();
+  whole.source.insert(whole.source.end(), part.source.begin() + (share ? 1 : 0), part.source.end());
+  whole.target.insert(whole.target.end(), part.target.begin(), part.target.end());
 }
 
 Settings model_settings(const TextConfig& config, int64_t source, int64_t target) {
@@ -92,6 +118,7 @@ std::string joined(std::span<const std::string> words) {
 struct TextModel::Piece {
   size_t line = 0;
   int64_t part = 0;
+  bool continues = false;  // its first word is the last one of the part before
   data::TokenisedWords source;
   std::vector<int32_t> prefix;
 
@@ -139,7 +166,16 @@ void TextModel::forget(const fs::path& folder) {
   for (const char* side : {"source", "target"}) data::remove_tokeniser(folder, side);
 }
 
-int64_t TextModel::longest() const { return config_.options.filter.longest; }
+int64_t TextModel::longest() const {
+  const auto option = [&](std::string_view name) {
+    const auto found = std::ranges::find(config_.model_options, name, &OptionInfo::name);
+    return found == config_.model_options.end() ? std::string() : found->value;
+  };
+  const int64_t seen = config_.options.filter.longest;
+  if (option("model.positions") != "learned") return seen;
+  const int64_t learned = std::stoll(option("model.longest"));
+  return seen > 0 ? std::min(seen, learned) : learned;
+}
 
 std::vector<TextModel::Piece> TextModel::pieces(std::span<const std::string> lines,
                                                 std::span<const std::string> prefixes) const {
@@ -147,9 +183,9 @@ std::vector<TextModel::Piece> TextModel::pieces(std::span<const std::string> lin
           lines.size(), ", got ", prefixes.size());
   std::vector<Piece> all;
   for (size_t l = 0; l < lines.size(); ++l) {
-    for (const std::string& part : split_line(*source_, lines[l], longest())) {
+    for (const Part& part : split_line(*source_, lines[l], longest())) {
       const bool first = all.empty() || all.back().line != l;
-      Piece piece{l, first ? 0 : all.back().part + 1, source_->tokenise(part), {}};
+      Piece piece{l, first ? 0 : all.back().part + 1, part.continues, source_->tokenise(part.text), {}};
       if (!prefixes.empty() && first) piece.prefix = target_->encode(prefixes[l]);
       all.push_back(std::move(piece));
     }
@@ -157,20 +193,35 @@ std::vector<TextModel::Piece> TextModel::pieces(std::span<const std::string> lin
   return all;
 }
 
-/// Word alignments of every answer of a batch, and what replaces its unknown words.
+/// Word alignments of every answer of a batch, and what replaces its unknown words; in groups of like size, as each makes
+/// logits for all of its target tokens.
 void TextModel::align(std::span<const Piece* const> batch, const std::vector<std::vector<decode::Hypothesis>>& found,
                       const AnswerOptions& options, std::vector<std::vector<Answer>>& answers) const {
-  std::vector<std::vector<int32_t>> sources, targets;
+  struct Row {
+    const data::TokenisedWords* source;
+    const std::vector<int32_t>* target;
+    Answer* answer;
+  };
+  std::vector<Row> rows;
   for (size_t b = 0; b < batch.size(); ++b) {
-    for (const decode::Hypothesis& one : found[b])
-      sources.push_back(batch[b]->source.ids), targets.push_back(one.tokens);
+    for (size_t k = 0; k < found[b].size(); ++k) {
+      rows.push_back({&batch[b]->source, &found[b][k].tokens, &answers[b][k]});
+    }
   }
-  const std::vector<Tensor> weights =
-      explain::memory_weights(*model_, {data::Sequences(sources), data::Sequences(targets)});
-  size_t at = 0;
-  for (size_t b = 0; b < batch.size(); ++b) {
-    for (size_t k = 0; k < found[b].size(); ++k, ++at)
-      align_one(batch[b]->source, targets[at], weights[at], options, answers[b][k]);
+  for (size_t at = 0; at < rows.size();) {
+    std::vector<std::vector<int32_t>> sources, targets;
+    size_t longest = 1, end = at;
+    for (; end < rows.size(); ++end) {
+      longest = std::max({longest, rows[end].source->ids.size(), rows[end].target->size()});
+      if (end > at && static_cast<int64_t>(longest * (end - at + 1)) > kBatchTokens) break;
+      sources.push_back(rows[end].source->ids), targets.push_back(*rows[end].target);
+    }
+    const std::vector<Tensor> weights =
+        explain::memory_weights(*model_, {data::Sequences(sources), data::Sequences(targets)});
+    for (size_t i = at; i < end; ++i) {
+      align_one(*rows[i].source, *rows[i].target, weights[i - at], options, *rows[i].answer);
+    }
+    at = end;
   }
 }
 
@@ -256,7 +307,7 @@ std::vector<std::vector<Answer>> TextModel::by_line(const std::vector<Piece>& al
       continue;
     }
     line.resize(std::min(line.size(), found[p].size()));
-    for (size_t k = 0; k < line.size(); ++k) append_answer(line[k], std::move(found[p][k]));
+    for (size_t k = 0; k < line.size(); ++k) append_answer(line[k], std::move(found[p][k]), all[p].continues);
   }
   return answers;
 }

@@ -185,6 +185,7 @@ TextTraining::TextTraining(const TextConfig& config, fs::path folder, bool resum
   const TextOptions& options = config.options;
   TextModel::try_model(config);
   check_best_by(options);
+  require(options.valid_sentences >= 0, "valid_sentences: at least 0 is wanted, got ", options.valid_sentences);
   prepared("reading the pairs");
   Corpus corpus(options);  // before the folder is made: a wrong file name leaves none
   require_writable(folder);
@@ -237,6 +238,7 @@ void TextTraining::encode_valid() {
     const bool fits = longest == 0 || static_cast<int64_t>(std::max(one.source.size(), one.target.size())) <= longest;
     if (!one.source.empty() && !one.target.empty() && fits) all.push_back(std::move(one));
   }
+  valid_left_out_ = static_cast<int64_t>(valid_.size() - all.size());
   require(!all.empty(), "train: none of the ", valid_.size(), " validation pairs has text on both sides and at most ",
           model_->config().options.filter.longest, " tokens");
   std::ranges::stable_sort(all, {}, [](const Encoded& one) { return one.source.size() + one.target.size(); });

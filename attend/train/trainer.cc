@@ -195,10 +195,9 @@ void Trainer::update() {
     loss += share * static_cast<double>(objective.item());
   }
   const double rate = schedule_->rate(step() + 1), norm = gradient_norm(optimiser_->parameters());
-  require(
-      std::isfinite(loss) && std::isfinite(norm), "train: step ", step() + 1, ": the ",
-      std::isfinite(loss) ? "gradient" : "loss", " is not finite (learning rate ", rate,
-      "); lower train.rate, raise train.warmup or lower train.clip, and go on from the last checkpoint with --resume");
+  require(std::isfinite(loss) && std::isfinite(norm), "train: step ", step() + 1, ": the ",
+          std::isfinite(loss) ? "gradient" : "loss", " is not finite (learning rate ", rate,
+          "); lower train.rate or raise train.warmup, and go on from the last checkpoint with --resume");
   optimiser_->step(rate, options_.clip > 0 ? clip_scale(norm, options_.clip) : 1);
   optimiser_->clear_gradients();
   place.step += 1, place.norm = norm;
@@ -254,22 +253,24 @@ double Trainer::judged(const Validation& validation) const {
   refuse_name("train.best_by", known, options_.best_by);
 }
 
-/// Judges the weights as they are, and keeps them where they are the best so far.
-bool Trainer::validate(std::span<Watcher* const> watchers) {
-  const Validation validation = validate_(model_);
-  const double score = judged(validation);
-  // What is not finite would stay the best for ever, and JSON has no number for it.
+/// What is not finite would stay the best for ever, and JSON has no number for it.
+bool Trainer::keep_if_best(double score) {
   const bool best = std::isfinite(score) && (place_->best_step < 0 || score > place_->best_score);
   if (best) {
     models::save_weights(model_, folder_ / kWeights);
-    place_->best_step = place_->step, place_->best_score = score, place_->worse = 0;
-  } else {
-    place_->worse += 1;
+    place_->best_step = place_->step, place_->best_score = score;
   }
-  schedule_->observe(options_.best_by == "loss" ? validation.loss : score);
-  const StepReport where = report();
-  for (Watcher* watcher : watchers) watcher->validated(where, validation, best);
   return best;
+}
+
+/// Judges the weights as they are, and keeps them where they are the best so far.
+void Trainer::validate(std::span<Watcher* const> watchers) {
+  const Validation validation = validate_(model_);
+  const double score = judged(validation);
+  const bool best = keep_if_best(score);
+  place_->worse = best ? 0 : place_->worse + 1;
+  schedule_->observe(options_.best_by == "loss" ? validation.loss : score);
+  for (Watcher* watcher : watchers) watcher->validated(report(), validation, best);
 }
 
 void Trainer::keep_for_average() {
@@ -298,12 +299,18 @@ void Trainer::load_average(const std::vector<fs::path>& files) {
   }
 }
 
-/// The mean of the last weights takes the place of the best ones where it is better.
+/// The mean of the last weights takes the place of the best ones where it is better. The run itself stays where it was, with
+/// the weights of its last step, so that it can be asked for more.
 bool Trainer::try_average(std::span<Watcher* const> watchers) {
   const std::vector<fs::path> files = kept_files();
   if (files.size() < 2) return false;
   load_average(files);
-  return validate(watchers);
+  const Validation validation = validate_(model_);
+  const bool best = keep_if_best(judged(validation));
+  for (Watcher* watcher : watchers) watcher->validated(report(), validation, best);
+  models::load_weights(model_, files.back());
+  save();
+  return best;
 }
 
 /// Every tenth step and the last one: by steps, so that reports do not depend on the clock.

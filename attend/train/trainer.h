@@ -136,7 +136,8 @@ class Trainer {
   void report_progress(std::span<Watcher* const> watchers);
   Outcome train_on(std::span<Watcher* const> watchers);
   double judged(const Validation& validation) const;
-  bool validate(std::span<Watcher* const> watchers);
+  bool keep_if_best(double score);
+  void validate(std::span<Watcher* const> watchers);
   void keep_for_average();
   void load_average(const std::vector<std::filesystem::path>& files);
   bool try_average(std::span<Watcher* const> watchers);

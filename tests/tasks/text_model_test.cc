@@ -13,13 +13,17 @@ namespace {
 
 constexpr double kTolerance = sizeof(real) == 8 ? 1e-9 : 1e-5;
 
-std::shared_ptr<data::Tokeniser> words(const std::string& text) {
+std::shared_ptr<data::Tokeniser> trained(const char* kind, const std::string& text) {
+  data::TokeniserOptions options;
+  options.kind = kind;
   bool given = false;
-  return data::train_tokeniser({.kind = "words"}, [&](std::string& line) {
+  return data::train_tokeniser(options, [&](std::string& line) {
     line = text;
     return !std::exchange(given, true);
   });
 }
+
+std::shared_ptr<data::Tokeniser> words(const std::string& text) { return trained("words", text); }
 
 /// With new weights, which say nothing sensible; but always the same.
 const TextModel& model() {
@@ -65,6 +69,25 @@ TEST(TextModel, AnswersLineByLineInTheirOrder) {
   }
   EXPECT_TRUE(different) << "there is something to tell apart";
   EXPECT_TRUE(model().answer({}, with_search()).empty());
+}
+
+TEST(TextModel, AWordThatIsTooLongIsCutBetweenItsLettersAndStaysOneWord) {
+  const TextModel letters(TextConfig({{"tsv", "none", "", true},
+                                      {"tokeniser.kind", "characters", ""},
+                                      {"model.name", "recurrent", ""},
+                                      {"model.embedding", "8", ""},
+                                      {"model.hidden", "12", ""},
+                                      {"filter.longest", "4", ""},
+                                      {"search.max_length", "6", ""}}),
+                          trained("characters", "añb"), trained("characters", "AB"));
+  AnswerOptions options;
+  options.search = letters.config().options.search;
+  options.align = true;
+  const Answer answer = letters.answer(std::vector<std::string>{"ab ñññññññññ b"}, options).at(0).at(0);
+  EXPECT_GT(answer.parts, 2);
+  EXPECT_EQ(answer.source, (std::vector<std::string>{"ab", "ñññññññññ", "b"}));
+  ASSERT_EQ(answer.weights.shape(), Shape({static_cast<int64_t>(answer.target.size()), 3}));
+  for (const data::Link& link : answer.links) EXPECT_LT(link.source, 3);
 }
 
 TEST(TextModel, AnEmptyLineHasAnEmptyAnswer) {
