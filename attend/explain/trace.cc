@@ -1,0 +1,276 @@
+#include "attend/explain/trace.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "attend/base/error.h"
+#include "attend/base/replacement.h"
+#include "attend/tensor/safetensors.h"
+
+namespace attend::explain {
+namespace {
+
+using Json = nlohmann::ordered_json;
+namespace fs = std::filesystem;
+
+constexpr size_t kLargest = size_t{1} << 30;
+constexpr const char* kFormat = "attend-trace/1";
+constexpr const char* kFates[] = {"grown", "ended", "cut", "passed"};
+
+/// Four digits that count: 0.12345 → 0.1235 (the JSON of a double is then as short).
+double rounded(double x) {
+  if (x == 0 || !std::isfinite(x)) return 0;
+  const double unit = std::pow(10.0, 3 - std::floor(std::log10(std::abs(x))));
+  return std::round(x * unit) / unit;
+}
+
+/// Numbers of a tensor as nested lists; weights below 5e-5 are 0.
+Json numbers(const Tensor& t, int axis = 0, size_t at = 0) {
+  Json list = Json::array();
+  size_t inner = 1;
+  for (int a = axis + 1; a < t.rank(); ++a) inner *= static_cast<size_t>(t.dim(a));
+  for (int64_t i = 0; i < t.dim(axis); ++i) {
+    const size_t place = at + static_cast<size_t>(i) * inner;
+    if (axis + 1 < t.rank()) {
+      list.push_back(numbers(t, axis + 1, place));
+    } else {
+      const double x = rounded(static_cast<double>(t.data()[place]));
+      if (x == 0) {
+        list.push_back(0);
+      } else {
+        list.push_back(x);
+      }
+    }
+  }
+  return list;
+}
+
+Json side_json(const TraceSide& side) {
+  return {{"text", side.text}, {"tokens", side.tokens}, {"words", side.words}, {"word_of", side.word_of}};
+}
+
+/// Where a tensor's numbers go: into the JSON, or, if they are many, into a file beside it under this name.
+struct Beside {
+  std::vector<NamedTensor>* tensors = nullptr;
+  size_t inline_numbers = 0;
+  std::string prefix;
+
+  void put(Json& json, const std::string& key, const std::string& name, const Tensor& t) const {
+    if (!t.defined()) return;
+    if (!tensors || t.size() <= inline_numbers) {
+      json[key] = numbers(t);
+      return;
+    }
+    json[key + "_in"] = prefix + name;
+    tensors->push_back({prefix + name, t});
+  }
+};
+
+Json site_json(const TraceSite& site, size_t number, const Beside& beside) {
+  Json json{{"site", site.site},       {"layer", site.layer}, {"heads", site.heads},
+            {"queries", site.queries}, {"keys", site.keys},   {"hard", site.hard}};
+  const std::string name = "site" + std::to_string(number) + ".";
+  beside.put(json, "weights", name + "weights", site.weights);
+  beside.put(json, "centres", name + "centres", site.centres);
+  if (site.centres.defined()) json["reach"] = site.reach;
+  return json;
+}
+
+Json map_json(const TraceMap& map, size_t number, const Beside& beside) {
+  Json json{{"method", map.method}, {"label", map.label}, {"site", map.site},
+            {"layer", map.layer},   {"head", map.head},   {"signed", map.is_signed}};
+  const std::string name = "map" + std::to_string(number) + ".";
+  beside.put(json, "tokens", name + "tokens", map.tokens);
+  beside.put(json, "words", name + "words", map.words);
+  return json;
+}
+
+Json as_json(const Trace& trace, const Beside& beside) {
+  Json json{
+      {"format", kFormat},
+      {"model",
+       {{"name", trace.model}, {"task", trace.task}, {"network", trace.network}, {"parameters", trace.parameters}}}};
+  json["options"] = Json::object();
+  for (const auto& [name, value] : trace.options) json["options"][name] = value;
+  json["source"] = side_json(trace.source);
+  Json target = side_json(trace.target);
+  target["given"] = trace.given, target["ended"] = trace.ended;
+  target["score"] = rounded(trace.score), target["log_probability"] = rounded(trace.log_probability);
+  target["log_probabilities"] = Json::array();
+  for (const double p : trace.token_log_probabilities) target["log_probabilities"].push_back(rounded(p));
+  json["target"] = std::move(target);
+  for (const char* list : {"sites", "maps", "evidence", "beam", "answers"}) json[list] = Json::array();
+  for (size_t i = 0; i < trace.sites.size(); ++i) json["sites"].push_back(site_json(trace.sites[i], i, beside));
+  for (size_t i = 0; i < trace.maps.size(); ++i) json["maps"].push_back(map_json(trace.maps[i], i, beside));
+  for (const TraceEvidence& one : trace.evidence) {
+    json["evidence"].push_back({{"change", one.change},
+                                {"before", rounded(one.before)},
+                                {"after", rounded(one.after)},
+                                {"meaning", one.meaning}});
+  }
+  for (const TraceNode& node : trace.beam) {
+    json["beam"].push_back({{"parent", node.parent},
+                            {"id", node.id},
+                            {"token", node.token},
+                            {"log_probability", rounded(node.log_probability)},
+                            {"total", rounded(node.total)},
+                            {"fate", kFates[static_cast<size_t>(node.fate)]}});
+  }
+  for (const TraceAnswer& answer : trace.answers) {
+    json["answers"].push_back({{"text", answer.text},
+                               {"score", rounded(answer.score)},
+                               {"log_probability", rounded(answer.log_probability)},
+                               {"ended", answer.ended},
+                               {"node", answer.node}});
+  }
+  return json;
+}
+
+/// What has no room in UTF-8 (a token may be part of a sign) is shown as "�".
+std::string dumped(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+void read_shape(const Json& list, Shape& shape, int depth) {
+  require(list.is_array() && depth < 4, "trace: lists of numbers are wanted");
+  shape.append(static_cast<int64_t>(list.size()));
+  if (!list.empty() && list[0].is_array()) read_shape(list[0], shape, depth + 1);
+}
+
+void read_numbers(const Json& list, const Shape& shape, int axis, real*& to) {
+  require(list.is_array() && static_cast<int64_t>(list.size()) == shape[axis],
+          "trace: lists of one length are wanted, ", shape[axis], ", got ", list.size());
+  for (const Json& one : list) {
+    if (axis + 1 < shape.rank()) {
+      read_numbers(one, shape, axis + 1, to);
+    } else {
+      require(one.is_number(), "trace: a number is wanted, got ", one.type_name());
+      *to++ = one.get<real>();
+    }
+  }
+}
+
+Tensor tensor_of(const Json& json, const std::string& key, int rank, const SafetensorsFile* beside) {
+  if (json.contains(key + "_in")) {
+    require(beside != nullptr, "trace: its numbers are in a safetensors file beside it, which is not there");
+    return beside->read(json.at(key + "_in").get<std::string>());
+  }
+  if (!json.contains(key)) return {};
+  Shape shape;
+  read_shape(json.at(key), shape, 0);
+  while (shape.rank() < rank) shape.append(0);
+  require(shape.rank() == rank, "trace: ", key, ": lists ", rank, " deep are wanted, got ", shape.rank());
+  Tensor t(shape);
+  real* to = t.data();
+  read_numbers(json.at(key), shape, 0, to);
+  return t;
+}
+
+TraceSide side_of(const Json& json) {
+  return {json.at("text"), json.at("tokens"), json.at("words"), json.at("word_of")};
+}
+
+TraceNode::Fate fate_named(const std::string& name) {
+  const auto found = std::ranges::find(kFates, name);
+  require(found != std::end(kFates), "trace: fate: grown, ended, cut or passed is wanted, got '", name, "'");
+  return static_cast<TraceNode::Fate>(found - std::begin(kFates));
+}
+
+Trace trace_of(const Json& json, const SafetensorsFile* beside) {
+  require(json.is_object() && json.value("format", "") == kFormat, "trace: \"format\": \"", kFormat, "\" is wanted");
+  Trace trace;
+  const Json& model = json.at("model");
+  trace.model = model.at("name"), trace.task = model.at("task"), trace.network = model.at("network");
+  trace.parameters = model.at("parameters");
+  for (const auto& [name, value] : json.at("options").items()) trace.options.emplace_back(name, value);
+  trace.source = side_of(json.at("source"));
+  const Json& target = json.at("target");
+  trace.target = side_of(target);
+  trace.given = target.at("given"), trace.ended = target.at("ended");
+  trace.score = target.at("score"), trace.log_probability = target.at("log_probability");
+  trace.token_log_probabilities = target.at("log_probabilities").get<std::vector<double>>();
+  for (const Json& one : json.at("sites")) {
+    trace.sites.push_back({one.at("site"), one.at("layer"), one.at("heads"), one.at("queries"), one.at("keys"),
+                           one.at("hard"), tensor_of(one, "weights", 3, beside), tensor_of(one, "centres", 2, beside),
+                           one.value("reach", int64_t{0})});
+  }
+  for (const Json& one : json.at("maps")) {
+    trace.maps.push_back({one.at("method"), one.at("label"), one.at("site"), one.at("layer"), one.at("head"),
+                          one.at("signed"), tensor_of(one, "tokens", 2, beside), tensor_of(one, "words", 2, beside)});
+  }
+  for (const Json& one : json.at("evidence")) {
+    trace.evidence.push_back({one.at("change"), one.at("before"), one.at("after"), one.at("meaning")});
+  }
+  for (const Json& one : json.at("beam")) {
+    trace.beam.push_back({one.at("parent"), one.at("id"), one.at("token"), one.at("log_probability"), one.at("total"),
+                          fate_named(one.at("fate"))});
+    require(trace.beam.back().parent < static_cast<int32_t>(trace.beam.size()) - 1,
+            "trace: beam: parents before their children are wanted, got ", trace.beam.back().parent, " at ",
+            trace.beam.size() - 1);
+  }
+  for (const Json& one : json.at("answers")) {
+    trace.answers.push_back(
+        {one.at("text"), one.at("score"), one.at("log_probability"), one.at("ended"), one.at("node")});
+  }
+  return trace;
+}
+
+Trace parsed(const std::string& text, const SafetensorsFile* beside) {
+  try {
+    return trace_of(Json::parse(text), beside);
+  } catch (const Json::exception& error) {
+    throw Error(std::string("trace: ") + error.what());
+  }
+}
+
+fs::path beside_of(const fs::path& path) { return path.string() + ".safetensors"; }
+
+}  // namespace
+
+const TraceSite& site_of(const Trace& trace, const std::string& site, int64_t layer) {
+  std::string there;
+  for (const TraceSite& one : trace.sites) {
+    if (one.site == site && one.layer == layer) return one;
+    there += (there.empty() ? "" : ", ") + one.site + " " + std::to_string(one.layer);
+  }
+  fail("trace: a site and layer that it has are wanted (", there.empty() ? "it has none" : there, "), got ", site, " ",
+       layer);
+}
+
+std::string trace_json(const Trace& trace) { return dumped(as_json(trace, {})); }
+
+Trace parse_trace(const std::string& json) { return parsed(json, nullptr); }
+
+void write_traces(const fs::path& path, const std::vector<Trace>& traces, size_t inline_numbers) {
+  std::string lines;
+  std::vector<NamedTensor> tensors;
+  for (size_t t = 0; t < traces.size(); ++t) {
+    lines += dumped(as_json(traces[t], {&tensors, inline_numbers, "t" + std::to_string(t) + "."})) + "\n";
+  }
+  if (tensors.empty()) {
+    fs::remove(beside_of(path));
+  } else {
+    write_safetensors(beside_of(path), tensors);
+  }
+  write_file(path, lines);
+}
+
+std::vector<Trace> read_traces(const fs::path& path) {
+  std::optional<SafetensorsFile> beside;
+  if (fs::exists(beside_of(path))) beside.emplace(beside_of(path));
+  std::vector<Trace> traces;
+  size_t number = 0;
+  const std::string text = read_file(path, kLargest);
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    ++number;
+    try {
+      if (end > at) traces.push_back(parsed(text.substr(at, end - at), beside ? &*beside : nullptr));
+    } catch (const Error& error) {
+      throw Error(path.string() + ":" + std::to_string(number) + ": " + error.what());
+    }
+    at = end + 1;
+  }
+  return traces;
+}
+
+}  // namespace attend::explain

@@ -1,0 +1,102 @@
+// A trace: all that was observed while a model answered one text, in one format for every network and every picture. See
+// docs/traces.md for its JSON.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "attend/tensor/tensor.h"
+
+namespace attend::explain {
+
+/// One side of an answer: tokens, the words that they make, and for each token its word (−1: none, as the end).
+struct TraceSide {
+  std::string text;
+  std::vector<std::string> tokens, words;
+  std::vector<int32_t> word_of;
+};
+
+/// What one attention did, over all steps. `queries` and `keys` say whose places they are: "source", "target" (row t is the
+/// prediction of target token t, the end included) or "before" (key k is what was read before target token k: 0 is the
+/// beginning).
+struct TraceSite {
+  std::string site;  ///< "decoder.memory"
+  int64_t layer = 0, heads = 1;
+  std::string queries, keys;
+  bool hard = false;  ///< each row is one choice
+  Tensor weights;     ///< [heads,Tq,Tk]; undefined where they were left out
+  Tensor centres;     ///< [heads,Tq] of windows that have one, else undefined
+  int64_t reach = 0;  ///< of that window, to each side of its centre
+};
+
+/// One prediction of a search: a node of a tree. Nodes come after their parents.
+struct TraceNode {
+  enum class Fate { grown, ended, cut, passed };  ///< went on; is an answer; reached the longest; was not kept
+  int32_t parent = -1;                            ///< −1: the beginning
+  int32_t id = 0;                                 ///< of the token
+  std::string token;
+  double log_probability = 0;  ///< of this token
+  double total = 0;            ///< of all up to here
+  Fate fate = Fate::grown;
+};
+
+/// One of the answers of a search.
+struct TraceAnswer {
+  std::string text;
+  double score = 0, log_probability = 0;
+  bool ended = true;
+  int32_t node = -1;  ///< its last prediction
+};
+
+/// How much each token of the target (rows) leant on each of the source (columns), by one method.
+struct TraceMap {
+  std::string method;             ///< a row of the table of methods: "attention", "saliency"
+  std::string label;              ///< in words: "attention, mean of 2 layers × 4 heads"
+  std::string site;               ///< of attention: where it was read; else empty
+  int64_t layer = -1, head = -1;  ///< −1: all, combined
+  bool is_signed = false;         ///< values may be below 0
+  Tensor tokens;                  ///< [target tokens, source tokens]
+  Tensor words;                   ///< [target words, source words]
+};
+
+/// One line of evidence: what a change did to the mean log-probability of the answer's words.
+struct TraceEvidence {
+  std::string change;  ///< in plain words: "the 3 source words it looked at most are left out"
+  double before = 0, after = 0;
+  std::string meaning;  ///< what it says
+};
+
+struct Trace {
+  std::string model, task, network;
+  int64_t parameters = 0;
+  std::vector<std::pair<std::string, std::string>> options;  ///< of the search
+  TraceSide source, target;                                  ///< the target's tokens have "</s>" last where it ended
+  bool given = false;                                        ///< the target was given, not found
+  bool ended = true;
+  double score = 0, log_probability = 0;
+  std::vector<double> token_log_probabilities;  ///< one per target token
+  std::vector<TraceSite> sites;
+  std::vector<TraceMap> maps;
+  std::vector<TraceEvidence> evidence;
+  std::vector<TraceNode> beam;
+  std::vector<TraceAnswer> answers;
+};
+
+/// The site as named, of that layer; throws Error that names those that there are.
+const TraceSite& site_of(const Trace& trace, const std::string& site, int64_t layer);
+
+/// As JSON text, compact; numbers of maps and weights have 4 digits that count.
+std::string trace_json(const Trace& trace);
+/// Throws Error where it is no trace.
+Trace parse_trace(const std::string& json);
+
+/// One trace per line. Weights of more than `inline_numbers` numbers go to a safetensors file beside it (path +
+/// ".safetensors"), which is exact; the JSON then names them.
+void write_traces(const std::filesystem::path& path, const std::vector<Trace>& traces, size_t inline_numbers = 1 << 16);
+std::vector<Trace> read_traces(const std::filesystem::path& path);
+
+}  // namespace attend::explain

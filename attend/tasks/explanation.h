@@ -1,0 +1,43 @@
+// What a text model looked at when it answered: its trace, with maps by any method.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "attend/explain/trace.h"
+#include "attend/tasks/text.h"
+
+namespace attend::tasks {
+
+struct ExplainOptions {
+  std::string method = "attention";
+  std::string site = "decoder.memory";
+  int64_t layer = -1, head = -1;
+  std::string combine = "mean";
+  bool weights = true;  ///< of every site, in the trace; without them it is small
+  bool evidence = false;
+  decode::SearchOptions search;
+  std::optional<std::string> target;   ///< explain this answer; else the model's own
+  std::string prefix;                  ///< how the model's own answer has to begin, as text …
+  std::vector<int32_t> prefix_tokens;  ///< … or as tokens, which wins
+  /// Told of the likeliest beginning after each step of the search.
+  std::function<void(const std::string& text)> partial;
+
+  template <class Visit>
+  void fields(Visit&& visit) {
+    visit("method", method, "attention, rollout, saliency, jacobian or occlusion");
+    visit("site", site, "attention: which one, as the trace names it");
+    visit("layer", layer, "attention: of this layer, from 0; -1: all");
+    visit("head", head, "attention: this head, from 0; -1: all");
+    visit("combine", combine, "attention: of several heads and layers the mean or the max");
+    visit("evidence", evidence, "measure what it does to the answer to change what was looked at");
+  }
+};
+
+/// The trace of the answer to one text, which has to be in one piece (TextModel::longest). Refuses an empty text, and a
+/// site, layer, head or method that does not exist, with those that do.
+explain::Trace explain(const TextModel& model, const std::string& text, const ExplainOptions& options);
+
+}  // namespace attend::tasks
