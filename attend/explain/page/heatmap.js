@@ -1,0 +1,691 @@
+// The view of a trace: its sentences as words to point at, the grid of weights, and choices of what is shown.
+//
+//   renderHeatmap(element, {trace, map, level, site, layer, head, combine, controls, heads}) → view
+//     fills the element. All but `trace` may be left out: map 0 at words level, with controls, heads folded away.
+//     view.grid            what is shown (grid.js)
+//     view.update(changes) other options; the rest stay
+//     view.focus(row, column)   lights a cell; column −1 a row, row −1 a column, both −1 nothing
+//     view.destroy()
+//     The element gets events: "heatfocus" {row, column, text}, and "heatchoice" {map, site, layer, head, combine, level}.
+//   renderHeads(element, {trace, site, level, onpick}) → nothing
+//     small pictures of all layers × heads of a site; onpick(layer, head) when one is chosen
+//   themeButton() → button     switches between light and dark
+//
+// Style: theme.css and heatmap.css. Imports stand on one line each, so that a page that has everything in one file can
+// leave them out.
+import { gridOf, phrase, shown, sitesOf, strongestOf } from "./grid.js";
+
+const LARGE = 3600; // cells; more are drawn on a canvas
+
+const RTL = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
+
+function make(name, properties = {}, ...children) {
+  const node = document.createElement(name);
+  for (const [key, value] of Object.entries(properties)) {
+    if (key in node) node[key] = value;
+    else node.setAttribute(key, value);
+  }
+  node.append(...children);
+  return node;
+}
+
+const word = (text) => make("bdi", { textContent: text === "" ? "∅" : text });
+
+// Colours
+
+function stops(element, names) {
+  const style = getComputedStyle(element);
+  return names.map((name) => {
+    const hex = style.getPropertyValue(name).trim();
+    return [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
+  });
+}
+
+function between(list, place) {
+  const at = Math.min(list.length - 1, Math.max(0, place * (list.length - 1)));
+  const low = Math.min(list.length - 2, Math.floor(at));
+  return [0, 1, 2].map((i) => Math.round(list[low][i] + (at - low) * (list[low + 1][i] - list[low][i])));
+}
+
+/** The theme's colours, read once per drawing: of(value) → [r, g, b]. */
+function paletteOf(element, grid) {
+  const heat = [0, 1, 2, 3, 4, 5, 6, 7, 8].map((i) => `--heat-${i}`);
+  const sides = [4, 3, 2, 1].map((i) => `--against-${i}`).concat("--even", [1, 2, 3, 4].map((i) => `--for-${i}`));
+  const list = stops(element, grid.signed ? sides : heat);
+  const most = grid.most || 1;
+  const of = (value) => between(list, grid.signed ? 0.5 + value / most / 2 : value / most);
+  const style = getComputedStyle(element);
+  return { list, of, ink: style.getPropertyValue("--ink"), faint: style.getPropertyValue("--faint"), style };
+}
+
+const css = ([r, g, b]) => `rgb(${r},${g},${b})`;
+
+/** Black or white, whichever is read better on it. */
+function inkOn([r, g, b]) {
+  const linear = [r, g, b].map((x) => (x / 255) ** 2.2);
+  return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2] > 0.18 ? "#10141a" : "#ffffff";
+}
+
+/** One pixel per cell: drawn once, scaled whenever it is shown. */
+function imageOf(grid, palette) {
+  const canvas = make("canvas", { width: grid.columns.length || 1, height: grid.rows.length || 1 });
+  const context = canvas.getContext("2d");
+  const image = context.createImageData(canvas.width, canvas.height);
+  grid.values.forEach((value, i) => {
+    const [r, g, b] = palette.of(value);
+    image.data.set([r, g, b, 255], 4 * i);
+  });
+  context.putImageData(image, 0, 0);
+  return canvas;
+}
+
+// The grid as a table: every cell is a real one, for readers of the screen too.
+
+class TableGrid {
+  constructor(view) {
+    this.view = view;
+    const { grid } = view;
+    const short = grid.columns.length <= 12 && grid.columns.every((label) => label.length <= 8);
+    this.table = make("table", { className: short ? "hm-grid" : "hm-grid hm-upright" });
+    this.table.setAttribute("role", "grid");
+    this.table.setAttribute("aria-label", `${grid.label}: ${grid.rowSide} down, ${grid.columnSide} across`);
+    this.heads = grid.columns.map((label, c) => this.label(label, "col", { column: c }));
+    this.table.append(make("thead", {}, make("tr", {}, make("td", { className: "hm-corner" }), ...this.heads)));
+    this.labels = [];
+    this.cells = [];
+    this.table.append(make("tbody", {}, ...grid.rows.map((_, row) => this.row(row))));
+    this.box = make("div", { className: "hm-box" }, this.table);
+    this.colour();
+    this.listen();
+    if (this.cells[0] && this.cells[0][0]) this.cells[0][0].tabIndex = 0;
+  }
+
+  label(text, scope, data) {
+    const head = make("th", { scope, title: text }, make("span", {}, word(text)));
+    Object.assign(head.dataset, data);
+    return head;
+  }
+
+  row(row) {
+    const { grid, strongest } = this.view;
+    this.labels.push(this.label(grid.rows[row], "row", { row }));
+    this.cells.push(grid.columns.map((_, column) => this.cell(row, column, strongest[row] === column)));
+    return make("tr", {}, this.labels[row], ...this.cells[row]);
+  }
+
+  cell(row, column, strongest) {
+    const { grid } = this.view;
+    const value = grid.values[row * grid.columns.length + column];
+    const text = shown(grid, value);
+    const cell = make("td", { tabIndex: -1, title: phrase(grid, row, column) });
+    cell.append(make("span", { textContent: text.replace(" %", "").replace("< 1", "0") }));
+    cell.setAttribute("role", "gridcell");
+    cell.setAttribute("aria-label", phrase(grid, row, column));
+    Object.assign(cell.dataset, { row, column });
+    if (strongest) cell.classList.add("hm-most");
+    if (grid.hard && value > 0) {
+      cell.classList.add("hm-dot");
+      cell.style.setProperty("--size", Math.sqrt(value / (grid.most || 1)));
+    }
+    this.window(cell, row, column);
+    return cell;
+  }
+
+  window(cell, row, column) {
+    const one = this.view.grid.windows && this.view.grid.windows[row];
+    if (!one || column < one.first || column > one.last) return;
+    cell.classList.add("hm-seen");
+    if (column === one.first) cell.classList.add("hm-first");
+    if (column === one.last) cell.classList.add("hm-last");
+    if (Math.round(one.centre) !== column) return;
+    cell.classList.add("hm-centre");
+    cell.style.setProperty("--place", `${100 * (one.centre - column + 0.5)}%`);
+  }
+
+  colour() {
+    const { grid, palette } = this.view;
+    this.cells.forEach((cells, row) =>
+      cells.forEach((cell, column) => {
+        const value = grid.values[row * grid.columns.length + column];
+        const colour = palette.of(grid.hard ? 0 : value);
+        cell.style.backgroundColor = css(colour);
+        cell.style.setProperty("--on", inkOn(colour));
+      }),
+    );
+  }
+
+  listen() {
+    const at = (event) => {
+      const node = event.target.closest("[data-row],[data-column]");
+      return node ? [Number(node.dataset.row ?? -1), Number(node.dataset.column ?? -1)] : [-1, -1];
+    };
+    this.table.addEventListener("pointerover", (event) => this.view.focus(...at(event)));
+    this.table.addEventListener("pointerleave", () => this.view.focus(-1, -1));
+    this.table.addEventListener("focusin", (event) => this.view.focus(...at(event)));
+    this.table.addEventListener("keydown", (event) => {
+      const next = this.view.moved(event, ...at(event));
+      if (next) this.cells[next[0]][next[1]].focus();
+    });
+  }
+
+  light(row, column) {
+    for (const lit of this.table.querySelectorAll(".hm-lit, .hm-here")) lit.classList.remove("hm-lit", "hm-here");
+    if (row >= 0) [this.labels[row], ...this.cells[row]].forEach((node) => node.classList.add("hm-lit"));
+    if (column >= 0 && row < 0) {
+      [this.heads[column], ...this.cells.map((cells) => cells[column])].forEach((n) => n.classList.add("hm-lit"));
+    }
+    if (row < 0 || column < 0) return;
+    this.heads[column].classList.add("hm-lit");
+    const cell = this.cells[row][column];
+    cell.classList.add("hm-here");
+    for (const old of this.table.querySelectorAll('td[tabindex="0"]')) old.tabIndex = -1;
+    cell.tabIndex = 0;
+  }
+
+  destroy() {}
+}
+
+// The grid on a canvas as large as its box: what is scrolled to is drawn, and nothing else.
+
+class CanvasGrid {
+  constructor(view) {
+    this.view = view;
+    this.canvas = make("canvas", { className: "hm-canvas" });
+    this.space = make("div", { className: "hm-space" }, this.canvas);
+    this.box = make("div", { className: "hm-box hm-large", tabIndex: 0 }, this.space);
+    this.box.setAttribute("role", "application");
+    this.box.setAttribute("aria-label", `${view.grid.label}: arrow keys move through the cells`);
+    this.at = [-1, -1];
+    this.cellSize = 0;
+    this.colour();
+    this.listen();
+    this.watch = new ResizeObserver(() => this.draw());
+    this.watch.observe(this.box);
+  }
+
+  colour() {
+    this.image = imageOf(this.view.grid, this.view.palette);
+    this.draw();
+  }
+
+  /** Of a cell, and of the room for labels; labels have some where cells are tall enough to read beside. */
+  measure() {
+    const { rows, columns } = this.view.grid;
+    if (!this.cellSize) {
+      const fit = Math.min((this.box.clientWidth - 130) / columns.length, (this.box.clientHeight - 110) / rows.length);
+      this.fit = Math.max(1, Math.min(16, fit));
+      this.cellSize = this.fit;
+    }
+    this.left = 130;
+    this.top = 110;
+    this.space.style.width = `${this.left + columns.length * this.cellSize}px`;
+    this.space.style.height = `${this.top + rows.length * this.cellSize}px`;
+  }
+
+  zoom(by) {
+    this.cellSize = Math.max(this.fit, Math.min(28, this.cellSize * by));
+    this.draw();
+    this.reveal(...this.at);
+  }
+
+  draw() {
+    if (this.asked) return;
+    this.asked = requestAnimationFrame(() => {
+      this.asked = 0;
+      if (this.box.clientWidth > 0) this.paint();
+    });
+  }
+
+  paint() {
+    this.measure();
+    const { box, canvas } = this;
+    const sharp = window.devicePixelRatio || 1;
+    const [width, height] = [box.clientWidth, box.clientHeight];
+    if (canvas.width !== Math.round(width * sharp) || canvas.height !== Math.round(height * sharp)) {
+      canvas.width = Math.round(width * sharp);
+      canvas.height = Math.round(height * sharp);
+      canvas.style.width = `${width}px`;
+      canvas.style.height = `${height}px`;
+    }
+    const context = canvas.getContext("2d");
+    context.setTransform(sharp, 0, 0, sharp, 0, 0);
+    context.clearRect(0, 0, width, height);
+    context.save();
+    context.beginPath();
+    context.rect(this.left, this.top, width, height);
+    context.clip();
+    context.translate(this.left - box.scrollLeft, this.top - box.scrollTop);
+    this.paintCells(context);
+    context.restore();
+    this.paintLabels(context, width, height);
+  }
+
+  paintCells(context) {
+    const { grid, palette } = this.view;
+    const size = this.cellSize;
+    const [wide, high] = [grid.columns.length * size, grid.rows.length * size];
+    context.imageSmoothingEnabled = size < 1;
+    context.drawImage(this.image, 0, 0, wide, high);
+    context.strokeStyle = palette.ink;
+    context.fillStyle = palette.ink;
+    const first = Math.max(0, Math.floor(this.box.scrollTop / size));
+    const last = Math.min(grid.rows.length - 1, Math.ceil((this.box.scrollTop + this.box.clientHeight) / size));
+    for (let row = first; row <= last && size >= 4; ++row) {
+      const best = this.view.strongest[row];
+      if (grid.hard && best >= 0) {
+        context.beginPath();
+        context.arc((best + 0.5) * size, (row + 0.5) * size, size / 3, 0, 2 * Math.PI);
+        context.fill();
+      } else if (best >= 0) {
+        context.strokeRect(best * size + 0.5, row * size + 0.5, size - 1, size - 1);
+      }
+      const seen = grid.windows && grid.windows[row];
+      if (seen) context.strokeRect(seen.first * size, row * size + 0.5, (seen.last - seen.first + 1) * size, size - 1);
+    }
+    const [row, column] = this.at;
+    context.strokeStyle = palette.style.getPropertyValue("--accent");
+    context.lineWidth = 2;
+    const thick = Math.max(size, 3);
+    if (row >= 0) context.strokeRect(-1, row * size - 1, wide + 2, thick + 2);
+    if (column >= 0) context.strokeRect(column * size - 1, -1, thick + 2, high + 2);
+  }
+
+  paintLabels(context, width, height) {
+    const { grid, palette } = this.view;
+    const size = this.cellSize;
+    const font = palette.style.fontFamily || "sans-serif";
+    const every = Math.max(1, Math.ceil(12 / size)); // a label takes 12 pixels across
+    const put = (text, lit, place) => {
+      context.save();
+      place();
+      context.font = `${lit ? "600 " : ""}${Math.min(13, Math.max(11, size * 0.8))}px ${font}`;
+      context.fillStyle = lit ? palette.ink : palette.faint;
+      context.fillText(this.shortened(context, text, 100), 0, 0);
+      context.restore();
+    };
+    context.textBaseline = "middle";
+    const [row, column] = this.at;
+    const crowded = (i, lit) => i !== lit && (i % every !== 0 || (lit >= 0 && Math.abs(i - lit) * size < 13));
+    grid.rows.forEach((text, i) => {
+      const y = this.top - this.box.scrollTop + (i + 0.5) * size;
+      if (y < this.top || y > height || crowded(i, row)) return;
+      put(text, i === row, () => {
+        context.textAlign = "right";
+        context.translate(this.left - 8, y);
+      });
+    });
+    grid.columns.forEach((text, i) => {
+      const x = this.left - this.box.scrollLeft + (i + 0.5) * size;
+      if (x < this.left || x > width || crowded(i, column)) return;
+      put(text, i === column, () => {
+        context.textAlign = "left";
+        context.translate(x, this.top - 8);
+        context.rotate(-Math.PI / 2);
+      });
+    });
+  }
+
+  shortened(context, text, width) {
+    if (context.measureText(text).width <= width) return text;
+    const signs = [...text];
+    while (signs.length > 1 && context.measureText(`${signs.join("")}…`).width > width) signs.pop();
+    return `${signs.join("")}…`;
+  }
+
+  hit(event) {
+    const box = this.canvas.getBoundingClientRect();
+    const place = (at, room, scrolled, count) => {
+      if (at < room) return -1;
+      const i = Math.floor((at - room + scrolled) / this.cellSize);
+      return i < count ? i : -1;
+    };
+    const { rows, columns } = this.view.grid;
+    const column = place(event.clientX - box.left, this.left, this.box.scrollLeft, columns.length);
+    const row = place(event.clientY - box.top, this.top, this.box.scrollTop, rows.length);
+    return [row, column];
+  }
+
+  listen() {
+    this.box.addEventListener("scroll", () => this.draw(), { passive: true });
+    this.box.addEventListener("pointermove", (event) => this.view.focus(...this.hit(event)));
+    this.box.addEventListener("pointerleave", () => this.view.focus(-1, -1));
+    this.box.addEventListener("focus", () => {
+      if (this.at[0] < 0 && this.box.matches(":focus-visible")) this.view.focus(0, 0);
+    });
+    this.box.addEventListener("keydown", (event) => {
+      const next = this.view.moved(event, ...this.at);
+      if (!next) return;
+      this.view.focus(...next);
+      this.reveal(...next);
+    });
+  }
+
+  reveal(row, column) {
+    const show = (i, room, seen, scrolled) => {
+      const near = i * this.cellSize;
+      return Math.max(near + this.cellSize - (seen - room), Math.min(near, scrolled));
+    };
+    if (row >= 0) this.box.scrollTop = show(row, this.top, this.box.clientHeight, this.box.scrollTop);
+    if (column >= 0) this.box.scrollLeft = show(column, this.left, this.box.clientWidth, this.box.scrollLeft);
+  }
+
+  light(row, column) {
+    this.at = [row, column];
+    this.draw();
+  }
+
+  destroy() {
+    this.watch.disconnect();
+    cancelAnimationFrame(this.asked);
+  }
+}
+
+// Sentences: each word can be pointed at, and says how much it had to do with the one that is.
+
+class Sentences {
+  constructor(view) {
+    this.view = view;
+    const { grid } = view;
+    this.lines = {
+      column: this.line(grid.columnSide, grid.columns, "column"),
+      row: this.line(grid.rowSide, grid.rows, "row"),
+    };
+    this.node = make("div", { className: "hm-sentences" }, this.lines.column.node, this.lines.row.node);
+  }
+
+  line(side, labels, axis) {
+    const names = { source: "source", target: axis === "row" ? "output" : "target", before: "read before" };
+    const list = make("div", { className: "hm-words", dir: RTL.test(labels.join("")) ? "rtl" : "ltr" });
+    const chips = labels.map((text, i) => {
+      const chip = make("button", { type: "button", className: "hm-chip", tabIndex: i === 0 ? 0 : -1, title: text });
+      chip.append(make("span", { className: "hm-word" }, word(text)), make("small", { className: "hm-share" }));
+      chip.dataset[axis] = i;
+      return chip;
+    });
+    list.append(...chips);
+    const at = (event) => {
+      const chip = event.target.closest(".hm-chip");
+      return chip ? chips.indexOf(chip) : -1;
+    };
+    const point = (i) => (axis === "row" ? this.view.focus(i, -1) : this.view.focus(-1, i));
+    list.addEventListener("pointerover", (event) => point(at(event)));
+    list.addEventListener("pointerleave", () => this.view.focus(-1, -1));
+    list.addEventListener("focusin", (event) => point(at(event)));
+    list.addEventListener("keydown", (event) => this.key(event, axis, at(event)));
+    const node = make("div", { className: "hm-line" }, make("span", { className: "hm-side" }, names[side]), list);
+    node.setAttribute("role", "group");
+    node.setAttribute("aria-label", names[side]);
+    return { node, chips, list };
+  }
+
+  key(event, axis, i) {
+    const { chips, list } = this.lines[axis];
+    const forward = list.dir === "rtl" ? "ArrowLeft" : "ArrowRight";
+    const backward = list.dir === "rtl" ? "ArrowRight" : "ArrowLeft";
+    const places = { [forward]: i + 1, [backward]: i - 1, Home: 0, End: chips.length - 1 };
+    const other = { ArrowDown: "row", ArrowUp: "column" }[event.key];
+    let next = chips[places[event.key]];
+    if (other && other !== axis) next = this.lines[other].chips[Math.min(i, this.lines[other].chips.length - 1)];
+    if (event.key === "Escape") this.view.focus(-1, -1);
+    if (!next) return;
+    event.preventDefault();
+    chips[i].tabIndex = -1;
+    next.tabIndex = 0;
+    next.focus();
+  }
+
+  light(row, column) {
+    const { grid } = this.view;
+    const width = grid.columns.length;
+    const lit = (chip, is) => chip.classList.toggle("hm-lit", is);
+    this.lines.row.chips.forEach((chip, r) => {
+      lit(chip, r === row);
+      this.share(chip, column >= 0 && row < 0 ? grid.values[r * width + column] : null);
+    });
+    this.lines.column.chips.forEach((chip, c) => {
+      lit(chip, c === column);
+      this.share(chip, row >= 0 ? grid.values[row * width + c] : null);
+    });
+  }
+
+  share(chip, value) {
+    const { grid, palette } = this.view;
+    const small = chip.lastChild;
+    const none = value === null;
+    const text = none || Math.abs(value) < 0.005 * (grid.most || 1) ? "" : shown(grid, value);
+    if (small.textContent !== text) small.textContent = text;
+    const colour = none ? null : palette.of(value);
+    chip.style.backgroundColor = none ? "" : css(colour);
+    chip.style.color = none ? "" : inkOn(colour);
+  }
+}
+
+// Choices
+
+function choice(title, name, options, value, onchange) {
+  const select = make("select", { name });
+  for (const [key, text] of options) select.append(make("option", { value: key, textContent: text }));
+  select.value = String(value);
+  select.addEventListener("change", () => onchange(select.value));
+  return make("label", { className: "hm-choice" }, make("span", { textContent: title }), select);
+}
+
+function switchOf(title, options, value, onchange) {
+  const set = make("div", { className: "hm-switch" });
+  set.setAttribute("role", "group");
+  set.setAttribute("aria-label", title);
+  for (const [key, text] of options) {
+    const button = make("button", { type: "button", textContent: text });
+    button.setAttribute("aria-pressed", String(key === value));
+    button.dataset.value = key;
+    button.addEventListener("click", () => onchange(key));
+    set.append(button);
+  }
+  return set;
+}
+
+const numbered = (all, list) => [["-1", all], ...list.map((i) => [String(i), String(i + 1)])];
+
+class View {
+  constructor(element, options) {
+    this.element = element;
+    this.options = { map: 0, level: "words", site: null, layer: -1, head: -1, combine: "mean", controls: true };
+    Object.assign(this.options, options);
+    this.repaint = () => this.recolour();
+    this.media = matchMedia("(prefers-color-scheme: dark)");
+    this.media.addEventListener("change", this.repaint);
+    this.theme = new MutationObserver(this.repaint);
+    this.theme.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
+    element.classList.add("hm");
+    this.render();
+  }
+
+  update(changes) {
+    Object.assign(this.options, changes);
+    this.render();
+    const { map, site, layer, head, combine, level } = this.options;
+    const detail = { map, site, layer, head, combine, level };
+    this.element.dispatchEvent(new CustomEvent("heatchoice", { detail }));
+  }
+
+  render() {
+    const held = document.activeElement && this.element.contains(document.activeElement) && document.activeElement;
+    const again = held && (held.name ? `[name="${held.name}"]` : `[data-value="${held.dataset.value}"]`);
+    this.body?.destroy();
+    const { trace } = this.options;
+    if (this.options.site === null && trace.maps.length === 0) {
+      const [first] = sitesOf(trace);
+      if (!first) throw new Error("renderHeatmap: a trace with a map or with weights is wanted, got one with neither");
+      this.options.site = first.site;
+    }
+    this.grid = gridOf(trace, this.options);
+    this.palette = paletteOf(this.element, this.grid);
+    this.strongest = strongestOf(this.grid);
+    this.sentences = new Sentences(this);
+    this.body = this.grid.values.length > LARGE ? new CanvasGrid(this) : new TableGrid(this);
+    this.live = make("p", { className: "hm-live" });
+    this.live.setAttribute("aria-live", "polite");
+    this.legend = this.legendNode();
+    const parts = [this.sentences.node, this.live, this.body.box, this.legend, this.headsNode()];
+    if (this.options.controls) parts.unshift(this.controlsNode());
+    this.element.replaceChildren(...parts.filter(Boolean));
+    this.focus(-1, -1);
+    if (again) this.element.querySelector(again)?.focus();
+  }
+
+  recolour() {
+    this.palette = paletteOf(this.element, this.grid);
+    this.body.colour();
+    const legend = this.legendNode();
+    this.legend.replaceWith(legend);
+    this.legend = legend;
+    const heads = this.element.querySelector(".hm-more");
+    if (heads) heads.replaceWith(this.headsNode());
+  }
+
+  controlsNode() {
+    const { trace, level, map, site, layer, head, combine } = this.options;
+    const sites = sitesOf(trace);
+    const maps = trace.maps.map((one, i) => [`map ${i}`, one.label || one.method]);
+    const all = maps.concat(sites.map((one) => [`site ${one.site}`, `weights of ${one.site}`]));
+    const pick = (value) => {
+      const [kind, name] = [value.slice(0, value.indexOf(" ")), value.slice(value.indexOf(" ") + 1)];
+      this.update(kind === "map" ? { map: Number(name), site: null } : { site: name, layer: -1, head: -1 });
+    };
+    const bar = make("div", { className: "hm-controls" });
+    const levels = [["words", "words"], ["tokens", "tokens"]];
+    bar.append(switchOf("level", levels, level, (value) => this.update({ level: value })));
+    if (all.length > 1) bar.append(choice("shown", "what", all, site === null ? `map ${map}` : `site ${site}`, pick));
+    const here = sites.find((one) => one.site === site);
+    if (here) {
+      const number = (name) => (value) => this.update({ [name]: Number(value) });
+      const counted = Array.from({ length: here.heads }, (_, i) => i);
+      if (here.layers.length > 1) bar.append(choice("layer", "layer", numbered("all", here.layers), layer, number("layer")));
+      if (here.heads > 1) bar.append(choice("head", "head", numbered("all", counted), head, number("head")));
+      const several = (here.layers.length > 1 && layer < 0) || (here.heads > 1 && head < 0);
+      const ways = [["mean", "mean"], ["max", "max"]];
+      if (several) bar.append(switchOf("combined by", ways, combine, (value) => this.update({ combine: value })));
+    }
+    if (this.grid.values.length > LARGE) {
+      const by = { smaller: 1 / 1.5, larger: 1.5 };
+      bar.append(switchOf("size of cells", [["smaller", "−"], ["larger", "+"]], "", (key) => this.body.zoom(by[key])));
+    }
+    return bar;
+  }
+
+  legendNode() {
+    const { grid, palette } = this;
+    const ramp = make("span", { className: "hm-ramp" });
+    ramp.style.backgroundImage = `linear-gradient(to right, ${palette.list.map(css).join(", ")})`;
+    const ends = grid.signed ? [`${shown(grid, -grid.most)} against`, `${shown(grid, grid.most)} for`] : ["0", shown(grid, grid.most)];
+    const legend = make("div", { className: "hm-legend" });
+    legend.append(make("span", { className: "hm-method", textContent: grid.label }));
+    if (!grid.hard) legend.append(make("span", { className: "hm-scale" }, ends[0], ramp, ends[1]));
+    const key = (kind, text) => make("span", { className: "hm-key" }, make("i", { className: kind }), text);
+    if (grid.hard) legend.append(key("hm-key-dot", "the choice"));
+    else legend.append(key("hm-key-most", "largest of its row"));
+    if (grid.windows) legend.append(key("hm-key-window", "window, its centre a line"));
+    return legend;
+  }
+
+  /** All heads of the site that is shown, or of the map's. */
+  headsNode() {
+    const { trace, site, map, level } = this.options;
+    const name = site ?? trace.maps[map].site;
+    const found = sitesOf(trace).find((one) => one.site === name);
+    if (!found || found.layers.length * found.heads < 2) return null;
+    const list = make("div");
+    const more = make("details", { className: "hm-more", open: this.options.heads ?? false });
+    more.append(make("summary", { textContent: `all heads of ${name}` }), list);
+    more.addEventListener("toggle", () => (this.options.heads = more.open));
+    const { layer, head } = this.options;
+    const onpick = (l, h) => this.update({ site: name, layer: l, head: h });
+    renderHeads(list, { trace, site: name, level, layer: site && layer, head: site && head, onpick });
+    return more;
+  }
+
+  /** Where an arrow key goes from a cell; null for other keys. */
+  moved(event, row, column) {
+    const [rows, columns] = [this.grid.rows.length, this.grid.columns.length];
+    const page = 10;
+    const steps = {
+      ArrowUp: [-1, 0],
+      ArrowDown: [1, 0],
+      ArrowLeft: [0, -1],
+      ArrowRight: [0, 1],
+      PageUp: [-page, 0],
+      PageDown: [page, 0],
+      Home: [0, -columns],
+      End: [0, columns],
+    };
+    if (event.key === "Escape") this.focus(-1, -1);
+    const step = steps[event.key];
+    if (!step || rows === 0 || columns === 0) return null;
+    event.preventDefault();
+    const within = (i, count) => Math.min(count - 1, Math.max(0, i));
+    return [within(row + step[0], rows), within(column + step[1], columns)];
+  }
+
+  focus(row, column) {
+    if (this.lit && this.lit[0] === row && this.lit[1] === column && this.litGrid === this.grid) return;
+    this.lit = [row, column];
+    this.litGrid = this.grid;
+    this.body.light(row, column);
+    this.sentences.light(row, column);
+    const nothing = row < 0 && column < 0;
+    const text = nothing ? "" : phrase(this.grid, row, column);
+    this.live.textContent = text;
+    this.live.dataset.hint = nothing ? "Point at a word, or walk through the cells with the arrow keys." : "";
+    this.element.dispatchEvent(new CustomEvent("heatfocus", { detail: { row, column, text } }));
+  }
+
+  destroy() {
+    this.body.destroy();
+    this.theme.disconnect();
+    this.media.removeEventListener("change", this.repaint);
+    this.element.replaceChildren();
+    this.element.classList.remove("hm");
+  }
+}
+
+export function renderHeatmap(element, options) {
+  return new View(element, options);
+}
+
+export function renderHeads(element, { trace, site, level = "words", layer = -1, head = -1, onpick }) {
+  const found = sitesOf(trace).find((one) => one.site === site);
+  if (!found) throw new Error(`renderHeads: a site with weights is wanted, got ${site}`);
+  element.classList.add("hm-heads");
+  const grids = found.layers.flatMap((l) =>
+    Array.from({ length: found.heads }, (_, h) => ({ l, h, grid: gridOf(trace, { site, layer: l, head: h, level }) })),
+  );
+  const most = Math.max(...grids.map(({ grid }) => grid.most)); // one scale for all, so that they can be compared
+  const small = grids.map(({ l, h, grid }) => {
+    const name = `layer ${l + 1} · head ${h + 1}`;
+    const canvas = imageOf(grid, paletteOf(element, { ...grid, most }));
+    canvas.setAttribute("aria-hidden", "true");
+    const button = make("button", { type: "button", className: "hm-head" }, canvas, make("span", { textContent: name }));
+    button.dataset.value = name;
+    button.setAttribute("aria-pressed", String(l === layer && h === head));
+    button.addEventListener("click", () => onpick?.(l, h));
+    return button;
+  });
+  element.style.setProperty("--heads", found.heads);
+  element.replaceChildren(...small);
+}
+
+export function themeButton() {
+  const root = document.documentElement;
+  const dark = () => (root.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
+  const button = make("button", { type: "button", className: "hm-theme" });
+  const name = () => {
+    button.textContent = dark() ? "light" : "dark";
+    button.title = `show it ${button.textContent}`;
+  };
+  button.addEventListener("click", () => {
+    root.dataset.theme = dark() ? "light" : "dark";
+    name();
+  });
+  name();
+  return button;
+}
