@@ -18,6 +18,7 @@
 #include "attend/base/random.h"
 #include "attend/base/recipe.h"
 #include "attend/base/replacement.h"
+#include "attend/base/utf8.h"
 #include "attend/data/alignment.h"
 #include "attend/data/batch.h"
 #include "attend/data/batches.h"

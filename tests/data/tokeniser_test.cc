@@ -9,6 +9,7 @@
 
 #include "attend/base/options.h"
 #include "attend/base/random.h"
+#include "attend/data/unicode.h"
 #include "attend/data/utf8.h"
 #include "tests/support/folder.h"
 #include "tests/support/message.h"
