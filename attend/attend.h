@@ -23,6 +23,7 @@
 #include "attend/data/batch.h"
 #include "attend/data/batches.h"
 #include "attend/data/builtin.h"
+#include "attend/data/display_width.h"
 #include "attend/data/encoded.h"
 #include "attend/data/lines.h"
 #include "attend/data/pairs.h"
