@@ -13,6 +13,7 @@
 #include "attend/attention/window.h"
 #include "attend/base/names.h"
 #include "attend/data/display_width.h"
+#include "attend/data/tokeniser.h"
 #include "attend/models/encoder.h"
 #include "attend/models/recurrent.h"
 #include "attend/models/zoo.h"
@@ -68,9 +69,11 @@ constexpr Section kSections[] = {
      rows_of<train::optimisers, &train::OptimiserRow::formula, &train::OptimiserRow::paper>},
     {"schedules", "the learning rate at step s", "formula", "source",
      rows_of<train::schedules, &train::ScheduleRow::formula, &train::ScheduleRow::source>},
-    {"tokenisers", "BLEU: how lines become words", "summary", "source",
+    {"tokenisers", "what a token is (tokeniser.kind)", "summary", "paper",
+     rows_of<data::tokenisers, &data::TokeniserRow::summary, &data::TokeniserRow::paper>},
+    {"bleu-tokenisers", "BLEU: how lines become words", "summary", "source",
      rows_of<train::bleu_tokenisers, &train::BleuTokeniserRow::summary, &train::BleuTokeniserRow::source>},
-    {"smoothings", "BLEU: what an order of n-grams without a match counts", "formula", "paper",
+    {"bleu-smoothings", "BLEU: what an order of n-grams without a match counts", "formula", "paper",
      rows_of<train::bleu_smoothings, &train::BleuSmoothingRow::formula, &train::BleuSmoothingRow::paper>},
 };
 
