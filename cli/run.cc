@@ -1,7 +1,4 @@
 // `attend run`: one line in, one line out.
-#include <poll.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -14,7 +11,6 @@
 
 #include "attend/base/error.h"
 #include "attend/data/lines.h"
-#include "attend/data/utf8.h"
 #include "attend/kernels/parallel.h"
 #include "attend/tasks/text.h"
 #include "cli/commands.h"
@@ -31,7 +27,7 @@ struct RunOptions {
 
   template <class Visit>
   void fields(Visit&& visit) {
-    visit("input", input, "file of lines, plain or .gz, in place of standard input");
+    visit("input", input, "file or pipe of lines, plain or gzip; - or none: standard input");
     visit("output", output, "file in place of standard output");
     visit("prefix", prefix, "how every answer begins");
     visit("prefixes", prefixes, "file with one such beginning per line");
@@ -48,16 +44,19 @@ struct RunOptions {
   }
 };
 
-/// Lines to be answered, some at once.
+/// Lines to be answered, some at once: as many as have come, but at least one.
 class InputLines {
  public:
-  virtual ~InputLines() = default;
+  explicit InputLines(data::LineReader reader) : reader_(std::move(reader)) {}
+
   /// False at the end. A line that is none is refused when those before it have been answered.
   bool next(std::vector<std::string>& lines, size_t most) {
     lines.clear();
     if (fault_) std::rethrow_exception(fault_);
     try {
-      read(lines, most);
+      for (std::string line; lines.size() < most && (lines.empty() || !reader_.waits()) && reader_.next(line);) {
+        lines.push_back(std::move(line));
+      }
     } catch (const Error&) {
       if (lines.empty()) throw;
       fault_ = std::current_exception();
@@ -66,70 +65,14 @@ class InputLines {
   }
 
  private:
-  /// Appends at most so many.
-  virtual void read(std::vector<std::string>& lines, size_t most) = 0;
+  data::LineReader reader_;
   std::exception_ptr fault_;
 };
 
-class FileLines : public InputLines {
- public:
-  explicit FileLines(const std::filesystem::path& path) : reader_(path) {}
-
- private:
-  void read(std::vector<std::string>& lines, size_t most) override {
-    for (std::string line; lines.size() < most && reader_.next(line);) lines.push_back(line);
-  }
-
-  data::LineReader reader_;
-};
-
-/// Lines as they come: as many as are there, but at least one.
-class StandardInput : public InputLines {
- private:
-  void read(std::vector<std::string>& lines, size_t most) override {
-    while (lines.size() < most) {
-      if (take_line(lines)) continue;
-      if (ended_ || (!lines.empty() && !waiting())) break;
-      fill();
-    }
-  }
-
-  bool take_line(std::vector<std::string>& lines) {
-    const size_t end = buffer_.find('\n', begin_);
-    if (end == std::string::npos && !(ended_ && begin_ < buffer_.size())) return false;
-    std::string line = buffer_.substr(begin_, end == std::string::npos ? end : end - begin_);
-    begin_ = end == std::string::npos ? buffer_.size() : end + 1;
-    if (++number_ == 1) data::drop_byte_order_mark(line);
-    if (line.ends_with('\r')) line.pop_back();
-    data::check_utf8("standard input:" + std::to_string(number_), line);
-    lines.push_back(std::move(line));
-    return true;
-  }
-
-  static bool waiting() {
-    pollfd input{STDIN_FILENO, POLLIN, 0};
-    return ::poll(&input, 1, 0) > 0;
-  }
-
-  void fill() {
-    buffer_.erase(0, begin_), begin_ = 0;
-    char chunk[1 << 16];
-    const ssize_t count = ::read(STDIN_FILENO, chunk, sizeof(chunk));
-    if (count < 0 && errno == EINTR) return;
-    require(count >= 0, "standard input: cannot be read: ", std::strerror(errno));
-    ended_ = count == 0;
-    buffer_.append(chunk, static_cast<size_t>(count));
-  }
-
-  std::string buffer_;
-  size_t begin_ = 0;
-  int64_t number_ = 0;
-  bool ended_ = false;
-};
-
-std::unique_ptr<InputLines> open_input(const std::string& path) {
-  if (path.empty()) return std::make_unique<StandardInput>();
-  return std::make_unique<FileLines>(path);
+/// A file or a pipe by its name; "" and "-" are standard input.
+data::LineReader open_input(const std::string& path) {
+  if (path.empty() || path == "-") return data::LineReader::standard_input();
+  return data::LineReader(std::filesystem::path(path));
 }
 
 /// Standard output or a file; a write that fails is an error, not silence.
@@ -171,7 +114,8 @@ class Warnings {
 bool same_file(const std::string& one, const std::string& other) {
   namespace fs = std::filesystem;
   std::error_code missing;
-  if (one.empty() || other.empty() || (fs::exists(one, missing) && !fs::is_regular_file(one, missing))) return false;
+  if (one.empty() || one == "-" || other.empty() || (fs::exists(one, missing) && !fs::is_regular_file(one, missing)))
+    return false;
   return one == other || fs::equivalent(one, other, missing);
 }
 
@@ -235,7 +179,7 @@ int run(int argc, char** argv) {
   answer.threshold = options.alignment_threshold;
   answer.replace_unknown = options.unk_replace;
 
-  const std::unique_ptr<InputLines> in = open_input(options.input);
+  InputLines in(open_input(options.input));
   OutputLines out(options.output);
   std::optional<OutputLines> alignments;
   if (answer.align) alignments.emplace(options.alignments);
@@ -245,7 +189,7 @@ int run(int argc, char** argv) {
   Warnings warnings;
   int64_t number = 0;
   const int64_t first_sentence = answer.search.first_sentence;
-  for (std::vector<std::string> lines; in->next(lines, static_cast<size_t>(options.batch));) {
+  for (std::vector<std::string> lines; in.next(lines, static_cast<size_t>(options.batch));) {
     std::vector<std::string> prefixes;
     if (prefix_lines || !options.prefix.empty()) prefixes.assign(lines.size(), options.prefix);
     for (std::string& prefix : prefixes) {

@@ -1,6 +1,11 @@
 // `attend run`: one line in, one line out, however the lines come.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -119,6 +124,41 @@ TEST_F(Run, AnAnswerComesBeforeTheNextLine) {
   }
   process.close_input();
   EXPECT_EQ(process.wait(), 0);
+}
+
+TEST_F(Run, AnAnswerComesThroughANamedPipeToo) {
+  const std::string pipe = (folder_->path() / "pipe").string(), wanted = run("a b\n").output;
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  Process process({"run", model().string(), "--input", pipe});
+  const int writer = ::open(pipe.c_str(), O_WRONLY);
+  ASSERT_GE(writer, 0);
+  ASSERT_EQ(::write(writer, "a b\nc", 5), 5);
+  EXPECT_EQ(process.line(20) + "\n", wanted) << "the next line has begun, but not come";
+  ASSERT_EQ(::write(writer, " d", 2), 2);
+  ::close(writer);
+  EXPECT_EQ(process.line(20) + "\n", run("c d\n").output);
+  EXPECT_EQ(process.wait(), 0);
+}
+
+TEST_F(Run, TheFirstLineMayBeEmpty) {
+  Process process({"run", model().string()});
+  ASSERT_TRUE(process.write("\n"));
+  pollfd output{process.output(), POLLIN, 0};
+  EXPECT_EQ(::poll(&output, 1, 20'000), 1) << "one byte is a line";
+}
+
+TEST_F(Run, StandardInputIsReadAsFilesAre) {
+  const std::string wanted = run("a b\nc d\n").output;
+  EXPECT_EQ(run("a b\nc d\n", "--input -").output, wanted);
+  const std::string packed = in_quotes(folder_->path() / "packed.gz");
+  ASSERT_EQ(std::system(("printf 'a b\\nc d\\n' | gzip > " + packed).c_str()), 0);
+  EXPECT_EQ(attend_with("run " + in_quotes(model()) + " < " + packed + " 2>&1").output, wanted);
+  const Result zero = run(std::string_view("a b\na\0b\n", 8));
+  EXPECT_EQ(zero.code, 1);
+  EXPECT_TRUE(has(zero.output, "standard input:2: text is wanted, got a zero byte")) << zero.output;
+  const Result endless = run(std::string((16 << 20) + 1, 'x'));
+  EXPECT_EQ(endless.code, 1);
+  EXPECT_TRUE(has(endless.output, "standard input:1: a line of at most")) << endless.output;
 }
 
 TEST_F(Run, WhatIsNotUtf8IsNamedByItsLine) {
