@@ -13,6 +13,7 @@
 #include "attend/autograd/tape.h"
 #include "attend/autograd/var.h"
 #include "attend/base/error.h"
+#include "attend/base/folder_lock.h"
 #include "attend/base/names.h"
 #include "attend/base/options.h"
 #include "attend/base/random.h"

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "attend/base/folder_lock.h"
 #include "attend/base/options.h"
 #include "attend/data/alignment.h"
 #include "attend/data/batches.h"
@@ -161,7 +162,7 @@ using Prepared = std::function<void(const std::string& what)>;
 /// A run made ready: pairs read, vocabularies learnt, pairs encoded.
 class TextTraining {
  public:
-  /// Starts a run in `folder`, or goes on with the one that is there.
+  /// Starts a run in `folder`, or goes on with the one that is there. While this lives, no other one can write there.
   TextTraining(const TextConfig& config, std::filesystem::path folder, bool resume, const Prepared& prepared);
 
   TextModel& model() { return *model_; }
@@ -176,6 +177,7 @@ class TextTraining {
   void encode_valid();
   train::Validation validate(const models::Model& model) const;
 
+  std::optional<FolderLock> lock_;
   std::unique_ptr<TextModel> model_;
   std::unique_ptr<data::EncodedPairs> pairs_;
   data::FilterReport filtered_;

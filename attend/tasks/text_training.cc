@@ -186,9 +186,11 @@ TextTraining::TextTraining(const TextConfig& config, fs::path folder, bool resum
   TextModel::try_model(config);
   check_best_by(options);
   require(options.valid_sentences >= 0, "valid_sentences: at least 0 is wanted, got ", options.valid_sentences);
+  if (fs::is_directory(folder)) lock_.emplace(folder);  // first: a large corpus takes a while
   prepared("reading the pairs");
   Corpus corpus(options);  // before the folder is made: a wrong file name leaves none
   require_writable(folder);
+  if (!lock_) lock_.emplace(folder);
   std::shared_ptr<data::Tokeniser> source, target;
   const bool joint = options.tokeniser.joint;
   if (resume) {

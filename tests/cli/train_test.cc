@@ -163,6 +163,33 @@ TEST_F(TrainSlow, CtrlCSavesAndSaysHowToGoOn) {
   EXPECT_TRUE(fs::exists(out() / "result.json"));
 }
 
+/// Waits until a file has something in it.
+void await(const TestFolder& folder, const std::string& name) {
+  for (int i = 0; i < 400 && folder.bytes(name).empty(); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+}
+
+TEST_F(TrainSlow, TwoRunsDoNotWriteIntoOneFolder) {
+  recipe(1'000'000);
+  const std::vector<std::string> arguments{"train", (folder_.path() / "recipe.yml").string(), "--out", out().string()};
+  Process process(arguments);
+  await(folder_, "model/log.jsonl");
+  const std::string before = folder_.bytes("model/config.yml");
+  for (const char* flags : {" --force --train.steps 5", " --resume --train.steps 5"}) {
+    const Result second = train(in_quotes(folder_.path() / "recipe.yml") + flags);
+    EXPECT_EQ(second.code, 1) << flags;
+    expect_refused(second, {out().string(), "another run"});
+    EXPECT_EQ(lines(second.output), 1) << "before anything is read: " << second.output;
+  }
+  EXPECT_EQ(folder_.bytes("model/config.yml"), before);
+  process.signal(SIGKILL);
+  process.wait();
+  const Result after = train("--resume --train.steps 1");
+  EXPECT_EQ(after.code, 0) << after.output;
+  EXPECT_FALSE(fs::exists(out() / "lock"));
+}
+
 TEST_F(Train, FilesThatCannotBeReadAreNamed) {
   const auto file = [&](const char* name, std::string_view bytes) { return in_quotes(folder_.file(name, bytes)); };
   const std::string tiny = "--tokeniser.kind words --model.name recurrent --model.hidden 8 --train.steps 5";
