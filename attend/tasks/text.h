@@ -18,6 +18,7 @@
 #include "attend/data/tokeniser.h"
 #include "attend/decode/search.h"
 #include "attend/models/zoo.h"
+#include "attend/tasks/valid_sentences.h"
 #include "attend/train/trainer.h"
 
 namespace attend::tasks {
@@ -62,7 +63,8 @@ struct TextOptions {
     visit("tokeniser", tokeniser, "");
     visit("batch", batch, "");
     visit("train", train, "");
-    visit("valid_sentences", valid_sentences, "most validation sentences that are translated to be scored");
+    visit("valid_sentences", valid_sentences,
+          "most validation sentences that are translated to be scored; those of the best weights are in valid.jsonl");
     visit("search", search, "");
   }
 };
@@ -176,6 +178,7 @@ class TextTraining {
  private:
   void encode_valid();
   train::Validation validate(const models::Model& model) const;
+  ValidSentences translated() const;
 
   std::optional<FolderLock> lock_;
   std::unique_ptr<TextModel> model_;
@@ -185,6 +188,7 @@ class TextTraining {
   std::vector<data::Batch> valid_batches_;
   int64_t valid_left_out_ = 0;
   mutable size_t samples_ = 0;
+  mutable ValidSentences last_;  // of the last validation
   std::unique_ptr<data::Batches> batches_;
   std::unique_ptr<train::Trainer> trainer_;
 };

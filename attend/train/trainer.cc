@@ -259,6 +259,7 @@ bool Trainer::keep_if_best(double score) {
   if (best) {
     models::save_weights(model_, folder_ / kWeights);
     place_->best_step = place_->step, place_->best_score = score;
+    became_best_();
   }
   return best;
 }

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "attend/models/model.h"
@@ -75,6 +76,8 @@ struct Validation {
   std::string source, reference, output;
 };
 using Validate = std::function<Validation(const models::Model& model)>;
+/// Told that the weights which were judged last are the best so far, and saved.
+using BecameBest = std::function<void()>;
 
 /// What was done since the last report.
 struct StepReport {
@@ -116,6 +119,8 @@ class Trainer {
           std::filesystem::path folder);
   ~Trainer();
 
+  /// Whoever keeps more than the weights of the best.
+  void when_best(BecameBest told) { became_best_ = std::move(told); }
   /// Refuses a folder that cannot be written, or a disk without room for all that the run will keep.
   void check_room() const;
   /// Writes the weights as they are, so that from here on there is a model to load and to resume.
@@ -149,6 +154,7 @@ class Trainer {
   models::Model& model_;
   BatchSource batches_;
   Validate validate_;
+  BecameBest became_best_ = [] {};
   TrainerOptions options_;
   std::filesystem::path folder_;
   std::unique_ptr<Optimiser> optimiser_;
