@@ -8,13 +8,16 @@
 #include <fstream>
 #include <iostream>
 #include <optional>
+#include <set>
 
 #include "attend/base/error.h"
+#include "attend/base/names.h"
 #include "attend/data/lines.h"
 #include "attend/kernels/parallel.h"
 #include "attend/tasks/text.h"
 #include "cli/commands.h"
 #include "cli/flags.h"
+#include "cli/searching.h"
 
 namespace attend::cli {
 namespace {
@@ -38,7 +41,7 @@ struct RunOptions {
     visit("alignment_threshold", alignment_threshold,
           "links all words with at least this weight; 0: each target word with its best source word");
     visit("unk_replace", unk_replace, "an unknown word becomes the source word that was looked at most");
-    visit("scores", scores, "write \"score<tab>answer\"");
+    visit("scores", scores, "write \"score<tab>answer\"; n-best lists have them anyway: \"line ||| answer ||| score\"");
     visit("batch", batch, "most lines that are answered at once");
     visit("threads", threads, "0: as many as the machine has");
   }
@@ -98,6 +101,18 @@ class OutputLines {
 /// Says on standard error what a reader of the output would not see.
 class Warnings {
  public:
+  /// Once for each word of a beginning that the vocabulary cannot say.
+  void prefix(const data::Tokeniser& vocabulary, const std::string& text) {
+    const data::TokenisedWords tokens = vocabulary.tokenise(text);
+    for (size_t i = 0; i < tokens.ids.size(); ++i) {
+      if (tokens.ids[i] != data::kUnknown || tokens.word_of[i] < 0) continue;
+      const std::string& word = tokens.words[static_cast<size_t>(tokens.word_of[i])];
+      if (!unknown_.insert(word).second) continue;
+      std::cerr << "attend run: the vocabulary does not know " << quoted(word)
+                << ": answers that have to begin with it have " << data::Tokeniser::kUnknownText << " there\n";
+    }
+  }
+
   void line(int64_t number, const std::vector<tasks::Answer>& answers, int64_t longest) {
     if (answers.empty()) return;
     if (answers[0].parts > 1) {
@@ -108,6 +123,9 @@ class Warnings {
       std::cerr << "attend run: line " << number << ": the answer reached its greatest length (--max-length)\n";
     }
   }
+
+ private:
+  std::set<std::string> unknown_;
 };
 
 /// Whether both would be one file: what is written would be read again, without end. Devices may be named twice.
@@ -170,11 +188,10 @@ int run(int argc, char** argv) {
   }
   const std::string wrong = objection(options, answer.search, flags.given("beam"));
   if (!wrong.empty()) return flags.refuse(wrong);
-  if (options.threads > 0) kernels::set_threads(static_cast<int>(options.threads));
   const bool n_best = answer.search.n_best > 1;
-  if (!answer.search.sample && answer.search.beam >= 1) {
-    answer.search.beam = std::max(answer.search.beam, answer.search.n_best);
-  }
+  if (!flags.given("beam")) answer.search.beam = std::max(answer.search.beam, answer.search.n_best);
+  if (const std::string none = search_objection(answer.search); !none.empty()) return flags.refuse(none);
+  if (options.threads > 0) kernels::set_threads(static_cast<int>(options.threads));
   answer.align = !options.alignments.empty();
   answer.threshold = options.alignment_threshold;
   answer.replace_unknown = options.unk_replace;
@@ -187,6 +204,7 @@ int run(int argc, char** argv) {
   if (!options.prefixes.empty()) prefix_lines.emplace(options.prefixes);
 
   Warnings warnings;
+  warnings.prefix(model->target(), options.prefix);
   int64_t number = 0;
   const int64_t first_sentence = answer.search.first_sentence;
   for (std::vector<std::string> lines; in.next(lines, static_cast<size_t>(options.batch));) {
@@ -196,6 +214,7 @@ int run(int argc, char** argv) {
       if (prefix_lines)
         require(prefix_lines->next(prefix), options.prefixes, ": a beginning for every line is wanted, got ",
                 prefix_lines->number());
+      if (prefix_lines) warnings.prefix(model->target(), prefix);
     }
     answer.search.first_sentence = first_sentence + number;
     const auto answers = model->answer(lines, answer, prefixes);

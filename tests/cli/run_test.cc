@@ -116,6 +116,52 @@ TEST_F(Run, ManyAnswersAreNumbered) {
   EXPECT_EQ(lines(result.output), 5) << result.output;
 }
 
+TEST_F(Run, EachOfManyAnswersHasItsScore) {
+  const Result scored = run("a b\nc d\n", "--n-best 3 --scores");
+  EXPECT_EQ(scored.code, 0);
+  EXPECT_EQ(scored.output, run("a b\nc d\n", "--n-best 3").output);
+  const std::string best = run("a b\n", "--beam 4 --scores").output;
+  const std::string first = scored.output.substr(0, scored.output.find('\n'));
+  EXPECT_TRUE(first.ends_with(" ||| " + best.substr(0, best.find('\t')))) << first << " and " << best;
+}
+
+TEST_F(Run, ABeginningThatIsUnknownIsNamedOnce) {
+  const std::string both = "a b\nc d\n";
+  const Result known = run(both, "--prefix A");
+  EXPECT_EQ(known.code, 0);
+  EXPECT_FALSE(has(known.output, "attend run")) << known.output;
+  const auto warnings = [](const Result& result) {
+    const std::string warning = "attend run: the vocabulary does not know \"zebra\"";
+    const size_t first = result.output.find(warning);
+    if (first == std::string::npos) return 0;
+    return result.output.find(warning, first + 1) == std::string::npos ? 1 : 2;
+  };
+  for (const std::string& flags : {std::string("--prefix 'A zebra' --batch 1"),
+                                   "--prefixes " + in_quotes(folder_->file("prefixes", "zebra\nA zebra\n"))}) {
+    const Result unknown = run(both, flags);
+    EXPECT_EQ(unknown.code, 0) << unknown.output;
+    EXPECT_EQ(warnings(unknown), 1) << unknown.output;
+    EXPECT_EQ(lines(unknown.output), 3) << unknown.output;
+  }
+}
+
+TEST_F(Run, WrongSearchesAreRefused) {
+  for (const char* flags :
+       {"--beam 0", "--beam -1", "--n-best 0", "--n-best 9 --beam 4", "--top-p 2 --sample", "--top-p 2", "--top-k -1",
+        "--temperature 0", "--length-penalty -1", "--min-length 5 --max-length 4", "--no-repeat-ngram -1",
+        "--sample --n-best 0", "--sample --beam 3"}) {
+    const Result result = run("a b\n", flags);
+    EXPECT_EQ(result.code, 2) << flags << ": " << result.output;
+    EXPECT_EQ(lines(result.output), 1) << flags << ": " << result.output;
+  }
+  const std::string pair = in_quotes(folder_->file("pair", "a b\n"));
+  const Result scored =
+      attend_with("eval " + in_quotes(model()) + " --source " + pair + " --target " + pair + " --beam 0 2>&1");
+  EXPECT_EQ(scored.code, 2) << scored.output;
+  EXPECT_EQ(run("a b\n", "--n-best 6").code, 0) << "as wide as it has to be";
+  EXPECT_EQ(run("a b\n", "--n-best 3 --sample").code, 0);
+}
+
 TEST_F(Run, AnAnswerComesBeforeTheNextLine) {
   Process process({"run", model().string()});
   for (const char* line : {"a b\n", "c d\n", "\n", "a b\n"}) {
