@@ -125,7 +125,7 @@ class Trainer {
   void check_room() const;
   /// Writes the weights as they are, so that from here on there is a model to load and to resume.
   void save_start();
-  /// Goes on from the folder's checkpoint.
+  /// Goes on from the folder's checkpoint. A rate other than the run had is used from here on, with any schedule.
   void resume();
   /// Trains to the end, or until a watcher stops it. Throws Error where the loss is not finite, with step and rate.
   TrainResult run(std::span<Watcher* const> watchers);
@@ -133,6 +133,8 @@ class Trainer {
   int64_t step() const;
   /// How many updates the whole run has.
   int64_t steps() const;
+  /// Whether it stopped, or would, because validations brought no improvement.
+  bool out_of_patience() const;
 
  private:
   struct Place;
@@ -140,6 +142,7 @@ class Trainer {
   void update();
   void report_progress(std::span<Watcher* const> watchers);
   Outcome train_on(std::span<Watcher* const> watchers);
+  void take_rate(double before);
   double judged(const Validation& validation) const;
   bool keep_if_best(double score);
   void validate(std::span<Watcher* const> watchers);
