@@ -18,6 +18,7 @@
 #include "cli/evaluation.h"
 #include "cli/flags.h"
 #include "cli/progress.h"
+#include "cli/searching.h"
 
 namespace attend::cli {
 namespace {
@@ -195,6 +196,7 @@ int eval(int argc, char** argv) {
     answer.search = model->config().options.search;
     if (const auto code = flags.parse(argc, argv)) return *code;
   }
+  if (const std::string none = search_objection(answer.search); !none.empty()) return flags.refuse(none);
   if (options.threads > 0) kernels::set_threads(static_cast<int>(options.threads));
   const Evaluated all = model ? translate(*model, options, answer) : read_files(options);
   std::cout << scored(all, bleu).dump(2) << '\n';

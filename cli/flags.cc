@@ -69,7 +69,7 @@ using Rows = std::vector<std::pair<std::string, std::string>>;
 
 void print_rows(const Rows& rows, size_t column, size_t width, std::string& out) {
   for (const auto& [left, right] : rows) {
-    const size_t taken = 2 + text_width(left);
+    const size_t taken = 2 + data::display_width(left);
     out += "  " + left;
     // A name that leaves no room has its help on the lines below.
     out += taken + 2 > column ? "\n" + std::string(column, ' ') : std::string(column - taken, ' ');
@@ -83,7 +83,7 @@ size_t column_of(const std::vector<Rows>& tables) {
   size_t longest = 0;
   for (const Rows& rows : tables) {
     for (const auto& row : rows) {
-      if (text_width(row.first) <= kLongestName) longest = std::max(longest, text_width(row.first));
+      if (data::display_width(row.first) <= kLongestName) longest = std::max(longest, data::display_width(row.first));
     }
   }
   return longest + 4;

@@ -12,7 +12,8 @@
 #include "attend/attention/score.h"
 #include "attend/attention/window.h"
 #include "attend/base/names.h"
-#include "attend/data/unicode.h"
+#include "attend/data/display_width.h"
+#include "attend/data/tokeniser.h"
 #include "attend/models/encoder.h"
 #include "attend/models/recurrent.h"
 #include "attend/models/zoo.h"
@@ -68,29 +69,26 @@ constexpr Section kSections[] = {
      rows_of<train::optimisers, &train::OptimiserRow::formula, &train::OptimiserRow::paper>},
     {"schedules", "the learning rate at step s", "formula", "source",
      rows_of<train::schedules, &train::ScheduleRow::formula, &train::ScheduleRow::source>},
-    {"tokenisers", "BLEU: how lines become words", "summary", "source",
+    {"tokenisers", "what a token is (tokeniser.kind)", "summary", "paper",
+     rows_of<data::tokenisers, &data::TokeniserRow::summary, &data::TokeniserRow::paper>},
+    {"bleu-tokenisers", "BLEU: how lines become words", "summary", "source",
      rows_of<train::bleu_tokenisers, &train::BleuTokeniserRow::summary, &train::BleuTokeniserRow::source>},
-    {"smoothings", "BLEU: what an order of n-grams without a match counts", "formula", "paper",
+    {"bleu-smoothings", "BLEU: what an order of n-grams without a match counts", "formula", "paper",
      rows_of<train::bleu_smoothings, &train::BleuSmoothingRow::formula, &train::BleuSmoothingRow::paper>},
 };
 
-/// Columns on a terminal: combining marks, as in m̂, take none.
-size_t width_of(std::string_view text) {
-  const std::u32string points = data::code_points("attend list", text);
-  return static_cast<size_t>(std::ranges::count_if(points, [](char32_t c) { return c < 0x300 || c > 0x36F; }));
-}
-
 std::string padded(std::string_view text, size_t width) {
-  const size_t used = width_of(text);
+  const size_t used = data::display_width(text);
   return std::string(text) + std::string(width > used ? width - used : 0, ' ');
 }
 
 /// How much of `text` goes into a line of `width` columns: up to a blank, and rather up to the end of a clause than to
 /// another word of the next. A first word that is too long stays whole.
 size_t line_length(std::string_view text, size_t width) {
-  if (width_of(text) <= width) return text.size();
+  if (data::display_width(text) <= width) return text.size();
   size_t word = std::min(text.find(' '), text.size()), clause = 0;
-  for (size_t end = word; end < text.size() && width_of(text.substr(0, end)) <= width; end = text.find(' ', end + 1)) {
+  for (size_t end = word; end < text.size() && data::display_width(text.substr(0, end)) <= width;
+       end = text.find(' ', end + 1)) {
     word = end;
     if (text[end - 1] == ',' || text[end - 1] == ';') clause = end;
   }
@@ -108,7 +106,7 @@ std::vector<std::string> wrapped(std::string_view text, size_t width) {
 
 size_t widest(const std::vector<Row>& rows, size_t column) {
   size_t width = 0;
-  for (const Row& row : rows) width = std::max(width, width_of(row[column]));
+  for (const Row& row : rows) width = std::max(width, data::display_width(row[column]));
   return width;
 }
 

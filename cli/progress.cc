@@ -117,7 +117,7 @@ std::string Progress::line(long done, const std::string& note, size_t width) con
   }
   size_t bar_width = kBar;
   if (width > 0) {  // the bar gives way first
-    const size_t others = text_width(label) + text_width(rest);
+    const size_t others = data::display_width(label) + data::display_width(rest);
     bar_width = std::clamp(width > others ? width - others : 0, kLeastBar, kBar);
   }
   const std::string text = label + bar(share, bar_width) + rest;

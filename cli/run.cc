@@ -1,7 +1,4 @@
 // `attend run`: one line in, one line out.
-#include <poll.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -11,14 +8,16 @@
 #include <fstream>
 #include <iostream>
 #include <optional>
+#include <set>
 
 #include "attend/base/error.h"
+#include "attend/base/names.h"
 #include "attend/data/lines.h"
-#include "attend/data/utf8.h"
 #include "attend/kernels/parallel.h"
 #include "attend/tasks/text.h"
 #include "cli/commands.h"
 #include "cli/flags.h"
+#include "cli/searching.h"
 
 namespace attend::cli {
 namespace {
@@ -31,7 +30,7 @@ struct RunOptions {
 
   template <class Visit>
   void fields(Visit&& visit) {
-    visit("input", input, "file of lines, plain or .gz, in place of standard input");
+    visit("input", input, "file or pipe of lines, plain or gzip; - or none: standard input");
     visit("output", output, "file in place of standard output");
     visit("prefix", prefix, "how every answer begins");
     visit("prefixes", prefixes, "file with one such beginning per line");
@@ -42,22 +41,25 @@ struct RunOptions {
     visit("alignment_threshold", alignment_threshold,
           "links all words with at least this weight; 0: each target word with its best source word");
     visit("unk_replace", unk_replace, "an unknown word becomes the source word that was looked at most");
-    visit("scores", scores, "write \"score<tab>answer\"");
+    visit("scores", scores, "write \"score<tab>answer\"; n-best lists have them anyway: \"line ||| answer ||| score\"");
     visit("batch", batch, "most lines that are answered at once");
     visit("threads", threads, "0: as many as the machine has");
   }
 };
 
-/// Lines to be answered, some at once.
+/// Lines to be answered, some at once: as many as have come, but at least one.
 class InputLines {
  public:
-  virtual ~InputLines() = default;
+  explicit InputLines(data::LineReader reader) : reader_(std::move(reader)) {}
+
   /// False at the end. A line that is none is refused when those before it have been answered.
   bool next(std::vector<std::string>& lines, size_t most) {
     lines.clear();
     if (fault_) std::rethrow_exception(fault_);
     try {
-      read(lines, most);
+      for (std::string line; lines.size() < most && (lines.empty() || !reader_.waits()) && reader_.next(line);) {
+        lines.push_back(std::move(line));
+      }
     } catch (const Error&) {
       if (lines.empty()) throw;
       fault_ = std::current_exception();
@@ -66,70 +68,14 @@ class InputLines {
   }
 
  private:
-  /// Appends at most so many.
-  virtual void read(std::vector<std::string>& lines, size_t most) = 0;
+  data::LineReader reader_;
   std::exception_ptr fault_;
 };
 
-class FileLines : public InputLines {
- public:
-  explicit FileLines(const std::filesystem::path& path) : reader_(path) {}
-
- private:
-  void read(std::vector<std::string>& lines, size_t most) override {
-    for (std::string line; lines.size() < most && reader_.next(line);) lines.push_back(line);
-  }
-
-  data::LineReader reader_;
-};
-
-/// Lines as they come: as many as are there, but at least one.
-class StandardInput : public InputLines {
- private:
-  void read(std::vector<std::string>& lines, size_t most) override {
-    while (lines.size() < most) {
-      if (take_line(lines)) continue;
-      if (ended_ || (!lines.empty() && !waiting())) break;
-      fill();
-    }
-  }
-
-  bool take_line(std::vector<std::string>& lines) {
-    const size_t end = buffer_.find('\n', begin_);
-    if (end == std::string::npos && !(ended_ && begin_ < buffer_.size())) return false;
-    std::string line = buffer_.substr(begin_, end == std::string::npos ? end : end - begin_);
-    begin_ = end == std::string::npos ? buffer_.size() : end + 1;
-    if (++number_ == 1) data::drop_byte_order_mark(line);
-    if (line.ends_with('\r')) line.pop_back();
-    data::check_utf8("standard input:" + std::to_string(number_), line);
-    lines.push_back(std::move(line));
-    return true;
-  }
-
-  static bool waiting() {
-    pollfd input{STDIN_FILENO, POLLIN, 0};
-    return ::poll(&input, 1, 0) > 0;
-  }
-
-  void fill() {
-    buffer_.erase(0, begin_), begin_ = 0;
-    char chunk[1 << 16];
-    const ssize_t count = ::read(STDIN_FILENO, chunk, sizeof(chunk));
-    if (count < 0 && errno == EINTR) return;
-    require(count >= 0, "standard input: cannot be read: ", std::strerror(errno));
-    ended_ = count == 0;
-    buffer_.append(chunk, static_cast<size_t>(count));
-  }
-
-  std::string buffer_;
-  size_t begin_ = 0;
-  int64_t number_ = 0;
-  bool ended_ = false;
-};
-
-std::unique_ptr<InputLines> open_input(const std::string& path) {
-  if (path.empty()) return std::make_unique<StandardInput>();
-  return std::make_unique<FileLines>(path);
+/// A file or a pipe by its name; "" and "-" are standard input.
+data::LineReader open_input(const std::string& path) {
+  if (path.empty() || path == "-") return data::LineReader::standard_input();
+  return data::LineReader(std::filesystem::path(path));
 }
 
 /// Standard output or a file; a write that fails is an error, not silence.
@@ -155,6 +101,18 @@ class OutputLines {
 /// Says on standard error what a reader of the output would not see.
 class Warnings {
  public:
+  /// Once for each word of a beginning that the vocabulary cannot say.
+  void prefix(const data::Tokeniser& vocabulary, const std::string& text) {
+    const data::TokenisedWords tokens = vocabulary.tokenise(text);
+    for (size_t i = 0; i < tokens.ids.size(); ++i) {
+      if (tokens.ids[i] != data::kUnknown || tokens.word_of[i] < 0) continue;
+      const std::string& word = tokens.words[static_cast<size_t>(tokens.word_of[i])];
+      if (!unknown_.insert(word).second) continue;
+      std::cerr << "attend run: the vocabulary does not know " << quoted(word)
+                << ": answers that have to begin with it have " << data::Tokeniser::kUnknownText << " there\n";
+    }
+  }
+
   void line(int64_t number, const std::vector<tasks::Answer>& answers, int64_t longest) {
     if (answers.empty()) return;
     if (answers[0].parts > 1) {
@@ -165,13 +123,17 @@ class Warnings {
       std::cerr << "attend run: line " << number << ": the answer reached its greatest length (--max-length)\n";
     }
   }
+
+ private:
+  std::set<std::string> unknown_;
 };
 
 /// Whether both would be one file: what is written would be read again, without end. Devices may be named twice.
 bool same_file(const std::string& one, const std::string& other) {
   namespace fs = std::filesystem;
   std::error_code missing;
-  if (one.empty() || other.empty() || (fs::exists(one, missing) && !fs::is_regular_file(one, missing))) return false;
+  if (one.empty() || one == "-" || other.empty() || (fs::exists(one, missing) && !fs::is_regular_file(one, missing)))
+    return false;
   return one == other || fs::equivalent(one, other, missing);
 }
 
@@ -226,16 +188,15 @@ int run(int argc, char** argv) {
   }
   const std::string wrong = objection(options, answer.search, flags.given("beam"));
   if (!wrong.empty()) return flags.refuse(wrong);
-  if (options.threads > 0) kernels::set_threads(static_cast<int>(options.threads));
   const bool n_best = answer.search.n_best > 1;
-  if (!answer.search.sample && answer.search.beam >= 1) {
-    answer.search.beam = std::max(answer.search.beam, answer.search.n_best);
-  }
+  if (!flags.given("beam")) answer.search.beam = std::max(answer.search.beam, answer.search.n_best);
+  if (const std::string none = search_objection(answer.search); !none.empty()) return flags.refuse(none);
+  if (options.threads > 0) kernels::set_threads(static_cast<int>(options.threads));
   answer.align = !options.alignments.empty();
   answer.threshold = options.alignment_threshold;
   answer.replace_unknown = options.unk_replace;
 
-  const std::unique_ptr<InputLines> in = open_input(options.input);
+  InputLines in(open_input(options.input));
   OutputLines out(options.output);
   std::optional<OutputLines> alignments;
   if (answer.align) alignments.emplace(options.alignments);
@@ -243,15 +204,17 @@ int run(int argc, char** argv) {
   if (!options.prefixes.empty()) prefix_lines.emplace(options.prefixes);
 
   Warnings warnings;
+  warnings.prefix(model->target(), options.prefix);
   int64_t number = 0;
   const int64_t first_sentence = answer.search.first_sentence;
-  for (std::vector<std::string> lines; in->next(lines, static_cast<size_t>(options.batch));) {
+  for (std::vector<std::string> lines; in.next(lines, static_cast<size_t>(options.batch));) {
     std::vector<std::string> prefixes;
     if (prefix_lines || !options.prefix.empty()) prefixes.assign(lines.size(), options.prefix);
     for (std::string& prefix : prefixes) {
       if (prefix_lines)
         require(prefix_lines->next(prefix), options.prefixes, ": a beginning for every line is wanted, got ",
                 prefix_lines->number());
+      if (prefix_lines) warnings.prefix(model->target(), prefix);
     }
     answer.search.first_sentence = first_sentence + number;
     const auto answers = model->answer(lines, answer, prefixes);

@@ -6,11 +6,8 @@
 #include <algorithm>
 
 namespace attend::cli {
-namespace {
 
-bool begins_letter(char c) { return (c & 0xc0) != 0x80; }
-
-}  // namespace
+using data::display_width;
 
 size_t terminal_width(int file, size_t otherwise) {
   winsize size{};
@@ -18,18 +15,10 @@ size_t terminal_width(int file, size_t otherwise) {
   return size.ws_col;
 }
 
-size_t text_width(std::string_view text) {
-  return static_cast<size_t>(std::count_if(text.begin(), text.end(), begins_letter));
-}
-
 std::string cut(std::string_view text, size_t width) {
-  if (text_width(text) <= width) return std::string(text);
+  if (display_width(text) <= width) return std::string(text);
   if (width == 0) return "";
-  size_t end = 0, letters = 0;
-  for (; end < text.size(); ++end) {
-    if (begins_letter(text[end]) && ++letters == width) break;
-  }
-  return std::string(text.substr(0, end)) + "…";
+  return std::string(text.substr(0, data::bytes_within(text, width - 1))) + "…";
 }
 
 std::vector<std::string> wrap(std::string_view text, size_t width) {
@@ -40,7 +29,7 @@ std::vector<std::string> wrap(std::string_view text, size_t width) {
     std::string& line = lines.back();
     if (line.empty()) {
       line = word;
-    } else if (text_width(line) + 1 + text_width(word) <= width) {
+    } else if (display_width(line) + 1 + display_width(word) <= width) {
       line.append(" ").append(word);
     } else {
       lines.emplace_back(word);

@@ -6,13 +6,13 @@
 #include <string_view>
 #include <vector>
 
+#include "attend/data/display_width.h"
+
 namespace attend::cli {
 
 /// Columns of the terminal behind `file` (STDERR_FILENO …); `otherwise` where there is none.
 size_t terminal_width(int file, size_t otherwise);
 
-/// Columns that the text takes, one per letter of UTF-8.
-size_t text_width(std::string_view text);
 /// The beginning of the text that fits into so many columns, with "…" at its end if something is missing.
 std::string cut(std::string_view text, size_t width);
 /// The text in lines of at most `width` columns, broken at spaces; a word that is longer has a line to itself.

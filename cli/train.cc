@@ -19,6 +19,7 @@
 #include "cli/commands.h"
 #include "cli/flags.h"
 #include "cli/progress.h"
+#include "cli/resuming.h"
 #include "cli/training.h"
 
 namespace attend::cli {
@@ -87,6 +88,8 @@ class Bar : public train::Watcher {
   int64_t step_;
   std::string note_;
 };
+
+bool has_run(const std::string& out) { return fs::exists(fs::path(out) / tasks::TextModel::kConfig); }
 
 bool is_recipe(const std::string& subject) {
   const std::string ending = fs::path(subject).extension();
@@ -170,6 +173,11 @@ int train_in(const tasks::TextConfig& config, const std::string& out, bool resum
               << " steps; to go on, ask for more: --train.epochs or --train.steps\n";
     return 0;
   }
+  if (run.trainer().out_of_patience() && finished(out)) {
+    std::cerr << out << " stopped at step " << run.trainer().step() << ": " << config.options.train.patience
+              << " validations brought no improvement; to go on, ask for more patience: --train.patience (0: any)\n";
+    return 0;
+  }
   Bar bar(run.trainer().step(), run.trainer().steps());
   train::Log log(out, resume ? std::optional(run.trainer().step()) : std::nullopt);
   fs::remove(fs::path(out) / kResult);
@@ -187,39 +195,48 @@ int train(int argc, char** argv) {
   const std::string subject = argc > 1 && argv[1][0] != '-' ? argv[1] : "";
   RunOptions run;
   const auto out = peek_flag(argc, argv, "out");
-  const bool resume = peek_switch(argc, argv, "resume");
-  SettingList settings;
-  if (resume && out && fs::exists(fs::path(*out) / tasks::TextModel::kConfig)) {
-    settings = read_recipe(fs::path(*out) / tasks::TextModel::kConfig);
-  } else if (!subject.empty()) {
-    settings = settings_of_subject(subject);
-  }
-  const size_t given = settings.size();
-  for (const char* name :
-       {"task", "source", "target", "tsv", "model.name"}) {  // what other options there are hangs on these
-    if (const auto value = peek_flag(argc, argv, name)) settings.push_back({name, *value, "--" + std::string(name)});
+  const bool goes_on = peek_switch(argc, argv, "resume") && out && has_run(*out);
+  SettingList asked, known;
+  if (!subject.empty()) asked = settings_of_subject(subject);
+  if (goes_on) {
+    known = read_recipe(fs::path(*out) / tasks::TextModel::kConfig);
+  } else {
+    known = asked;
+    for (const char* name :
+         {"task", "source", "target", "tsv", "model.name"}) {  // what other options there are hangs on these
+      if (const auto value = peek_flag(argc, argv, name)) known.push_back({name, *value, "--" + std::string(name)});
+    }
   }
   Flags flags("train", "trains a model from a recipe, or a task on its built-in corpus");
   std::string named;
   flags.argument("RECIPE|TASK", named, "a .yml file, or one of " + task_names(), false).options("run", run);
-  add_groups(flags, tasks::TextConfig(settings).all());
+  add_groups(flags, tasks::TextConfig(known).all());
   if (const auto code = flags.parse(argc, argv)) return *code;
   if (named != subject) return flags.refuse("the recipe or task is wanted first: attend train " + named + " …");
-  settings.resize(given);
-  settings.insert(settings.end(), flags.settings().begin(), flags.settings().end());
-  const tasks::TextConfig config(settings);
+  asked.insert(asked.end(), flags.settings().begin(), flags.settings().end());
+  std::vector<std::string> changes;
+  if (goes_on) {
+    try {
+      const Resumed rest = resumed(known, asked);
+      asked = rest.settings, changes = rest.changes;
+    } catch (const Error& error) {
+      return flags.refuse(error.what());
+    }
+  }
+  const tasks::TextConfig config(asked);
   if (run.dump_config) {
     std::cout << print_recipe(config.all(), true);
     return 0;
   }
   if (run.out.empty()) return flags.refuse("--out is wanted: the folder of the model");
-  const bool there = fs::exists(fs::path(run.out) / tasks::TextModel::kConfig);
+  const bool there = has_run(run.out);
   if (run.resume && !there) return flags.refuse("--resume: there is no run to go on with in " + run.out);
   if (!run.resume && subject.empty()) return flags.refuse("a recipe or a task is wanted, such as translate");
   if (there && !run.resume && !run.force) {
     return flags.refuse(run.out + " has a model already: --resume goes on with it, --force starts anew");
   }
   if (run.threads > 0) kernels::set_threads(static_cast<int>(run.threads));
+  for (const std::string& change : changes) std::cerr << "going on with " << change << " …\n";
   return train_in(config, run.out, run.resume);
 }
 

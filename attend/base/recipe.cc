@@ -14,6 +14,7 @@
 
 #include "attend/base/error.h"
 #include "attend/base/replacement.h"
+#include "attend/base/utf8.h"
 
 namespace attend {
 namespace {
@@ -25,31 +26,6 @@ constexpr size_t kLongestName = 100;
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_control(char c) { return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f; }
-
-/// Bytes of the first letter of `text` in UTF-8 (the shortest form, no surrogates); 0 where it begins with none.
-size_t letter_bytes(std::string_view text) {
-  const auto byte = [&](size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
-  const unsigned first = byte(0);
-  if (first < 0x80) return 1;
-  const size_t bytes = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-  if (first < 0xc2 || first > 0xf4) return 0;
-  for (size_t i = 1; i < bytes; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-  }
-  const unsigned second = byte(1);
-  const bool bad = (first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) ||
-                   (first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f);
-  return bad ? 0 : bytes;
-}
-
-bool is_utf8(std::string_view text) {
-  while (!text.empty()) {
-    const size_t bytes = letter_bytes(text);
-    if (bytes == 0) return false;
-    text.remove_prefix(bytes);
-  }
-  return true;
-}
 
 /// Words with dots between them; none begins with a digit or a dash, which YAML may take for something else.
 bool is_name(std::string_view text) {

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "attend/base/error.h"
-#include "attend/base/replacement.h"
 
 namespace attend::data {
 namespace {
@@ -59,20 +58,16 @@ std::span<const int32_t> EncodedPairs::part(int64_t k) const {
   return {ids_.get() + (*bounds_)[static_cast<size_t>(k)], static_cast<size_t>(length(k))};
 }
 
-EncodedPairsWriter::EncodedPairsWriter(fs::path folder, PairFilter filter) : folder_(std::move(folder)) {
+EncodedPairsWriter::EncodedPairsWriter(fs::path folder, PairFilter filter)
+    : folder_(std::move(folder)), file_(create_unnamed(folder_)) {
   require(filter.longest >= 0, "longest: 0 or more tokens are wanted, got ", filter.longest);
   require(filter.ratio == 0 || filter.ratio >= 1, "ratio: 0, or at least 1, is wanted, got ", filter.ratio);
   report_.filter = filter;
-  file_ = create_unnamed(folder_);
   buffer_.reserve(kBuffer);
 }
 
-EncodedPairsWriter::~EncodedPairsWriter() {
-  if (file_ >= 0) ::close(file_);
-}
-
 bool EncodedPairsWriter::add(std::span<const int32_t> source, std::span<const int32_t> target) {
-  require(file_ >= 0, "EncodedPairsWriter: pairs are wanted before finish(), got one after it");
+  require(file_.open(), "EncodedPairsWriter: pairs are wanted before finish(), got one after it");
   if (!admit(source.size(), target.size())) return false;
   append(source);
   append(target);
@@ -108,7 +103,7 @@ void EncodedPairsWriter::append(std::span<const int32_t> ids) {
 void EncodedPairsWriter::flush() {
   std::span<const std::byte> bytes = std::as_bytes(std::span(buffer_));
   while (!bytes.empty()) {
-    const ssize_t count = ::write(file_, bytes.data(), bytes.size());
+    const ssize_t count = ::write(file_.number(), bytes.data(), bytes.size());
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) {
       fail(folder_.native(), ": wanted room for ", grouped(static_cast<int64_t>(bytes.size())),
@@ -121,30 +116,20 @@ void EncodedPairsWriter::flush() {
 }
 
 EncodedPairs EncodedPairsWriter::finish() {
-  require(file_ >= 0, "EncodedPairsWriter: finish() is wanted once, got it again");
+  require(file_.open(), "EncodedPairsWriter: finish() is wanted once, got it again");
   flush();
   EncodedPairs pairs;
   if (written_ > 0) {
     const size_t size = written_;
     // Only this process knows the file, so nobody can shorten it under the mapping.
-    void* mapped = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, file_, 0);
+    void* mapped = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, file_.number(), 0);
     if (mapped == MAP_FAILED) fail(folder_.native(), ": wanted to map encoded pairs, got: ", system_reason(errno));
     pairs.ids_ = {static_cast<const int32_t*>(mapped),
                   [size](const int32_t* ids) { ::munmap(const_cast<int32_t*>(ids), size); }};
   }
   pairs.bounds_ = std::make_shared<const std::vector<uint64_t>>(std::move(bounds_));
-  ::close(std::exchange(file_, -1));
+  file_.close();
   return pairs;
-}
-
-EncodedCorpus encode_pairs(PairReader& reader, const Tokeniser& source, const Tokeniser& target, const fs::path& folder,
-                           const PairFilter& filter) {
-  EncodedPairsWriter writer(folder, filter);
-  for (Pair pair; reader.next(pair);) writer.add(source.encode(pair.source), target.encode(pair.target));
-  require(writer.report().kept > 0, reader.where(),
-          ": pairs are wanted, got none that the filter keeps: ", writer.report().text());
-  const FilterReport report = writer.report();
-  return {writer.finish(), report};
 }
 
 }  // namespace attend::data

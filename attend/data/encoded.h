@@ -8,8 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "attend/data/pairs.h"
-#include "attend/data/tokeniser.h"
+#include "attend/base/replacement.h"
 
 namespace attend::data {
 
@@ -64,7 +63,6 @@ class EncodedPairsWriter {
   explicit EncodedPairsWriter(std::filesystem::path folder, PairFilter filter = {});
   EncodedPairsWriter(const EncodedPairsWriter&) = delete;
   EncodedPairsWriter& operator=(const EncodedPairsWriter&) = delete;
-  ~EncodedPairsWriter();
 
   /// False if the filter left the pair out.
   bool add(std::span<const int32_t> source, std::span<const int32_t> target);
@@ -79,19 +77,10 @@ class EncodedPairsWriter {
 
   std::filesystem::path folder_;
   FilterReport report_;
-  int file_ = -1;
+  Descriptor file_;
   std::vector<int32_t> buffer_;
   uint64_t written_ = 0;
   std::vector<uint64_t> bounds_{0};
 };
-
-struct EncodedCorpus {
-  EncodedPairs pairs;
-  FilterReport report;
-};
-
-/// All pairs of `reader`, as tokens; a corpus of which the filter leaves nothing is refused.
-EncodedCorpus encode_pairs(PairReader& reader, const Tokeniser& source, const Tokeniser& target,
-                           const std::filesystem::path& folder, const PairFilter& filter = {});
 
 }  // namespace attend::data

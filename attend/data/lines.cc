@@ -1,6 +1,7 @@
 #include "attend/data/lines.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -26,17 +27,20 @@ class TextBytes {
   virtual ~TextBytes() = default;
   /// The next bytes, which stay until the next call; none at the end. `where` begins a message.
   virtual std::span<const char> next(const std::string& where) = 0;
+  /// Whether next() would have to wait for bytes that have not come yet.
+  virtual bool waits() const { return false; }
 };
 
 namespace {
 
 class FileBytes : public TextBytes {
  public:
-  explicit FileBytes(const std::string& path) : file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)), buffer_(kChunk) {
-    if (file_.number() < 0) fail(path, ": wanted to open the file, got: ", system_reason(errno));
+  /// Of an open file, which it closes; a negative number where that failed.
+  FileBytes(int file, const std::string& name) : file_(file), buffer_(kChunk) {
+    if (!file_.open()) fail(name, ": wanted to open the file, got: ", system_reason(errno));
     struct stat status {};
-    if (::fstat(file_.number(), &status) != 0) fail(path, ": wanted its kind, got: ", system_reason(errno));
-    require(!S_ISDIR(status.st_mode), path, ": a file is wanted, got a folder");
+    if (::fstat(file_.number(), &status) != 0) fail(name, ": wanted its kind, got: ", system_reason(errno));
+    require(!S_ISDIR(status.st_mode), name, ": a file is wanted, got a folder");
   }
 
   std::span<const char> next(const std::string& where) override {
@@ -45,6 +49,11 @@ class FileBytes : public TextBytes {
       if (count >= 0) return std::span(buffer_).first(static_cast<size_t>(count));
       if (errno != EINTR) fail(where, ": wanted to read on, got: ", system_reason(errno));
     }
+  }
+
+  bool waits() const override {
+    pollfd input{file_.number(), POLLIN, 0};
+    return ::poll(&input, 1, 0) == 0;
   }
 
  private:
@@ -67,11 +76,12 @@ class MemoryBytes : public TextBytes {
   std::span<const char> rest_;
 };
 
-/// Chunks of another source with its first ones put together, so that they hold what tells gzip from text.
+/// Chunks of another source, after as many of its first bytes as tell whether it begins with `wanted`.
 class Peeked : public TextBytes {
  public:
-  Peeked(std::unique_ptr<TextBytes> from, size_t wanted, const std::string& where) : from_(std::move(from)) {
-    while (front_.size() < wanted) {  // a pipe may bring one byte at a time
+  Peeked(std::unique_ptr<TextBytes> from, std::string_view wanted, const std::string& where) : from_(std::move(from)) {
+    // A pipe may bring one byte at a time. But a single line end is to be answered before anything else comes.
+    while (front().size() < wanted.size() && wanted.starts_with(front())) {
       const std::span<const char> part = from_->next(where);
       if (part.empty()) break;
       front_.insert(front_.end(), part.begin(), part.end());
@@ -85,6 +95,7 @@ class Peeked : public TextBytes {
     given_ = true;
     return front_.empty() ? from_->next(where) : std::span<const char>(front_);
   }
+  bool waits() const override { return (given_ || front_.empty()) && from_->waits(); }
 
  private:
   std::unique_ptr<TextBytes> from_;
@@ -111,11 +122,14 @@ class GzipBytes : public TextBytes {
     }
     return std::span<const char>(buffer_).first(filled);
   }
+  bool waits() const override { return !has_input() && from_->waits(); }
 
  private:
+  bool has_input() const { return stream_.avail_in > 0 || more_out_ || damaged_; }
+
   /// False at the end of the file, which has to be the end of a member, too.
   bool refill(const std::string& where) {
-    if (stream_.avail_in > 0 || more_out_ || damaged_) return true;
+    if (has_input()) return true;
     const std::span<const char> part = from_->next(where);
     require(!part.empty() || at_end_of_member_, where, ": wanted the rest of the gzip data, got the end of the file");
     stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(part.data()));  // zlib only reads it
@@ -146,23 +160,32 @@ class GzipBytes : public TextBytes {
 
 std::unique_ptr<TextBytes> unpacked(std::unique_ptr<TextBytes> bytes, const std::string& name) {
   constexpr std::string_view kGzip = "\x1F\x8B";
-  auto peeked = std::make_unique<Peeked>(std::move(bytes), kGzip.size(), name);
+  auto peeked = std::make_unique<Peeked>(std::move(bytes), kGzip, name);
   if (!peeked->front().starts_with(kGzip)) return peeked;
   return std::make_unique<GzipBytes>(std::move(peeked));
 }
-
-}  // namespace
 
 void drop_byte_order_mark(std::string& line) {
   constexpr std::string_view kMark = "\xEF\xBB\xBF";
   if (line.starts_with(kMark)) line.erase(0, kMark.size());
 }
 
+}  // namespace
+
+LineReader::LineReader(std::string name, std::unique_ptr<TextBytes> bytes)
+    : name_(std::move(name)), bytes_(std::move(bytes)) {}
+
 LineReader::LineReader(const std::filesystem::path& path)
-    : name_(path.native()), bytes_(unpacked(std::make_unique<FileBytes>(name_), name_)) {}
+    : LineReader(path.native(),
+                 std::make_unique<FileBytes>(::open(path.c_str(), O_RDONLY | O_CLOEXEC), path.native())) {}
 
 LineReader::LineReader(std::span<const std::byte> bytes, std::string name)
-    : name_(std::move(name)), bytes_(unpacked(std::make_unique<MemoryBytes>(bytes), name_)) {}
+    : LineReader(std::move(name), std::make_unique<MemoryBytes>(bytes)) {}
+
+LineReader LineReader::standard_input() {
+  const std::string name = "standard input";
+  return {name, std::make_unique<FileBytes>(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0), name)};
+}
 
 LineReader::LineReader(LineReader&&) noexcept = default;
 LineReader& LineReader::operator=(LineReader&&) noexcept = default;
@@ -170,8 +193,10 @@ LineReader::~LineReader() = default;
 
 bool LineReader::next(std::string& line) {
   line.clear();
+  const bool begun = !begun_.empty();
+  if (begun) line.swap(begun_);
   ++number_;
-  if (!read_line(line)) {
+  if (!read_line(line) && !begun) {
     --number_;
     return false;
   }
@@ -182,16 +207,37 @@ bool LineReader::next(std::string& line) {
   return true;
 }
 
+bool LineReader::waits() {
+  for (;;) {
+    const std::string_view read(chunk_.data(), chunk_.size());
+    if (ended_ || read.find('\n') != read.npos) return false;
+    begun_.append(read);
+    chunk_ = {};
+    if (begun_.size() > kLongest) return false;  // which next() refuses
+    if (bytes_->waits()) return true;
+    fill(name_ + ":" + std::to_string(number_ + 1));
+  }
+}
+
+/// The next bytes as chunk_; at the end there are none. `where` begins a message.
+void LineReader::fill(const std::string& where) {
+  if (std::exchange(ended_, true)) return;  // a terminal would be asked again; so would a file that cannot be read
+  // Not sooner: opening a pipe must not wait for what comes through it.
+  if (!std::exchange(opened_, true)) bytes_ = unpacked(std::move(bytes_), where);
+  chunk_ = bytes_->next(where);
+  ended_ = chunk_.empty();
+}
+
 /// All up to the next "\n", which is not part of it; false if there is nothing more.
 bool LineReader::read_line(std::string& line) {
   bool any = false;
   for (;;) {
-    if (chunk_.empty()) chunk_ = bytes_->next(where());
+    if (chunk_.empty()) fill(where());
     if (chunk_.empty()) return any;
     any = true;
     const char* end = static_cast<const char*>(std::memchr(chunk_.data(), '\n', chunk_.size()));
     const size_t count = end != nullptr ? static_cast<size_t>(end - chunk_.data()) : chunk_.size();
-    require(count <= kLongest - line.size(), where(), ": a line of at most ", kLongest,
+    require(line.size() <= kLongest && count <= kLongest - line.size(), where(), ": a line of at most ", kLongest,
             " bytes is wanted, got a longer one");
     line.append(chunk_.data(), count);
     chunk_ = chunk_.subspan(count + (end != nullptr ? 1 : 0));

@@ -26,6 +26,7 @@ class LineReader {
   explicit LineReader(const std::filesystem::path& path);
   /// `bytes` as if they were a file of that name; they have to outlive the reader.
   LineReader(std::span<const std::byte> bytes, std::string name);
+  static LineReader standard_input();
   LineReader(LineReader&&) noexcept;
   LineReader& operator=(LineReader&&) noexcept;
   ~LineReader();
@@ -33,6 +34,9 @@ class LineReader {
   /// False after the last line. Throws Error by file and line for: what is not UTF-8, a zero byte, a line of more than
   /// kLongest bytes, damaged gzip.
   bool next(std::string& line);
+  /// Whether next() would wait: no whole line has come yet, and neither has the end. Reads what is there, and throws as
+  /// next() does where that cannot be read.
+  bool waits();
   /// Of the line that next() gave last, counted from 1; 0 before the first.
   int64_t number() const { return number_; }
   const std::string& name() const { return name_; }
@@ -40,16 +44,17 @@ class LineReader {
   std::string where() const { return name_ + ":" + std::to_string(number_); }
 
  private:
+  LineReader(std::string name, std::unique_ptr<TextBytes> bytes);
+  void fill(const std::string& where);
   bool read_line(std::string& line);
 
   std::string name_;
   std::unique_ptr<TextBytes> bytes_;
+  bool opened_ = false, ended_ = false;
+  std::string begun_;            // of the next line, before what is in chunk_
   std::span<const char> chunk_;  // read, but not yet given
   int64_t number_ = 0;
 };
-
-/// Of the first line of a text; LineReader does it by itself.
-void drop_byte_order_mark(std::string& line);
 
 std::vector<std::string> read_lines(const std::filesystem::path& path);
 

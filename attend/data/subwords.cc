@@ -17,6 +17,7 @@
 #include "attend/base/random.h"
 #include "attend/base/replacement.h"
 #include "attend/data/subword_model.h"
+#include "attend/data/unicode.h"
 #include "attend/data/utf8.h"
 
 namespace sentencepiece::logging {
@@ -115,7 +116,7 @@ constexpr BlankRange kBlanks[] = {{0x00, 0x20},     {0x7F, 0x7F},     {0x8F, 0x8
                                   {0x202F, 0x202F}, {0x205F, 0x205F}, {0x2581, 0x2581}, {0x3000, 0x3000},
                                   {0xFEFF, 0xFEFF}, {0xFFFD, 0xFFFD}};
 
-bool is_blank(char32_t code) {
+bool is_blank_to_trainer(char32_t code) {
   return std::any_of(std::begin(kBlanks), std::end(kBlanks),
                      [&](const BlankRange& range) { return code >= range.first && code <= range.last; });
 }
@@ -126,7 +127,7 @@ bool has_text(std::string_view line) {
   if (line.find("\u2585") != line.npos) return false;
   while (!line.empty()) {
     const size_t bytes = character_bytes(line);
-    if (!is_blank(code_point(line.substr(0, bytes)))) return true;
+    if (!is_blank_to_trainer(code_point(line.substr(0, bytes)))) return true;
     line.remove_prefix(bytes);
   }
   return false;

@@ -9,6 +9,7 @@
 #include "attend/base/names.h"
 #include "attend/base/replacement.h"
 #include "attend/data/lines.h"
+#include "attend/data/unicode.h"
 #include "attend/data/utf8.h"
 
 namespace attend::data {

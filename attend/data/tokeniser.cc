@@ -13,15 +13,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Kind {
-  std::string_view name;
-  std::unique_ptr<Tokeniser> (*train)(const TokeniserOptions&, const NextLine&);
-};
-constexpr Kind kKinds[] = {
-    {"unigram", train_subwords},
-    {"bpe", train_subwords},
-    {"words", train_symbols},
-    {"characters", train_symbols},
+constexpr TokeniserRow kTokenisers[] = {
+    {"unigram", "subwords; the likeliest cut of a text into pieces of a vocabulary that was pruned to size",
+     "Kudo 2018, section 3.2", train_subwords},
+    {"bpe", "subwords; letters, the most frequent neighbours of which were merged again and again",
+     "Sennrich et al. 2016, section 3.2", train_subwords},
+    {"words", "what lies between white space; the rarest are unknown", "", train_symbols},
+    {"characters", "every letter, with one space between words", "", train_symbols},
 };
 
 struct Format {
@@ -111,7 +109,7 @@ std::vector<int32_t> Tokeniser::shown(std::span<const int32_t> ids) const {
 
 std::unique_ptr<Tokeniser> train_tokeniser(const TokeniserOptions& options, const NextLine& next) {
   check_options(options);
-  const Kind& kind = row_named("kind", kKinds, options.kind);
+  const TokeniserRow& kind = row_named("kind", kTokenisers, options.kind);
   int64_t number = 0;
   return kind.train(options, [&](std::string& line) {
     if (!next(line)) return false;
@@ -143,10 +141,6 @@ void remove_tokeniser(const fs::path& folder, std::string_view stem) {
   }
 }
 
-std::vector<std::string_view> tokeniser_kinds() {
-  std::vector<std::string_view> names;
-  for (const Kind& kind : kKinds) names.push_back(kind.name);
-  return names;
-}
+std::span<const TokeniserRow> tokenisers() { return kTokenisers; }
 
 }  // namespace attend::data

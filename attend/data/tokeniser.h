@@ -107,7 +107,12 @@ std::unique_ptr<Tokeniser> load_tokeniser(const std::filesystem::path& folder, s
 /// Removes what save() wrote, of whatever kind it is: two kinds of one stem would be refused.
 void remove_tokeniser(const std::filesystem::path& folder, std::string_view stem);
 
-/// Names of the kinds, in the order of the table.
-std::vector<std::string_view> tokeniser_kinds();
+/// A kind of tokeniser: what tokeniser.kind names.
+struct TokeniserRow {
+  std::string_view name, summary, paper;
+  std::unique_ptr<Tokeniser> (*train)(const TokeniserOptions& options, const NextLine& next);
+};
+/// The menu: help, option checks and tests iterate over it.
+std::span<const TokeniserRow> tokenisers();
 
 }  // namespace attend::data

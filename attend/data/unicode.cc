@@ -4,6 +4,7 @@
 #include <span>
 
 #include "attend/base/error.h"
+#include "attend/base/utf8.h"
 #include "attend/data/unicode_table.h"
 
 namespace attend::data {
@@ -18,31 +19,6 @@ const Row* row_of(std::span<const Row> rows, char32_t c) {
   return c <= row.last ? &row : nullptr;
 }
 
-/// First bytes of a sequence: how long it is, which bits count, and the least that it may stand for.
-struct Lead {
-  unsigned char mask, pattern;
-  size_t length;
-  char32_t least;
-};
-constexpr Lead kLeads[] = {{0x80, 0x00, 1, 0}, {0xE0, 0xC0, 2, 0x80}, {0xF0, 0xE0, 3, 0x800}, {0xF8, 0xF0, 4, 0x10000}};
-
-constexpr char32_t kNone = 0xFFFFFFFF;
-
-/// The code point at the front of `text`, which is then behind it; kNone where there is none.
-char32_t take_code_point(std::string_view& text) {
-  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  const auto lead = std::ranges::find_if(kLeads, [&](const Lead& l) { return (byte(0) & l.mask) == l.pattern; });
-  if (lead == std::end(kLeads) || text.size() < lead->length) return kNone;
-  char32_t c = byte(0) & static_cast<unsigned char>(~lead->mask);
-  for (size_t i = 1; i < lead->length; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return kNone;
-    c = c << 6 | (byte(i) & 0x3F);
-  }
-  if (c < lead->least || c > 0x10FFFF || (c >= 0xD800 && c <= 0xDFFF)) return kNone;
-  text.remove_prefix(lead->length);
-  return c;
-}
-
 constexpr char32_t kCapitalSigma = U'Σ', kFinalSigma = U'ς', kCapitalDottedI = U'İ';
 
 bool is_ignorable(char32_t c) { return row_of<unicode::Range>(unicode::kIgnorable, c) != nullptr; }
@@ -55,10 +31,22 @@ bool ends_a_word(std::u32string_view text, size_t at) {
   return before != text.rend() && is_cased(*before) && (after == text.end() || !is_cased(*after));
 }
 
-char32_t lower_case(char32_t c) {
+char32_t small_letter(char32_t c) {
   const unicode::Lowered* row = row_of<unicode::Lowered>(unicode::kLower, c);
   if (row == nullptr || (c - row->first) % row->step != 0) return c;
   return static_cast<char32_t>(static_cast<int32_t>(c) + row->added);
+}
+
+/// Bytes of the code point in UTF-8.
+size_t bytes_of(char32_t c) { return c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4; }
+
+bool keeps_its_bytes(char32_t c) { return bytes_of(small_letter(c)) == bytes_of(c); }
+
+/// Writes the code point over a character of as many bytes.
+void overwrite(char* at, size_t bytes, char32_t code) {
+  constexpr uint8_t kLead[] = {0, 0, 0xC0, 0xE0, 0xF0};
+  for (size_t i = bytes; i-- > 1; code >>= 6) at[i] = static_cast<char>(0x80 | (code & 0x3F));
+  at[0] = static_cast<char>(kLead[bytes] | code);
 }
 
 }  // namespace
@@ -67,8 +55,10 @@ std::u32string code_points(std::string_view where, std::string_view text) {
   std::u32string points;
   points.reserve(text.size());
   for (std::string_view rest = text; !rest.empty();) {
-    points += take_code_point(rest);
-    require(points.back() != kNone, where, ": UTF-8 is wanted, got other bytes at byte ", text.size() - rest.size());
+    const size_t bytes = character_bytes(rest);
+    require(bytes > 0, where, ": UTF-8 is wanted, got other bytes at byte ", text.size() - rest.size());
+    points += code_point(rest.substr(0, bytes));
+    rest.remove_prefix(bytes);
   }
   return points;
 }
@@ -92,10 +82,33 @@ std::u32string lower_case(std::u32string_view text) {
     } else if (text[i] == kCapitalSigma && ends_a_word(text, i)) {
       lower += kFinalSigma;
     } else {
-      lower += lower_case(text[i]);
+      lower += small_letter(text[i]);
     }
   }
   return lower;
+}
+
+std::string lowercased(std::string_view text) {
+  std::string small(text);
+  for (size_t at = 0; at < small.size();) {
+    const size_t bytes = character_bytes(std::string_view(small).substr(at));
+    if (bytes > 0) {
+      const char32_t code = code_point(std::string_view(small).substr(at, bytes));
+      if (keeps_its_bytes(code)) overwrite(&small[at], bytes, small_letter(code));
+    }
+    at += std::max(bytes, size_t{1});
+  }
+  return small;
+}
+
+std::vector<CasePair> case_pairs() {
+  std::vector<CasePair> pairs;
+  for (const unicode::Lowered& row : unicode::kLower) {
+    for (char32_t c = row.first; c <= row.last; c += row.step) {
+      if (keeps_its_bytes(c)) pairs.push_back({c, small_letter(c)});
+    }
+  }
+  return pairs;
 }
 
 std::u32string_view without_trailing_blanks(std::u32string_view text) {

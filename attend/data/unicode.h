@@ -1,4 +1,4 @@
-// Unicode as far as scores of text need it: code points, blanks, categories and lower case, as Python has them.
+// Unicode as far as tokens and scores of text need it: code points, blanks, categories and lower case, as Python has them.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +20,16 @@ Category category(char32_t c);
 
 /// Python's str.lower(): İ becomes two code points, and Σ at the end of a word ς.
 std::u32string lower_case(std::u32string_view text);
+
+/// UTF-8 with small letters in place of capitals, each with as many bytes as before, so that places in the text stay. Left
+/// alone are those whose small forms are longer or shorter (İ, ẞ, Ⱥ, the Kelvin sign), and bytes that are not UTF-8.
+std::string lowercased(std::string_view text);
+/// A capital and its small letter.
+struct CasePair {
+  char32_t capital, small;
+};
+/// All that lowercased() changes.
+std::vector<CasePair> case_pairs();
 
 /// Without the blanks at its end.
 std::u32string_view without_trailing_blanks(std::u32string_view text);

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "attend/base/folder_lock.h"
 #include "attend/base/options.h"
 #include "attend/data/alignment.h"
 #include "attend/data/batches.h"
@@ -18,6 +19,7 @@
 #include "attend/decode/search.h"
 #include "attend/explain/trace.h"
 #include "attend/models/zoo.h"
+#include "attend/tasks/valid_sentences.h"
 #include "attend/train/trainer.h"
 
 namespace attend::tasks {
@@ -62,7 +64,8 @@ struct TextOptions {
     visit("tokeniser", tokeniser, "");
     visit("batch", batch, "");
     visit("train", train, "");
-    visit("valid_sentences", valid_sentences, "most validation sentences that are translated to be scored");
+    visit("valid_sentences", valid_sentences,
+          "most validation sentences that are translated to be scored; those of the best weights are in valid.jsonl");
     visit("search", search, "");
   }
 };
@@ -169,7 +172,7 @@ using Prepared = std::function<void(const std::string& what)>;
 /// A run made ready: pairs read, vocabularies learnt, pairs encoded.
 class TextTraining {
  public:
-  /// Starts a run in `folder`, or goes on with the one that is there.
+  /// Starts a run in `folder`, or goes on with the one that is there. While this lives, no other one can write there.
   TextTraining(const TextConfig& config, std::filesystem::path folder, bool resume, const Prepared& prepared);
 
   TextModel& model() { return *model_; }
@@ -183,7 +186,9 @@ class TextTraining {
  private:
   void encode_valid();
   train::Validation validate(const models::Model& model) const;
+  ValidSentences translated() const;
 
+  std::optional<FolderLock> lock_;
   std::unique_ptr<TextModel> model_;
   std::unique_ptr<data::EncodedPairs> pairs_;
   data::FilterReport filtered_;
@@ -191,6 +196,7 @@ class TextTraining {
   std::vector<data::Batch> valid_batches_;
   int64_t valid_left_out_ = 0;
   mutable size_t samples_ = 0;
+  mutable ValidSentences last_;  // of the last validation
   std::unique_ptr<data::Batches> batches_;
   std::unique_ptr<train::Trainer> trainer_;
 };

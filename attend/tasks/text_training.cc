@@ -186,9 +186,11 @@ TextTraining::TextTraining(const TextConfig& config, fs::path folder, bool resum
   TextModel::try_model(config);
   check_best_by(options);
   require(options.valid_sentences >= 0, "valid_sentences: at least 0 is wanted, got ", options.valid_sentences);
+  if (fs::is_directory(folder)) lock_.emplace(folder);  // first: a large corpus takes a while
   prepared("reading the pairs");
   Corpus corpus(options);  // before the folder is made: a wrong file name leaves none
   require_writable(folder);
+  if (!lock_) lock_.emplace(folder);
   std::shared_ptr<data::Tokeniser> source, target;
   const bool joint = options.tokeniser.joint;
   if (resume) {
@@ -216,11 +218,13 @@ TextTraining::TextTraining(const TextConfig& config, fs::path folder, bool resum
       train::BatchSource{[plan](int64_t epoch) { return plan->count(epoch); },
                          [plan](int64_t epoch, int64_t index) { return plan->batch(epoch, index); }},
       [this](const models::Model& model) { return validate(model); }, options.train, folder);
+  trainer_->when_best([this, folder] { last_.save(folder); });
   trainer_->check_room();
   if (resume) {
     trainer_->resume();
   } else {
     model_->forget(folder);  // killed while a model is replaced, it is none rather than a mixture
+    fs::remove(folder / ValidSentences::kFile);
     trainer_->save_start();
   }
   model_->save(folder);
@@ -267,21 +271,30 @@ train::Validation TextTraining::validate(const models::Model& model) const {
     tokens += count;
   }
   result.loss /= tokens;
-  const size_t most = static_cast<size_t>(model_->config().options.valid_sentences);
-  std::vector<std::string> sources, references, outputs;
-  for (size_t i = 0; i < std::min(most, valid_.size()); ++i) {
-    sources.push_back(valid_[i].source), references.push_back(valid_[i].target);
-  }
-  AnswerOptions greedy;
-  greedy.search = model_->config().options.search;
-  greedy.search.beam = greedy.search.n_best = 1, greedy.search.sample = false;
-  for (const std::vector<Answer>& answers : model_->answer(sources, greedy)) outputs.push_back(answers.at(0).text);
+  last_ = translated();
+  const auto& [sources, references, outputs] = last_;
   if (outputs.empty()) return result;
   result.scores = {{"bleu", train::bleu(outputs, references).score},
                    {"exact", 100 * train::exact_match(outputs, references)}};
   const size_t shown = samples_++ % outputs.size();
   result.source = sources[shown], result.reference = references[shown], result.output = outputs[shown];
   return result;
+}
+
+/// The first validation sentences, greedily.
+ValidSentences TextTraining::translated() const {
+  const size_t most = static_cast<size_t>(model_->config().options.valid_sentences);
+  ValidSentences all;
+  for (size_t i = 0; i < std::min(most, valid_.size()); ++i) {
+    all.sources.push_back(valid_[i].source), all.references.push_back(valid_[i].target);
+  }
+  AnswerOptions greedy;
+  greedy.search = model_->config().options.search;
+  greedy.search.beam = greedy.search.n_best = 1, greedy.search.sample = false;
+  for (const std::vector<Answer>& answers : model_->answer(all.sources, greedy)) {
+    all.outputs.push_back(answers.at(0).text);
+  }
+  return all;
 }
 
 }  // namespace attend::tasks

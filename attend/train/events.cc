@@ -54,7 +54,7 @@ std::string bytes_field(uint64_t field, std::string_view bytes) {
   return key(field, kBytes) + varint(bytes.size()) + std::string(bytes);
 }
 
-// The messages of TensorBoard, by the numbers of their fields: event.proto, summary.proto, tensor.proto.
+// The messages of TensorBoard, by the numbers of their fields: event.proto, summary.proto.
 
 std::string event(int64_t step, const std::string& what) {
   const std::chrono::duration<double> now = std::chrono::system_clock::now().time_since_epoch();
@@ -66,12 +66,6 @@ std::string summary(std::string_view tag, const std::string& value) {
   return bytes_field(5, bytes_field(1, bytes_field(1, tag) + value));
 }
 std::string simple_value(float value) { return key(2, kFixed32) + little_endian(value); }
-std::string text_value(std::string_view text) {
-  constexpr int64_t kString = 7;
-  const std::string tensor = number_field(1, kString) + bytes_field(2, "") + bytes_field(8, text);
-  const std::string plugin = bytes_field(1, bytes_field(1, "text"));
-  return bytes_field(8, tensor) + bytes_field(9, plugin);
-}
 
 void append(const Descriptor& file, const fs::path& path, std::string_view bytes) {
   while (!bytes.empty()) {
@@ -150,10 +144,6 @@ EventFile::EventFile(const fs::path& folder, std::optional<int64_t> resumed_at) 
 
 void EventFile::scalar(std::string_view tag, int64_t step, double value) {
   append(file_, path_, framed_record(event(step, summary(tag, simple_value(static_cast<float>(value))))));
-}
-
-void EventFile::text(std::string_view tag, int64_t step, std::string_view markdown) {
-  append(file_, path_, framed_record(event(step, summary(tag, text_value(markdown)))));
 }
 
 JsonLog::JsonLog(const fs::path& path, std::optional<int64_t> resumed_at)

@@ -27,7 +27,6 @@ class EventFile {
   /// `resumed_at`: TensorBoard forgets what earlier files of the folder have for later steps than this one.
   explicit EventFile(const std::filesystem::path& folder, std::optional<int64_t> resumed_at = std::nullopt);
   void scalar(std::string_view tag, int64_t step, double value);
-  void text(std::string_view tag, int64_t step, std::string_view markdown);
   const std::filesystem::path& path() const { return path_; }
 
  private:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -22,6 +23,7 @@ using nlohmann::json;
 constexpr const char* kWeights = "weights.safetensors";
 constexpr const char* kCheckpoint = "checkpoint.safetensors";
 constexpr const char* kPlace = "place";  // the numbers of a checkpoint, as JSON in its metadata
+constexpr const char* kRate = "rate";    // among them, train.rate: what a schedule made of it is its own
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
@@ -120,6 +122,9 @@ Trainer::~Trainer() = default;
 
 int64_t Trainer::step() const { return static_cast<int64_t>(place_->step); }
 int64_t Trainer::steps() const { return steps_; }
+bool Trainer::out_of_patience() const {
+  return options_.patience > 0 && place_->worse >= static_cast<double>(options_.patience);
+}
 
 void Trainer::check_room() const {
   require_writable(folder_);
@@ -213,6 +218,7 @@ void Trainer::save() {
   optimiser_->state([&](const std::string& name, Tensor& value) { tensors.push_back({name, value}); }, number);
   schedule_->state(number);
   place_->visit(number);
+  numbers[kRate] = options_.rate;
   write_safetensors(folder_ / kCheckpoint, tensors, {{kPlace, numbers.dump()}});
 }
 
@@ -234,14 +240,28 @@ void Trainer::resume() {
     std::copy(value.begin(), value.end(), p.var.value().data());
   }
   optimiser_->state([&](const std::string& name, Tensor& value) { value = file.read(name); }, number);
-  schedule_->state(number);
   place_->visit(number);
   place_->check(path.string());
+  schedule_->state([&](const std::string& name, double& value) {
+    if (numbers.contains(name)) number(name, value);  // else the run had another schedule
+  });
+  double before = std::numeric_limits<double>::quiet_NaN();
+  if (numbers.contains(kRate)) number(kRate, before);
+  take_rate(before);
   const int64_t count = batches_.count(static_cast<int64_t>(place_->epoch));
   require(place_->batch < static_cast<double>(count), path.string(), ": the next batch of epoch ", place_->epoch,
           " would be number ", place_->batch + 1, ", but there are ", count,
           " now; go on with the pairs and the options of batch that the run began with");
   training_.random.seek(static_cast<uint64_t>(place_->random));
+}
+
+/// A plateau remembers what it made of the rate `before`; where another one is asked for, that counts. Checkpoints that do
+/// not say (NaN) are of a rate that was at least the remembered one.
+void Trainer::take_rate(double before) {
+  schedule_->state([&](const std::string& name, double& value) {
+    if (name != "plateau.rate" || before == options_.rate) return;
+    value = std::isnan(before) ? std::min(value, options_.rate) : options_.rate;
+  });
 }
 
 double Trainer::judged(const Validation& validation) const {
@@ -259,6 +279,7 @@ bool Trainer::keep_if_best(double score) {
   if (best) {
     models::save_weights(model_, folder_ / kWeights);
     place_->best_step = place_->step, place_->best_score = score;
+    became_best_();
   }
   return best;
 }
@@ -323,7 +344,7 @@ void Trainer::report_progress(std::span<Watcher* const> watchers) {
 }
 
 Outcome Trainer::train_on(std::span<Watcher* const> watchers) {
-  Outcome outcome = Outcome::finished;
+  Outcome outcome = out_of_patience() ? Outcome::stopped_early : Outcome::finished;
   double saved = now();
   while (step() < steps_ && outcome == Outcome::finished) {
     const double start = now();
@@ -334,8 +355,7 @@ Outcome Trainer::train_on(std::span<Watcher* const> watchers) {
     if (validates) {
       if (options_.average > 0) keep_for_average();
       validate(watchers);
-      const bool patient = options_.patience == 0 || place_->worse < static_cast<double>(options_.patience);
-      if (!patient) outcome = Outcome::stopped_early;
+      if (out_of_patience()) outcome = Outcome::stopped_early;
     }
     if (std::ranges::any_of(watchers, [](Watcher* watcher) { return watcher->stop(); })) outcome = Outcome::interrupted;
     const bool late = now() - saved > 60 * options_.save_minutes;

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "attend/models/model.h"
@@ -75,6 +76,8 @@ struct Validation {
   std::string source, reference, output;
 };
 using Validate = std::function<Validation(const models::Model& model)>;
+/// Told that the weights which were judged last are the best so far, and saved.
+using BecameBest = std::function<void()>;
 
 /// What was done since the last report.
 struct StepReport {
@@ -116,11 +119,13 @@ class Trainer {
           std::filesystem::path folder);
   ~Trainer();
 
+  /// Whoever keeps more than the weights of the best.
+  void when_best(BecameBest told) { became_best_ = std::move(told); }
   /// Refuses a folder that cannot be written, or a disk without room for all that the run will keep.
   void check_room() const;
   /// Writes the weights as they are, so that from here on there is a model to load and to resume.
   void save_start();
-  /// Goes on from the folder's checkpoint.
+  /// Goes on from the folder's checkpoint. A rate other than the run had is used from here on, with any schedule.
   void resume();
   /// Trains to the end, or until a watcher stops it. Throws Error where the loss is not finite, with step and rate.
   TrainResult run(std::span<Watcher* const> watchers);
@@ -128,6 +133,8 @@ class Trainer {
   int64_t step() const;
   /// How many updates the whole run has.
   int64_t steps() const;
+  /// Whether it stopped, or would, because validations brought no improvement.
+  bool out_of_patience() const;
 
  private:
   struct Place;
@@ -135,6 +142,7 @@ class Trainer {
   void update();
   void report_progress(std::span<Watcher* const> watchers);
   Outcome train_on(std::span<Watcher* const> watchers);
+  void take_rate(double before);
   double judged(const Validation& validation) const;
   bool keep_if_best(double score);
   void validate(std::span<Watcher* const> watchers);
@@ -149,6 +157,7 @@ class Trainer {
   models::Model& model_;
   BatchSource batches_;
   Validate validate_;
+  BecameBest became_best_ = [] {};
   TrainerOptions options_;
   std::filesystem::path folder_;
   std::unique_ptr<Optimiser> optimiser_;

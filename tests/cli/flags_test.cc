@@ -186,7 +186,7 @@ TEST(Flags, HelpListsEveryOptionWithinTheWidth) {
     const std::string text = flags.help(width);
     for (size_t begin = 0; begin < text.size();) {
       const size_t end = text.find('\n', begin);
-      EXPECT_LE(text_width(text.substr(begin, end - begin)), width) << text.substr(begin, end - begin);
+      EXPECT_LE(data::display_width(text.substr(begin, end - begin)), width) << text.substr(begin, end - begin);
       begin = end + 1;
     }
   }
@@ -200,7 +200,11 @@ TEST(Flags, TheSameNameTwiceIsAMistakeOfTheProgram) {
 }
 
 TEST(Terminal, TextIsCutByLettersAndWrappedAtSpaces) {
-  EXPECT_EQ(text_width("घर é"), 4u);
+  EXPECT_EQ(data::display_width("घर é"), 4u);
+  EXPECT_EQ(cut("猫猫猫", 5), "猫猫…");
+  EXPECT_EQ(cut("猫猫猫", 4), "猫…") << "a wide sign does not go into half of its room";
+  EXPECT_EQ(cut("m̂m̂m̂m̂", 3), "m̂m̂…");
+  EXPECT_EQ(wrap("猫猫 犬", 5), (std::vector<std::string>{"猫猫", "犬"}));
   EXPECT_EQ(cut("abcdef", 6), "abcdef");
   EXPECT_EQ(cut("abcdef", 4), "abc…");
   EXPECT_EQ(cut("ééééé", 3), "éé…");

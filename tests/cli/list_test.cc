@@ -8,8 +8,10 @@
 #include <string>
 
 #include "attend/attention/score.h"
+#include "attend/data/tokeniser.h"
 #include "attend/data/unicode.h"
 #include "attend/models/zoo.h"
+#include "attend/train/bleu.h"
 #include "attend/train/optimiser.h"
 #include "tests/support/command.h"
 
@@ -78,9 +80,16 @@ TEST(List, JsonHasWholeRows) {
   EXPECT_EQ(adam["name"], "adam");
   EXPECT_EQ(adam["formula"], attend::train::optimisers()[1].formula);
   EXPECT_EQ(adam["paper"], attend::train::optimisers()[1].paper);
-  const auto one = nlohmann::json::parse(attend_with("list tokenisers --json").output);
+  const auto one = nlohmann::json::parse(attend_with("list bleu-tokenisers --json").output);
   ASSERT_EQ(one.size(), 1u);
-  EXPECT_EQ(one["tokenisers"][0]["name"], "13a");
+  EXPECT_EQ(one["bleu-tokenisers"][0]["name"], "13a");
+}
+
+TEST(List, TokenisersAreThoseOfAModelAndThoseOfBleuApart) {
+  const auto all = nlohmann::json::parse(attend_with("list --json").output);
+  ASSERT_EQ(all["tokenisers"].size(), attend::data::tokenisers().size());
+  EXPECT_EQ(all["tokenisers"][0]["name"], "unigram");
+  EXPECT_EQ(all["bleu-tokenisers"].size(), attend::train::bleu_tokenisers().size());
 }
 
 }  // namespace

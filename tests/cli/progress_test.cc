@@ -113,7 +113,7 @@ size_t widest(const std::string& text) {
   std::string line;
   for (const char c : text + "\n") {
     if (c == '\r' || c == '\n') {
-      most = std::max(most, text_width(line));
+      most = std::max(most, data::display_width(line));
       line.clear();
     } else {
       line += c;

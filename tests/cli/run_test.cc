@@ -1,6 +1,11 @@
 // `attend run`: one line in, one line out, however the lines come.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -111,6 +116,52 @@ TEST_F(Run, ManyAnswersAreNumbered) {
   EXPECT_EQ(lines(result.output), 5) << result.output;
 }
 
+TEST_F(Run, EachOfManyAnswersHasItsScore) {
+  const Result scored = run("a b\nc d\n", "--n-best 3 --scores");
+  EXPECT_EQ(scored.code, 0);
+  EXPECT_EQ(scored.output, run("a b\nc d\n", "--n-best 3").output);
+  const std::string best = run("a b\n", "--beam 4 --scores").output;
+  const std::string first = scored.output.substr(0, scored.output.find('\n'));
+  EXPECT_TRUE(first.ends_with(" ||| " + best.substr(0, best.find('\t')))) << first << " and " << best;
+}
+
+TEST_F(Run, ABeginningThatIsUnknownIsNamedOnce) {
+  const std::string both = "a b\nc d\n";
+  const Result known = run(both, "--prefix A");
+  EXPECT_EQ(known.code, 0);
+  EXPECT_FALSE(has(known.output, "attend run")) << known.output;
+  const auto warnings = [](const Result& result) {
+    const std::string warning = "attend run: the vocabulary does not know \"zebra\"";
+    const size_t first = result.output.find(warning);
+    if (first == std::string::npos) return 0;
+    return result.output.find(warning, first + 1) == std::string::npos ? 1 : 2;
+  };
+  for (const std::string& flags : {std::string("--prefix 'A zebra' --batch 1"),
+                                   "--prefixes " + in_quotes(folder_->file("prefixes", "zebra\nA zebra\n"))}) {
+    const Result unknown = run(both, flags);
+    EXPECT_EQ(unknown.code, 0) << unknown.output;
+    EXPECT_EQ(warnings(unknown), 1) << unknown.output;
+    EXPECT_EQ(lines(unknown.output), 3) << unknown.output;
+  }
+}
+
+TEST_F(Run, WrongSearchesAreRefused) {
+  for (const char* flags :
+       {"--beam 0", "--beam -1", "--n-best 0", "--n-best 9 --beam 4", "--top-p 2 --sample", "--top-p 2", "--top-k -1",
+        "--temperature 0", "--length-penalty -1", "--min-length 5 --max-length 4", "--no-repeat-ngram -1",
+        "--sample --n-best 0", "--sample --beam 3"}) {
+    const Result result = run("a b\n", flags);
+    EXPECT_EQ(result.code, 2) << flags << ": " << result.output;
+    EXPECT_EQ(lines(result.output), 1) << flags << ": " << result.output;
+  }
+  const std::string pair = in_quotes(folder_->file("pair", "a b\n"));
+  const Result scored =
+      attend_with("eval " + in_quotes(model()) + " --source " + pair + " --target " + pair + " --beam 0 2>&1");
+  EXPECT_EQ(scored.code, 2) << scored.output;
+  EXPECT_EQ(run("a b\n", "--n-best 6").code, 0) << "as wide as it has to be";
+  EXPECT_EQ(run("a b\n", "--n-best 3 --sample").code, 0);
+}
+
 TEST_F(Run, AnAnswerComesBeforeTheNextLine) {
   Process process({"run", model().string()});
   for (const char* line : {"a b\n", "c d\n", "\n", "a b\n"}) {
@@ -119,6 +170,41 @@ TEST_F(Run, AnAnswerComesBeforeTheNextLine) {
   }
   process.close_input();
   EXPECT_EQ(process.wait(), 0);
+}
+
+TEST_F(Run, AnAnswerComesThroughANamedPipeToo) {
+  const std::string pipe = (folder_->path() / "pipe").string(), wanted = run("a b\n").output;
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  Process process({"run", model().string(), "--input", pipe});
+  const int writer = ::open(pipe.c_str(), O_WRONLY);
+  ASSERT_GE(writer, 0);
+  ASSERT_EQ(::write(writer, "a b\nc", 5), 5);
+  EXPECT_EQ(process.line(20) + "\n", wanted) << "the next line has begun, but not come";
+  ASSERT_EQ(::write(writer, " d", 2), 2);
+  ::close(writer);
+  EXPECT_EQ(process.line(20) + "\n", run("c d\n").output);
+  EXPECT_EQ(process.wait(), 0);
+}
+
+TEST_F(Run, TheFirstLineMayBeEmpty) {
+  Process process({"run", model().string()});
+  ASSERT_TRUE(process.write("\n"));
+  pollfd output{process.output(), POLLIN, 0};
+  EXPECT_EQ(::poll(&output, 1, 20'000), 1) << "one byte is a line";
+}
+
+TEST_F(Run, StandardInputIsReadAsFilesAre) {
+  const std::string wanted = run("a b\nc d\n").output;
+  EXPECT_EQ(run("a b\nc d\n", "--input -").output, wanted);
+  const std::string packed = in_quotes(folder_->path() / "packed.gz");
+  ASSERT_EQ(std::system(("printf 'a b\\nc d\\n' | gzip > " + packed).c_str()), 0);
+  EXPECT_EQ(attend_with("run " + in_quotes(model()) + " < " + packed + " 2>&1").output, wanted);
+  const Result zero = run(std::string_view("a b\na\0b\n", 8));
+  EXPECT_EQ(zero.code, 1);
+  EXPECT_TRUE(has(zero.output, "standard input:2: text is wanted, got a zero byte")) << zero.output;
+  const Result endless = run(std::string((16 << 20) + 1, 'x'));
+  EXPECT_EQ(endless.code, 1);
+  EXPECT_TRUE(has(endless.output, "standard input:1: a line of at most")) << endless.output;
 }
 
 TEST_F(Run, WhatIsNotUtf8IsNamedByItsLine) {

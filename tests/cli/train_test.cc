@@ -163,6 +163,90 @@ TEST_F(TrainSlow, CtrlCSavesAndSaysHowToGoOn) {
   EXPECT_TRUE(fs::exists(out() / "result.json"));
 }
 
+TEST_F(TrainSlow, ResumedItKeepsItsDataAndItsNetwork) {
+  ASSERT_EQ(train(recipe(20)).code, 0);
+  const std::string same = in_quotes(folder_.path() / "recipe.yml");
+  const std::string checkpoint = folder_.bytes("model/checkpoint.safetensors");
+  const auto file = [&](const char* name) { return in_quotes(folder_.file(name, small_corpus())); };
+  const std::pair<const char*, std::string> others[] = {
+      {"--tsv", file("other.tsv")},    {"--source", file("s.txt") + " --target " + file("t.txt")},
+      {"--corpus", "dates"},           {"--held-out", "0.3"},
+      {"--filter.longest", "50"},      {"--tokeniser.kind", "characters"},
+      {"--batch.tokens", "31"},        {"--model.hidden", "9"},
+      {"--model.name", "transformer"}, {"--train.seed", "2"},
+      {"--train.optimiser", "sgd"},    {"--train.best_by", "bleu"}};
+  for (const auto& [flag, value] : others) {
+    const Result result = train("--resume --train.steps 25 " + std::string(flag) + " " + value);
+    EXPECT_EQ(result.code, 2) << flag << ": " << result.output;
+    expect_refused(result, {std::string(flag) + ": a run that goes on keeps"});
+  }
+  const std::string other = in_quotes(folder_.file("other.yml", "batch: {tokens: 31}\nmodel: {hidden: 9}\n"));
+  const Result refused = train(other + " --resume");
+  EXPECT_EQ(refused.code, 2);
+  expect_refused(refused, {"other.yml:1: batch.tokens: ", "30", "31"});
+  expect_refused(train(in_quotes(folder_.file("net.yml", "model: {name: transformer, heads: 2}\n")) + " --resume"),
+                 {"net.yml:1: model.name", "recurrent", "transformer"});
+  EXPECT_EQ(folder_.bytes("model/checkpoint.safetensors"), checkpoint);
+  for (const std::string& fine : {std::string("--resume --batch.tokens 30"), same + " --resume",
+                                  same + " --resume --search.beam 2 --model.hidden 8"}) {
+    EXPECT_EQ(train(fine).code, 0) << fine;
+  }
+}
+
+TEST_F(TrainSlow, WhatChangesWhenItGoesOnIsTold) {
+  ASSERT_EQ(train(recipe(20)).code, 0);
+  const std::string longer = in_quotes(folder_.file("longer.yml", "train: {steps: 25, rate: 0.02}\n"));
+  const Result told = train(longer + " --resume");
+  EXPECT_EQ(told.code, 0);
+  EXPECT_TRUE(has(told.output, "train.steps: 25 (it was 20)")) << told.output;
+  EXPECT_FALSE(has(told.output, "train.rate")) << "which is what it was: " << told.output;
+  EXPECT_EQ(nlohmann::json::parse(folder_.bytes("model/result.json"))["steps"], 25);
+  const Result flag = train(longer + " --resume --train.steps 30");
+  EXPECT_TRUE(has(flag.output, "train.steps: 30 (it was 25)")) << "a flag comes after the recipe: " << flag.output;
+  EXPECT_EQ(nlohmann::json::parse(folder_.bytes("model/result.json"))["steps"], 30);
+}
+
+TEST_F(TrainSlow, ResumedAfterItStoppedEarlyItSaysSo) {
+  const Result stopped = train(recipe(200) + " --train.schedule constant --train.rate 0 --train.patience 1");
+  ASSERT_EQ(stopped.code, 0) << stopped.output;
+  ASSERT_TRUE(has(stopped.output, "stopped at step 40")) << stopped.output;
+  const std::string log = folder_.bytes("model/log.jsonl");
+  const Result resumed = train("--resume");
+  EXPECT_EQ(resumed.code, 0);
+  EXPECT_TRUE(has(resumed.output, "stopped at step 40")) << resumed.output;
+  EXPECT_TRUE(has(resumed.output, "--train.patience")) << resumed.output;
+  EXPECT_EQ(folder_.bytes("model/log.jsonl"), log) << "no further step";
+  EXPECT_EQ(train("--resume --train.patience 0 --train.steps 50").code, 0);
+  EXPECT_EQ(nlohmann::json::parse(folder_.bytes("model/result.json"))["steps"], 50);
+}
+
+/// Waits until a file has something in it.
+void await(const TestFolder& folder, const std::string& name) {
+  for (int i = 0; i < 400 && folder.bytes(name).empty(); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+}
+
+TEST_F(TrainSlow, TwoRunsDoNotWriteIntoOneFolder) {
+  recipe(1'000'000);
+  const std::vector<std::string> arguments{"train", (folder_.path() / "recipe.yml").string(), "--out", out().string()};
+  Process process(arguments);
+  await(folder_, "model/log.jsonl");
+  const std::string before = folder_.bytes("model/config.yml");
+  for (const char* flags : {" --force --train.steps 5", " --resume --train.steps 5"}) {
+    const Result second = train(in_quotes(folder_.path() / "recipe.yml") + flags);
+    EXPECT_EQ(second.code, 1) << flags;
+    expect_refused(second, {out().string(), "another run"});
+    EXPECT_EQ(lines(second.output), 1) << "before anything is read: " << second.output;
+  }
+  EXPECT_EQ(folder_.bytes("model/config.yml"), before);
+  process.signal(SIGKILL);
+  process.wait();
+  const Result after = train("--resume --train.steps 1");
+  EXPECT_EQ(after.code, 0) << after.output;
+  EXPECT_FALSE(fs::exists(out() / "lock"));
+}
+
 TEST_F(Train, FilesThatCannotBeReadAreNamed) {
   const auto file = [&](const char* name, std::string_view bytes) { return in_quotes(folder_.file(name, bytes)); };
   const std::string tiny = "--tokeniser.kind words --model.name recurrent --model.hidden 8 --train.steps 5";

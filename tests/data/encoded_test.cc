@@ -126,21 +126,5 @@ TEST(Encoded, AFullDiskIsReported) {
                          ": wanted room for 48,576 bytes of encoded pairs behind 1,000,000, got: File too large");
 }
 
-TEST(Encoded, ACorpusIsReadThroughTokenisers) {
-  const TestFolder folder;
-  TokeniserOptions options{.kind = "words"};
-  bool done = false;
-  const auto words = train_tokeniser(options, [&](std::string& line) {
-    line = "a b c";
-    return !std::exchange(done, true);
-  });
-  PairReader reader({{}, {}, {folder.file("x.tsv", "a b\tb c\n\tc\nc a zebra\ta\n")}});
-  const EncodedCorpus corpus = encode_pairs(reader, *words, *words, folder.path());
-  EXPECT_EQ(corpus.report.text(), "3 pairs read; 2 kept; 1 with an empty side");
-  EXPECT_EQ(copied(corpus.pairs.source(1)), (Row{6, 4, kUnknown}));
-  PairReader empty({{}, {}, {folder.file("y.tsv", "\tb\n")}});
-  EXPECT_NE(message_of([&] { encode_pairs(empty, *words, *words, folder.path()); }), "");
-}
-
 }  // namespace
 }  // namespace attend::data

@@ -1,7 +1,9 @@
 #include "attend/data/lines.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <string>
 #include <vector>
@@ -119,25 +121,43 @@ TEST(Lines, AreNumbered) {
   EXPECT_EQ(reader.number(), 2);
 }
 
+TEST(Lines, OfAPipeAreKnownToWait) {
+  const TestFolder folder;
+  const std::filesystem::path path = folder.path() / "pipe";
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  const int both = ::open(path.c_str(), O_RDWR);
+  LineReader reader(path);
+  const auto write = [&](std::string_view bytes) {
+    return ::write(both, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size());
+  };
+  std::string line;
+  EXPECT_TRUE(reader.waits());
+  ASSERT_TRUE(write("one"));
+  EXPECT_TRUE(reader.waits()) << "the line has not ended";
+  ASSERT_TRUE(write(" line\ntwo\nth"));
+  EXPECT_FALSE(reader.waits());
+  EXPECT_TRUE(reader.next(line));
+  EXPECT_EQ(line, "one line");
+  EXPECT_FALSE(reader.waits());
+  EXPECT_TRUE(reader.next(line));
+  EXPECT_EQ(line, "two");
+  EXPECT_TRUE(reader.waits());
+  ASSERT_TRUE(write("ree"));
+  EXPECT_TRUE(reader.waits());
+  ::close(both);
+  EXPECT_FALSE(reader.waits()) << "the end has come";
+  EXPECT_TRUE(reader.next(line));
+  EXPECT_EQ(line, "three");
+  EXPECT_FALSE(reader.next(line));
+  EXPECT_EQ(reader.number(), 3);
+}
+
 TEST(Unicode, WordsLieBetweenWhiteSpace) {
   using Words = std::vector<std::string_view>;
   EXPECT_EQ(split_words(" a \t b\nc\v\f\rd"), (Words{"a", "b", "c", "d"}));
   EXPECT_EQ(split_words(""), Words{});
   EXPECT_EQ(split_words(" \t"), Words{});
   EXPECT_EQ(split_words("a\u00A0b"), Words{"a\u00A0b"});
-}
-
-TEST(Unicode, CapitalsBecomeSmallInPlace) {
-  EXPECT_EQ(lowercased("HALLO Ärger, ÉCOLE Ÿ Žluť ΑΘΗΝΆ МОСКВА ԱԲ Ệ ẞ İ 猫 Ａ!"),
-            "hallo ärger, école ÿ žluť αθηνά москва աբ ệ ẞ İ 猫 ａ!");
-  EXPECT_EQ(lowercased("×÷ \xFF A"), "×÷ \xFF a");
-}
-
-TEST(Unicode, LowercasingAgainChangesNothing) {
-  ASSERT_GT(case_pairs().size(), 500u);
-  for (const CasePair& pair : case_pairs()) {
-    for (const CasePair& other : case_pairs()) EXPECT_NE(pair.small, other.capital);
-  }
 }
 
 }  // namespace

@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
 #include <string>
+#include <vector>
 
 #include "attend/base/error.h"
 
@@ -46,6 +48,22 @@ TEST(Unicode, LowerCaseHasTheFinalSigmaAndTheDottedI) {
   EXPECT_EQ(lower_case(U"İ"), U"i\u0307");
   EXPECT_EQ(lower_case(U"ΣΑΣ ΑΣ. ΑΣ'Α Σ"), U"σας ας. ασ'α σ");
   EXPECT_EQ(lower_case(U"ĀāĂă"), U"āāăă");
+}
+
+TEST(Unicode, CapitalsBecomeSmallInPlace) {
+  EXPECT_EQ(lowercased("HALLO Ärger, ÉCOLE Ÿ Žluť ΑΘΗΝΆ МОСКВА ԱԲ Ệ ẞ İ 猫 Ａ!"),
+            "hallo ärger, école ÿ žluť αθηνά москва աբ ệ ẞ İ 猫 ａ!");
+  EXPECT_EQ(lowercased("×÷ \xFF A"), "×÷ \xFF a");
+  EXPECT_EQ(lowercased("\U00010400 Ა ǅ"), "\U00010428 ა ǆ") << "Deseret, Georgian: as scores have them";
+  EXPECT_EQ(lowercased("Ⱥ \u212A"), "Ⱥ \u212A") << "their small letters have other numbers of bytes";
+}
+
+TEST(Unicode, LowercasingAgainChangesNothing) {
+  const std::vector<CasePair> pairs = case_pairs();
+  ASSERT_GT(pairs.size(), 1000u);
+  std::set<char32_t> capitals;
+  for (const CasePair& pair : pairs) capitals.insert(pair.capital);
+  for (const CasePair& pair : pairs) EXPECT_FALSE(capitals.contains(pair.small)) << static_cast<uint32_t>(pair.small);
 }
 
 TEST(Unicode, BlanksDivideWords) {

@@ -9,6 +9,7 @@
 
 #include "attend/base/error.h"
 #include "attend/data/lines.h"
+#include "attend/data/unicode.h"
 
 namespace {
 

@@ -56,6 +56,8 @@ class Process {
     for (char c; ::poll(&output, 1, 1000 * seconds) > 0 && ::read(output_, &c, 1) == 1 && c != '\n';) text += c;
     return text;
   }
+  /// The descriptor of its standard output, to be polled.
+  int output() const { return output_; }
   void signal(int number) const { ::kill(id_, number); }
   /// Whether it has ended by itself.
   bool ended() {

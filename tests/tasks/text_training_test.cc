@@ -1,11 +1,14 @@
 // A run on text: what it reads, holds out and learns; saved and loaded, resumed and refused.
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "attend/tasks/text.h"
+#include "attend/train/chrf.h"
 #include "tests/support/folder.h"
 #include "tests/support/message.h"
 
@@ -141,6 +144,67 @@ TEST_F(TextRun, ResumedItGoesOnToTheSameAnswers) {
     EXPECT_EQ(folder_.bytes("stopped/weights.safetensors"), folder_.bytes("straight/weights.safetensors"));
   }
   EXPECT_EQ(run(rest).step, 12) << "a finished run has nothing left to do";
+}
+
+/// Entries of a file of JSON lines.
+std::vector<nlohmann::json> entries(const std::string& lines) {
+  std::vector<nlohmann::json> all;
+  std::istringstream in(lines);
+  for (std::string line; std::getline(in, line);) all.push_back(nlohmann::json::parse(line));
+  return all;
+}
+
+/// Remembers the file at each validation, and whether that was the best so far.
+struct Versions : train::Watcher {
+  explicit Versions(const TestFolder& folder) : folder(folder) {}
+  const TestFolder& folder;
+  std::vector<std::string> seen;
+  std::vector<bool> bests;
+  void validated(const train::StepReport&, const train::Validation&, bool best) override {
+    seen.push_back(folder.bytes("kept/valid.jsonl")), bests.push_back(best);
+  }
+};
+
+TEST_F(TextRun, TheSentencesOfTheBestWeightsAreKept) {
+  TextTraining training = begin("kept", {{"valid_sentences", "5", ""},
+                                         {"train.steps", "90", ""},
+                                         {"train.validate_every", "3", ""},
+                                         {"train.schedule", "constant", ""},
+                                         {"train.rate", "0.1", ""}});
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "kept" / "valid.jsonl"));
+  Versions versions(folder_);
+  train::Watcher* const watchers[] = {&versions};
+  training.trainer().run(watchers);
+  std::string last;
+  ASSERT_NE(std::set(versions.bests.begin(), versions.bests.end()).size(), 1u) << "some were not the best";
+  for (size_t i = 0; i < versions.seen.size(); ++i) {
+    if (!versions.bests[i]) EXPECT_EQ(versions.seen[i], last) << "validation " << i;
+    last = versions.seen[i];
+  }
+  const auto all = entries(last);
+  ASSERT_EQ(all.size(), 5u);
+  const TextModel best = TextModel::load(folder_.path() / "kept");
+  for (size_t i = 0; i < all.size(); ++i) {
+    EXPECT_EQ(all[i]["source"], training.valid()[i].source);
+    EXPECT_EQ(all[i]["reference"], training.valid()[i].target);
+    const std::vector<std::string> line{all[i]["source"]}, output{all[i]["output"]}, reference{all[i]["reference"]};
+    EXPECT_DOUBLE_EQ(all[i]["chrf"].get<double>(), train::chrf(output, reference));
+    if (sizeof(real) == 4) {
+      AnswerOptions greedy{.search = best.config().options.search};
+      greedy.search.beam = 1;
+      EXPECT_EQ(best.answer(line, greedy).at(0).at(0).text, output[0]);
+    }
+  }
+}
+
+TEST_F(TextRun, SentencesOfAnEarlierRunAreForgotten) {
+  std::filesystem::create_directories(folder_.path() / "again");
+  folder_.file("again/valid.jsonl", "of another run\n");
+  { TextTraining first = begin("again"); }
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "again" / "valid.jsonl"));
+  folder_.file("again/valid.jsonl", "of this run\n");
+  { TextTraining resumed = begin("again", {}, true); }
+  EXPECT_EQ(folder_.bytes("again/valid.jsonl"), "of this run\n");
 }
 
 TEST_F(TextRun, WhatCannotBeTrainedIsRefusedBeforeAnythingIsWritten) {

@@ -85,13 +85,6 @@ TEST_F(EventsTest, ScalarsAreRecords) {
   EXPECT_EQ(hex(all[1]).substr(18), "10ac022a0d0a0b0a04" + hex("loss") + "150000003f");
 }
 
-TEST_F(EventsTest, TextIsATensorOfOneString) {
-  EventFile file(folder_);
-  file.text("sample", 1, "a **b**");
-  EXPECT_EQ(hex(records(bytes(file.path())).at(1)).substr(18),
-            "10012a230a210a06" + hex("sample") + "420d080712004207" + hex("a **b**") + "4a080a060a04" + hex("text"));
-}
-
 TEST_F(EventsTest, EveryRunHasAFileOfItsOwnAndAResumedOneSaysSo) {
   const EventFile first(folder_), second(folder_, 41);
   EXPECT_NE(first.path(), second.path());

@@ -308,6 +308,51 @@ TEST(Trainer, StopsEarlyAndKeepsTheBestWeights) {
   }
 }
 
+TEST(Trainer, ResumedAfterItStoppedEarlyItStaysThere) {
+  const test::TestFolder folder;
+  Script script{{3, 4, 4, 4, 4, 4, 4}, {}};
+  TrainerOptions options = options_of(100);
+  options.validate_every = 5, options.patience = 2;
+  Recorder recorder;
+  const auto model = make();
+  Trainer trainer(*model, made_batches(), script.validate(), options, folder.path());
+  EXPECT_FALSE(trainer.out_of_patience());
+  ASSERT_EQ(run(trainer, recorder).step, 15);
+  const auto resumed = [&] {
+    Trainer again(*model, made_batches(), script.validate(), options, folder.path());
+    again.resume();
+    const bool impatient = again.out_of_patience();
+    const TrainResult result = run(again, recorder);
+    EXPECT_EQ(result.outcome, Outcome::stopped_early);
+    return std::pair(impatient, result.step);
+  };
+  EXPECT_EQ(resumed(), std::pair(true, int64_t{15}));
+  options.patience = 4;
+  EXPECT_EQ(resumed(), std::pair(false, int64_t{25})) << "with more patience it goes on";
+}
+
+TEST(Trainer, AnotherRateIsTakenByAPlateauToo) {
+  const test::TestFolder folder;
+  Script script{{3, 4, 2, 1, 0.5, 0.25, 0.125, 0.06}, {}};
+  TrainerOptions options = options_of(10);
+  options.validate_every = 5, options.schedule = "plateau", options.rate = 0.5, options.factor = 0.5;
+  const auto model = make();
+  const auto next_rate = [&](double rate, int64_t steps, const char* schedule = "plateau") {
+    options.rate = rate, options.steps = steps, options.schedule = schedule;
+    Trainer trainer(*model, made_batches(), script.validate(), options, folder.path());
+    if (steps > 10) trainer.resume();
+    Recorder recorder;
+    run(trainer, recorder);
+    return recorder.reports.back().rate;
+  };
+  ASSERT_EQ(next_rate(0.5, 10), 0.5);  // the second validation is the worse one: from here on 0.25
+  EXPECT_EQ(next_rate(0.5, 12), 0.25) << "the same rate is what the plateau has made of it";
+  EXPECT_EQ(next_rate(0.125, 14), 0.125);
+  EXPECT_EQ(next_rate(0.125, 16), 0.125);
+  EXPECT_EQ(next_rate(0.0625, 18, "constant"), 0.0625);
+  EXPECT_EQ(next_rate(0.03125, 20), 0.03125) << "a schedule that the run did not have begins anew";
+}
+
 TEST(Trainer, AScoreThatIsNotFiniteIsNeverTheBest) {
   const test::TestFolder folder;
   const double none = std::numeric_limits<double>::quiet_NaN(), infinite = std::numeric_limits<double>::infinity();

@@ -1,0 +1,19 @@
+// What the best weights of a run made of its validation sentences, for people to look at.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace attend::tasks {
+
+struct ValidSentences {
+  static constexpr const char* kFile = "valid.jsonl";
+  std::vector<std::string> sources, references, outputs;
+
+  /// One line each, {"source":…,"reference":…,"output":…,"chrf":…} with the chrF2 of the sentence, in the place of what
+  /// `folder` had before: a kill leaves the old file or the new one.
+  void save(const std::filesystem::path& folder) const;
+};
+
+}  // namespace attend::tasks

@@ -1,0 +1,75 @@
+#include "cli/resuming.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "attend/base/error.h"
+#include "attend/base/names.h"
+#include "attend/tasks/text.h"
+
+namespace attend::cli {
+namespace {
+
+bool may_change(std::string_view name) {
+  // The seed makes the built-in pairs and those held out; an optimiser has a memory of its own, and scores of different
+  // kinds cannot be compared.
+  constexpr std::string_view kFixed[] = {"train.seed", "train.optimiser", "train.best_by"};
+  if (std::ranges::find(kFixed, name) != std::end(kFixed)) return false;
+  return name.starts_with("train.") || name.starts_with("search.") || name == "valid_sentences";
+}
+
+/// Follow from the vocabularies, whatever is asked for.
+bool is_found_out(std::string_view name) {
+  return name == "model.source_vocabulary" || name == "model.target_vocabulary";
+}
+
+std::string value_of(const tasks::TextConfig& config, const std::string& name) {
+  for (const OptionInfo& option : config.all()) {
+    if (option.name == name) return option.value;
+  }
+  return "";
+}
+
+/// On one line; a list has one entry per line.
+std::string shown(std::string value) {
+  std::ranges::replace(value, '\n', ' ');
+  return value.empty() ? "none" : value;
+}
+
+[[noreturn]] void refuse(const Setting& setting, const std::string& was, const std::string& is) {
+  fail(detail::place_of(setting), ": a run that goes on keeps what it began with, ", shown(was), ", got ", shown(is),
+       "; start another one with another --out");
+}
+
+/// The value that the setting gives, as options print it: 1e-3 and 0.001 are the same.
+std::string printed(SettingList saved, const Setting& setting) {
+  if (setting.name == "model.name") return setting.value;  // has options that the saved ones are none of
+  saved.push_back(setting);
+  return value_of(tasks::TextConfig(saved), setting.name);
+}
+
+}  // namespace
+
+Resumed resumed(const SettingList& saved, const SettingList& asked) {
+  const tasks::TextConfig before(saved);
+  Resumed result{saved, {}};
+  if (const Setting* model = find_setting(asked, "model.name"); model && model->value != before.model) {
+    refuse(*model, before.model, model->value);  // before its options, which the run's model may not have
+  }
+  for (const Setting& setting : asked) {
+    const bool last = find_setting(asked, setting.name) == &setting;  // a flag comes after the recipe
+    if (!last || is_found_out(setting.name)) continue;
+    const std::string was = value_of(before, setting.name), is = printed(saved, setting);
+    if (was != is && !may_change(setting.name)) refuse(setting, was, is);
+    result.settings.push_back(setting);
+  }
+  const tasks::TextConfig after(result.settings);
+  for (const OptionInfo& option : after.all()) {
+    const std::string was = value_of(before, option.name);
+    if (was != option.value)
+      result.changes.push_back(option.name + ": " + shown(option.value) + " (it was " + shown(was) + ")");
+  }
+  return result;
+}
+
+}  // namespace attend::cli
