@@ -57,7 +57,7 @@ constexpr Format kFormats[] = {
        explain::write_png(path, explain::svg_picture(trace, options));
      }},
     {".json", [](const fs::path& path, const Trace& trace,
-                 const explain::PictureOptions&) { explain::write_traces(path, {trace}); }},
+                 const explain::PictureOptions&) { explain::TraceWriter(path).add(trace); }},
 };
 
 bool true_colour(const std::string& wanted) {

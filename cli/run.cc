@@ -23,7 +23,7 @@ namespace attend::cli {
 namespace {
 
 struct RunOptions {
-  std::string input, output, prefix, prefixes, alignments;
+  std::string input, output, prefix, prefixes, alignments, trace;
   double alignment_threshold = 0;
   bool unk_replace = false, scores = false;
   int64_t batch = 256, threads = 0;
@@ -40,6 +40,8 @@ struct RunOptions {
         "subword weights are summed to words, the end of a sentence is left out");
     visit("alignment_threshold", alignment_threshold,
           "links all words with at least this weight; 0: each target word with its best source word");
+    visit("trace", trace,
+          "file for what was looked at, one JSON object per line (docs/traces.md); answers stay the same");
     visit("unk_replace", unk_replace, "an unknown word becomes the source word that was looked at most");
     visit("scores", scores, "write \"score<tab>answer\"; n-best lists have them anyway: \"line ||| answer ||| score\"");
     visit("batch", batch, "most lines that are answered at once");
@@ -144,8 +146,13 @@ std::string objection(const RunOptions& o, const decode::SearchOptions& search, 
   }
   if (o.batch < 1) return "--batch: at least 1 is wanted, got " + std::to_string(o.batch);
   if (!o.prefix.empty() && !o.prefixes.empty()) return "--prefix or --prefixes, not both";
-  if (same_file(o.input, o.output) || same_file(o.input, o.alignments) || same_file(o.output, o.alignments)) {
-    return "--input, --output and --alignments: different files are wanted, got one twice";
+  const std::string* const files[] = {&o.input, &o.output, &o.alignments, &o.trace};
+  for (size_t i = 0; i < std::size(files); ++i) {
+    for (size_t k = 0; k < i; ++k) {
+      if (same_file(*files[k], *files[i])) {
+        return "--input, --output, --alignments and --trace: different files are wanted, got one twice";
+      }
+    }
   }
   return "";
 }
@@ -193,6 +200,7 @@ int run(int argc, char** argv) {
   if (const std::string none = search_objection(answer.search); !none.empty()) return flags.refuse(none);
   if (options.threads > 0) kernels::set_threads(static_cast<int>(options.threads));
   answer.align = !options.alignments.empty();
+  answer.trace = !options.trace.empty();
   answer.threshold = options.alignment_threshold;
   answer.replace_unknown = options.unk_replace;
 
@@ -200,6 +208,8 @@ int run(int argc, char** argv) {
   OutputLines out(options.output);
   std::optional<OutputLines> alignments;
   if (answer.align) alignments.emplace(options.alignments);
+  std::optional<explain::TraceWriter> traces;
+  if (answer.trace) traces.emplace(options.trace);
   std::optional<data::LineReader> prefix_lines;
   if (!options.prefixes.empty()) prefix_lines.emplace(options.prefixes);
 
@@ -224,6 +234,7 @@ int run(int argc, char** argv) {
       if (alignments) {
         for (const tasks::Answer& one : line) alignments->write(data::print_links(one.links));
       }
+      for (const explain::Trace& trace : line.at(0).traces) traces->add(trace);
       warnings.line(number, line, model->longest());
     }
     out.flush();

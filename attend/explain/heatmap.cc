@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "attend/base/error.h"
+#include "attend/data/display_width.h"
 #include "attend/explain/draw.h"
 
 namespace attend::explain {
@@ -37,7 +38,7 @@ class TextHeatmap {
     for (const std::string& row : grid.rows) rows_.push_back(shortened(row, longest));
     for (const std::string& column : grid.columns) columns_.push_back(shortened(column, longest));
     size_t widest = 0;
-    for (const std::string& row : rows_) widest = std::max(widest, display_width(row));
+    for (const std::string& row : rows_) widest = std::max(widest, data::display_width(row));
     margin_ = widest + 3;
   }
 
@@ -57,7 +58,7 @@ class TextHeatmap {
   size_t block_end(size_t begin) const {
     size_t end = begin + 1;
     const auto fits = [&](size_t c) {
-      return margin_ + (c - begin) * (cell_ + 1) + std::max(cell_ + 1, display_width(columns_[c])) <= width_;
+      return margin_ + (c - begin) * (cell_ + 1) + std::max(cell_ + 1, data::display_width(columns_[c])) <= width_;
     };
     while (end < columns_.size() && (width_ == 0 || fits(end))) ++end;
     return end;
@@ -77,7 +78,7 @@ class TextHeatmap {
   std::string rows(size_t begin, size_t end) const {
     std::string text;
     for (size_t r = 0; r < rows_.size(); ++r) {
-      const size_t has = display_width(rows_[r]);
+      const size_t has = data::display_width(rows_[r]);
       // Without the mark, a terminal that knows directions would turn the numbers behind the label around.
       text += std::string(margin_ - 1 - has, ' ') + rows_[r] + (right_to_left(rows_[r]) ? "\u200E" : "");
       const auto* window = r < grid_.look.windows.size() && grid_.look.windows[r] ? &*grid_.look.windows[r] : nullptr;

@@ -7,9 +7,6 @@
 
 namespace attend::explain {
 
-/// Columns a text takes in a terminal: combining marks none, wide East Asian signs two, all else one.
-size_t display_width(std::string_view text);
-
 /// Width of a text in a sans-serif font, in units of its size. It is that of DejaVu Sans, a wide font: others need less.
 double text_width(std::string_view text);
 

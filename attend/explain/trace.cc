@@ -1,6 +1,7 @@
 #include "attend/explain/trace.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -54,7 +55,6 @@ Json side_json(const TraceSide& side) {
 struct Beside {
   std::vector<NamedTensor>* tensors = nullptr;
   size_t inline_numbers = 0;
-  std::string prefix;
 
   void put(Json& json, const std::string& key, const std::string& name, const Tensor& t) const {
     if (!t.defined()) return;
@@ -62,8 +62,8 @@ struct Beside {
       json[key] = numbers(t);
       return;
     }
-    json[key + "_in"] = prefix + name;
-    tensors->push_back({prefix + name, t});
+    json[key + "_in"] = name;
+    tensors->push_back({name, t});
   }
 };
 
@@ -214,15 +214,24 @@ Trace trace_of(const Json& json, const SafetensorsFile* beside) {
   return trace;
 }
 
-Trace parsed(const std::string& text, const SafetensorsFile* beside) {
+/// What is no JSON, or has other types than a trace, is told as an Error.
+template <class Read>
+Trace parsed(const std::string& text, Read&& read) {
   try {
-    return trace_of(Json::parse(text), beside);
+    return read(Json::parse(text));
   } catch (const Json::exception& error) {
     throw Error(std::string("trace: ") + error.what());
   }
 }
 
-fs::path beside_of(const fs::path& path) { return path.string() + ".safetensors"; }
+/// The file that a line of a trace's file names: one beside it, and no other.
+std::optional<SafetensorsFile> beside_of(const fs::path& path, const Json& json) {
+  if (!json.is_object() || !json.contains("beside")) return std::nullopt;
+  const fs::path name = json.at("beside").get<std::string>();
+  require(!name.empty() && name == name.filename(), "trace: beside: a file of the same folder is wanted, got ",
+          name.string());
+  return std::optional<SafetensorsFile>(std::in_place, path.parent_path() / name);
+}
 
 }  // namespace
 
@@ -238,33 +247,42 @@ const TraceSite& site_of(const Trace& trace, const std::string& site, int64_t la
 
 std::string trace_json(const Trace& trace) { return dumped(as_json(trace, {})); }
 
-Trace parse_trace(const std::string& json) { return parsed(json, nullptr); }
+Trace parse_trace(const std::string& json) {
+  return parsed(json, [](const Json& trace) { return trace_of(trace, nullptr); });
+}
 
-void write_traces(const fs::path& path, const std::vector<Trace>& traces, size_t inline_numbers) {
-  std::string lines;
+TraceWriter::TraceWriter(fs::path path, size_t inline_numbers)
+    : path_(std::move(path)), inline_numbers_(inline_numbers), file_(path_) {
+  require(file_.good(), path_.string(), ": cannot be written: ", system_reason(errno));
+}
+
+void TraceWriter::add(const Trace& trace) {
   std::vector<NamedTensor> tensors;
-  for (size_t t = 0; t < traces.size(); ++t) {
-    lines += dumped(as_json(traces[t], {&tensors, inline_numbers, "t" + std::to_string(t) + "."})) + "\n";
+  Json json = as_json(trace, {&tensors, inline_numbers_});
+  ++count_;
+  if (!tensors.empty()) {
+    const fs::path beside = path_.string() + "." + std::to_string(count_) + ".safetensors";
+    write_safetensors(beside, tensors);
+    json["beside"] = beside.filename().string();
   }
-  if (tensors.empty()) {
-    fs::remove(beside_of(path));
-  } else {
-    write_safetensors(beside_of(path), tensors);
-  }
-  write_file(path, lines);
+  file_ << dumped(json) << '\n' << std::flush;
+  require(file_.good(), path_.string(), ": cannot be written");
 }
 
 std::vector<Trace> read_traces(const fs::path& path) {
-  std::optional<SafetensorsFile> beside;
-  if (fs::exists(beside_of(path))) beside.emplace(beside_of(path));
+  const std::string text = read_file(path, kLargest);
   std::vector<Trace> traces;
   size_t number = 0;
-  const std::string text = read_file(path, kLargest);
   for (size_t at = 0; at < text.size();) {
     const size_t end = std::min(text.find('\n', at), text.size());
     ++number;
     try {
-      if (end > at) traces.push_back(parsed(text.substr(at, end - at), beside ? &*beside : nullptr));
+      if (end > at) {
+        traces.push_back(parsed(text.substr(at, end - at), [&](const Json& json) {
+          const std::optional<SafetensorsFile> beside = beside_of(path, json);
+          return trace_of(json, beside ? &*beside : nullptr);
+        }));
+      }
     } catch (const Error& error) {
       throw Error(path.string() + ":" + std::to_string(number) + ": " + error.what());
     }

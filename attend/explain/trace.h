@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <optional>
 #include <string>
 #include <utility>
@@ -94,9 +95,19 @@ std::string trace_json(const Trace& trace);
 /// Throws Error where it is no trace.
 Trace parse_trace(const std::string& json);
 
-/// One trace per line. Weights of more than `inline_numbers` numbers go to a safetensors file beside it (path +
-/// ".safetensors"), which is exact; the JSON then names them.
-void write_traces(const std::filesystem::path& path, const std::vector<Trace>& traces, size_t inline_numbers = 1 << 16);
+/// Writes one trace per line, each as soon as it is there. Tensors of more than `inline_numbers` numbers go to a safetensors
+/// file beside it (path.NUMBER.safetensors), which is exact; the JSON then names it and them.
+class TraceWriter {
+ public:
+  explicit TraceWriter(std::filesystem::path path, size_t inline_numbers = size_t{1} << 16);
+  void add(const Trace& trace);
+
+ private:
+  std::filesystem::path path_;
+  size_t inline_numbers_, count_ = 0;
+  std::ofstream file_;
+};
+/// What a TraceWriter wrote; an error names the line.
 std::vector<Trace> read_traces(const std::filesystem::path& path);
 
 }  // namespace attend::explain

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "attend/data/display_width.h"
 #include "attend/explain/colours.h"
 #include "tests/support/message.h"
 #include "tests/support/xml.h"
@@ -15,22 +16,22 @@ namespace attend::explain {
 namespace {
 
 TEST(DisplayWidth, OfWhatATerminalShows) {
-  EXPECT_EQ(display_width(""), 0u);
-  EXPECT_EQ(display_width("going"), 5u);
-  EXPECT_EQ(display_width("größe"), 5u);
-  EXPECT_EQ(display_width("дом"), 3u);
-  EXPECT_EQ(display_width("漢字"), 4u);
-  EXPECT_EQ(display_width("かな"), 4u);
-  EXPECT_EQ(display_width("한글"), 4u);
-  EXPECT_EQ(display_width("Ａ１"), 4u) << "full-width letters";
-  EXPECT_EQ(display_width("🙂"), 2u);
-  EXPECT_EQ(display_width("e\u0301"), 1u) << "a combining acute";
-  EXPECT_EQ(display_width("a\u200db"), 2u) << "a joiner";
-  EXPECT_EQ(display_width("x\u20d7"), 1u) << "an arrow above";
-  EXPECT_EQ(display_width("ש\u05c1\u05b8"), 1u) << "Hebrew points";
-  EXPECT_EQ(display_width("م\u064e"), 1u) << "an Arabic vowel";
-  EXPECT_EQ(display_width("कि"), 1u + 1u) << "a vowel sign that takes room";
-  EXPECT_EQ(display_width("क\u094d"), 1u) << "a virama";
+  EXPECT_EQ(data::display_width(""), 0u);
+  EXPECT_EQ(data::display_width("going"), 5u);
+  EXPECT_EQ(data::display_width("größe"), 5u);
+  EXPECT_EQ(data::display_width("дом"), 3u);
+  EXPECT_EQ(data::display_width("漢字"), 4u);
+  EXPECT_EQ(data::display_width("かな"), 4u);
+  EXPECT_EQ(data::display_width("한글"), 4u);
+  EXPECT_EQ(data::display_width("Ａ１"), 4u) << "full-width letters";
+  EXPECT_EQ(data::display_width("🙂"), 2u);
+  EXPECT_EQ(data::display_width("e\u0301"), 1u) << "a combining acute";
+  EXPECT_EQ(data::display_width("a\u200db"), 2u) << "a joiner";
+  EXPECT_EQ(data::display_width("x\u20d7"), 1u) << "an arrow above";
+  EXPECT_EQ(data::display_width("ש\u05c1\u05b8"), 1u) << "Hebrew points";
+  EXPECT_EQ(data::display_width("م\u064e"), 1u) << "an Arabic vowel";
+  EXPECT_EQ(data::display_width("कि"), 1u + 1u) << "a vowel sign that takes room";
+  EXPECT_EQ(data::display_width("क\u094d"), 1u) << "a virama";
 }
 
 TEST(TextHeatmap, ShadesUnderLabels) {
@@ -113,7 +114,7 @@ TEST(TextHeatmap, WhatIsWiderThanTheTerminalComesInBlocks) {
     const std::string text = text_heatmap(wide, {.width = width});
     for (size_t at = 0; at < text.size();) {
       const size_t end = text.find('\n', at);
-      EXPECT_LE(display_width(text.substr(at, end - at)), width);
+      EXPECT_LE(data::display_width(text.substr(at, end - at)), width);
       at = end + 1;
     }
   }

@@ -140,10 +140,13 @@ TEST(Trace, SurvivesAFile) {
   options.evidence = true;
   const std::vector<explain::Trace> traces{explain(transformer(), "a b c", options),
                                            explain(recurrent(), "h <g> \"f\"", how(recurrent()))};
-  for (const size_t inline_numbers : {size_t{0}, size_t{1} << 20}) {
+  for (const size_t inline_numbers : {size_t{1} << 20, size_t{0}}) {
     const auto path = folder.path() / "t.jsonl";
-    explain::write_traces(path, traces, inline_numbers);
-    EXPECT_EQ(std::filesystem::exists(path.string() + ".safetensors"), inline_numbers == 0);
+    {
+      explain::TraceWriter writer(path, inline_numbers);
+      for (const explain::Trace& trace : traces) writer.add(trace);
+    }
+    EXPECT_EQ(std::filesystem::exists(path.string() + ".1.safetensors"), inline_numbers == 0);
     const std::vector<explain::Trace> again = explain::read_traces(path);
     ASSERT_EQ(again.size(), 2u);
     for (size_t i = 0; i < 2; ++i) {
