@@ -13,6 +13,12 @@
 #include "attend/base/error.h"
 #include "attend/base/replacement.h"
 
+#ifdef __SANITIZE_ADDRESS__
+/// What fontconfig has read it keeps to the end, and giving it back would not be safe beside other threads.
+extern "C" const char* __lsan_default_suppressions();
+extern "C" const char* __lsan_default_suppressions() { return "leak:libfontconfig\n"; }
+#endif
+
 namespace attend::explain {
 namespace {
 

@@ -188,8 +188,12 @@ export function shown(grid, value) {
   return grid.signed && value > 0 && digits !== "0" ? `+${digits}` : digits;
 }
 
+const RTL = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
+
+export const rightToLeft = (text) => RTL.test(text);
+
 /** Words of any direction keep their place beside the arrow and the number. */
-const apart = (text) => `\u2068${text}\u2069`;
+const apart = (text) => (rightToLeft(text) ? `\u2068${text}\u2069` : text);
 
 export function phrase(grid, row, column) {
   const width = grid.columns.length;

@@ -15,14 +15,12 @@
 // leave them out.
 import { CanvasGrid } from "./canvas.js";
 import { css, imageOf, inkOn, make, paletteOf } from "./draw.js";
-import { gridOf, phrase, shown, sitesOf, strongestOf } from "./grid.js";
+import { gridOf, phrase, rightToLeft, shown, sitesOf, strongestOf } from "./grid.js";
 
 const LARGE = 3600; // cells; more are drawn on a canvas
 
-const RTL = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
-
 /** A line runs the way that most of its words do. */
-const directionOf = (labels) => (2 * labels.filter((label) => RTL.test(label)).length > labels.length ? "rtl" : "ltr");
+const directionOf = (labels) => (2 * labels.filter(rightToLeft).length > labels.length ? "rtl" : "ltr");
 
 const word = (text) => make("bdi", { textContent: text === "" ? "∅" : text });
 
@@ -150,7 +148,7 @@ class Sentences {
     const list = make("div", { className: "hm-words", dir: directionOf(labels) });
     const chips = labels.map((text, i) => {
       const chip = make("button", { type: "button", className: "hm-chip", tabIndex: i === 0 ? 0 : -1, title: text });
-      chip.append(make("span", { className: "hm-word", dir: RTL.test(text) ? "rtl" : "ltr" }, word(text)));
+      chip.append(make("span", { className: "hm-word", dir: rightToLeft(text) ? "rtl" : "ltr" }, word(text)));
       chip.append(make("small", { className: "hm-share", dir: "ltr" }));
       chip.dataset[axis] = i;
       return chip;
