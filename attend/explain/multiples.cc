@@ -36,7 +36,7 @@ std::vector<Panel> panels_of(const Trace& trace, const std::string& site, const 
   const auto layers = layers_of(trace, site);
   for (size_t l = 0; l < layers.size(); ++l) {
     for (int64_t h = 0; h < layers[l]->heads; ++h) {
-      const std::string title = "layer " + std::to_string(layers[l]->layer + 1) + " · head " + std::to_string(h + 1);
+      const std::string title = "layer " + std::to_string(layers[l]->layer) + " · head " + std::to_string(h);
       panels.push_back({l, static_cast<size_t>(h), title, site_grid(trace, site, layers[l]->layer, h, level)});
       most = std::max(most, scale_of(panels.back().grid).most);
     }

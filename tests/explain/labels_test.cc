@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "attend/data/display_width.h"
 #include "attend/explain/colours.h"
 
 namespace attend::explain {
@@ -20,7 +21,7 @@ TEST(Shortened, EndsInDotsWhereSomethingIsCut) {
   EXPECT_EQ(shortened("abc", 0), "…");
   EXPECT_EQ(shortened("", 3), "");
   for (const char* text : {"Donaudampfschifffahrt", "漢字かな漢字かな", "mmmmmmmmmmmm", "مرحبا بالعالم"}) {
-    EXPECT_LE(display_width(shortened(text, 7)), 7u) << text;
+    EXPECT_LE(data::display_width(shortened(text, 7)), 7u) << text;
     EXPECT_LE(text_width(shortened_picture(text, 4)), 4) << text;
     EXPECT_EQ(shortened_picture(text, 100), text);
   }

@@ -134,8 +134,8 @@ function combined(layers, how) {
 }
 
 function labelOf({ site, layer, head, combine }, sites) {
-  const parts = [layer < 0 && sites.length > 1 ? "all layers" : `layer ${sites[0].layer + 1}`];
-  parts.push(head < 0 && sites[0].heads > 1 ? "all heads" : `head ${Math.max(0, head) + 1}`);
+  const parts = [layer < 0 && sites.length > 1 ? "all layers" : `layer ${sites[0].layer}`];
+  parts.push(head < 0 && sites[0].heads > 1 ? "all heads" : `head ${Math.max(0, head)}`);
   const several = (layer < 0 && sites.length > 1) || (head < 0 && sites[0].heads > 1);
   return `${site}, ${parts.join(" · ")}${several ? `, ${combine}` : ""}`;
 }

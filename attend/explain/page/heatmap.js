@@ -421,7 +421,7 @@ export function renderHeads(element, { trace, site, level = "words", layer = -1,
   );
   const most = Math.max(...grids.map(({ grid }) => grid.most)); // one scale for all, so that they can be compared
   const small = grids.map(({ l, h, grid }) => {
-    const name = `layer ${l + 1} · head ${h + 1}`;
+    const name = `layer ${l} · head ${h}`;
     const canvas = imageOf(grid, paletteOf(element, { ...grid, most }));
     canvas.setAttribute("aria-hidden", "true");
     const button = make("button", { type: "button", className: "hm-head" }, canvas, make("span", { textContent: name }));
