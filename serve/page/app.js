@@ -91,7 +91,7 @@ class App {
 
   #showSlider(name, value) {
     const words =
-      name === "temperature" ? (value > 0 ? value.toFixed(1) : "0: search") : value === 1 ? "1: greedy" : String(value);
+      name === "temperature" ? (value > 0 ? value.toFixed(1) : "0, search") : value === 1 ? "1, greedy" : String(value);
     find(`${name}-value`).textContent = words;
     find(name).setAttribute("aria-valuetext", words);
   }

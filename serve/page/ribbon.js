@@ -148,7 +148,7 @@ export class Ribbon {
 
   // Nothing is pointed at: the alignment at a glance.
   #rest() {
-    this.readout.textContent = "Point at a word, or move to it with the arrow keys, to see what it belongs to.";
+    this.readout.textContent = "Point at a word to see what it belongs to.";
     if (this.map.length > IDLE_WORDS || this.words.source.length > IDLE_WORDS) return;
     const most = Math.max(1e-9, ...this.map.flat().map(Math.abs)),
       full = this.#full(most);
@@ -175,7 +175,12 @@ export class Ribbon {
       const box = word.getBoundingClientRect(),
         frame = frames.get(word.parentElement);
       if (box.bottom > frame.bottom + 1 || box.top < frame.top - 1) return null;
-      const y = word.parentElement === this.lines.source ? box.bottom : box.top;
+      const above = word.parentElement === this.lines.source;
+      const y = !above
+        ? box.top
+        : word.lastChild.textContent
+          ? box.bottom
+          : word.firstChild.getBoundingClientRect().bottom + 3;
       return [box.left + box.width / 2 - base.left, y - base.top];
     };
     return (one, other, strength) => {
@@ -186,7 +191,7 @@ export class Ribbon {
       return draw("path", {
         d: `M${from} C${from[0]} ${half} ${to[0]} ${half} ${to}`,
         class: strength < 0 ? "against" : false,
-        "stroke-width": (1 + 5 * Math.abs(strength)).toFixed(2),
+        "stroke-width": (1 + 4 * Math.abs(strength)).toFixed(2),
       });
     };
   }
