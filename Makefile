@@ -4,6 +4,7 @@
 
 SOURCES = $(shell find attend cli bench examples tests -name '*.cc' -o -name '*.h' | sort)
 FUZZ_SECONDS ?= 60
+BROWSER = chromium chromium-driver python3-selenium fonts-dejavu-core
 
 all: build/build.ninja setup  ## build build/attend
 	cmake --build --preset release --target attend
@@ -15,6 +16,8 @@ bench: all  ## measure speed against this machine's limit; writes build/bench.js
 	build/attend bench --json build/bench.json
 
 test: build/build.ninja build/grad64/build.ninja build/asan/build.ninja setup  ## every test, in three builds
+	scripts/setup.sh $(BROWSER)
+	cmake --preset release  # which looks for the browser
 	cmake --build --preset release
 	ctest --preset release
 	cmake --build --preset grad64

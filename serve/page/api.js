@@ -21,14 +21,22 @@ async function refusalOf(response) {
   }
 }
 
+const MOST_BUSY = 4; // times that a server with its hands full is asked again
+
+const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
 // `read(response)` belongs to what is repeated: a server can go away in the middle of an answer.
 async function send(path, body, signal, read) {
   const options = body
     ? { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) }
     : {};
-  for (;;) {
+  for (let busy = 0; ;) {
     try {
       const response = await fetch(path, { ...options, signal });
+      if (response.status === 503 && ++busy <= MOST_BUSY) {
+        await pause(busy * 1000);
+        continue;
+      }
       if (!response.ok) throw await refusalOf(response);
       const answer = await read(response);
       connection.alive();

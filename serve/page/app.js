@@ -72,6 +72,11 @@ class App {
     find("compare")
       .querySelector("select")
       .addEventListener("change", (event) => this.compare(event.target.value));
+    // Not by its address, which is where the state is.
+    document.querySelector(".skip").addEventListener("click", (event) => {
+      event.preventDefault();
+      find("answers").focus();
+    });
     find("share").addEventListener("click", () => this.#share());
     addEventListener("hashchange", () => this.load());
   }

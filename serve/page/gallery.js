@@ -48,7 +48,7 @@ function item({ source, reference, output, chrf }, opened) {
       make(
         "span",
         { class: "score", title: "chrF, 0 to 100" },
-        make("span", { class: "figure" }, chrf.toFixed(0)),
+        make("span", { class: "figure" }, (chrf ?? 0).toFixed(0)),
         " chrF",
       ),
       make("span", { class: "source" }, source),

@@ -134,6 +134,7 @@ export class Pane {
     this.element.setAttribute("aria-busy", "true");
     showError(this.error, null);
     try {
+      if (!this.model.methods.length) return await this.#answerOnly(signal);
       if (anew && !this.settings.target) await this.#stream(signal);
       const own = await api.explain(this.request(true), signal);
       const trace = this.settings.target ? await api.explain(this.request(), signal) : own;
@@ -141,17 +142,30 @@ export class Pane {
     } catch (error) {
       if (api.cancelled(error)) return;
       this.#fail(error, anew);
+    } finally {
+      if (this.asking === asking) this.element.removeAttribute("aria-busy");
     }
-    if (this.asking === asking) this.element.removeAttribute("aria-busy");
+  }
+
+  // A network of which nothing can be shown still answers.
+  async #answerOnly(signal) {
+    const [answer] = await this.#stream(signal);
+    this.ribbon.say(this.shared.text, answer.text, false);
+    this.facts.replaceChildren(
+      `log-probability ${decimal(answer.log_probability)}. This network has no attention to look at.`,
+    );
+    this.body.classList.remove("growing");
+    this.body.classList.add("opaque");
+    this.app.announce(`${this.settings.model}: ${answer.text}`);
   }
 
   async #stream(signal) {
-    if (api.seen(this.request(true))) return;
+    if (api.seen(this.request(true))) return [];
     const { text } = this.shared;
     this.body.hidden = false;
     this.body.classList.add("growing");
     this.ribbon.say(text, "");
-    await api.run(this.#search(), (partial) => this.ribbon.say(text, partial), signal);
+    return api.run(this.#search(), (partial) => this.ribbon.say(text, partial), signal);
   }
 
   #fail(error, anew) {
@@ -162,7 +176,7 @@ export class Pane {
   #show(trace, own, anew) {
     Object.assign(this, { trace, own });
     this.body.hidden = false;
-    this.body.classList.remove("growing");
+    this.body.classList.remove("growing", "opaque");
     if (anew) this.ribbon.pinned = null;
     this.#showRibbon();
     this.#showFacts();

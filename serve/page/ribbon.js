@@ -25,12 +25,12 @@ export class Ribbon {
   }
 
   // While an answer is being made: words without a map.
-  say(source, target) {
+  say(source, target, growing = true) {
     this.map = null;
     this.pinned = null;
     this.#clear();
     this.lines.source.replaceChildren(make("span", { class: "plain" }, source));
-    this.lines.target.replaceChildren(make("span", { class: "plain growing" }, target));
+    this.lines.target.replaceChildren(make("span", { class: growing ? "plain growing" : "plain" }, target));
     this.readout.textContent = "";
   }
 
