@@ -40,6 +40,7 @@ export class Ribbon {
     Object.assign(this, { map, percent, write, names: { source, target }, lit: null });
     this.words = { source: this.#words("source", source), target: this.#words("target", target, chances) };
     for (const side of ["source", "target"]) this.lines[side].replaceChildren(...this.words[side]);
+    this.element.classList.toggle("long", Math.max(source.length, target.length) > IDLE_WORDS);
     if (this.pinned && this.pinned.index >= this.words[this.pinned.side].length) this.pinned = null;
     this.#show(this.pinned, true);
   }
@@ -126,6 +127,8 @@ export class Ribbon {
     word.classList.add("active");
     word.setAttribute("aria-pressed", String(this.pinned === pick));
     this.#say(pick, values, word);
+    reveal(others[strongest]);
+    reveal(word);
     const line = this.#pencil();
     const lines = values.map(
       (value, other) => Math.abs(value) >= LINE_FROM * full && line(word, others[other], value / full),
@@ -206,4 +209,12 @@ export class Ribbon {
     }
     this.lit = null;
   }
+}
+
+// Of a long sentence only a part is seen; what is lit should be in it.
+function reveal(word) {
+  const line = word?.parentElement;
+  if (!line || line.scrollHeight <= line.clientHeight) return;
+  const top = word.offsetTop - line.offsetTop - line.scrollTop;
+  if (top < 0 || top + word.offsetHeight > line.clientHeight) line.scrollTop += top - line.clientHeight / 2;
 }
