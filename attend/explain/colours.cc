@@ -47,7 +47,7 @@ double luminance(const Colour& colour) {
 }
 
 Colour ink_on(const Colour& colour) {
-  return luminance(colour) > 0.18 ? Colour{16, 20, 26} : Colour{255, 255, 255};  // where both contrasts are the same
+  return luminance(colour) > 0.179 ? Colour{} : Colour{255, 255, 255};  // where both contrasts are the same, 4.58
 }
 
 }  // namespace attend::explain

@@ -20,7 +20,7 @@ Colour diverging(double share);
 std::string hex(const Colour& colour);
 /// How bright it looks, 0 to 1 (the relative luminance of WCAG 2).
 double luminance(const Colour& colour);
-/// Near-black or white, whichever is read better on it.
+/// Black or white, whichever is read better on it.
 Colour ink_on(const Colour& colour);
 
 }  // namespace attend::explain

@@ -73,6 +73,12 @@ std::string dot(double x, double y, double radius) {
          attribute("fill", kAccent) + "/>\n";
 }
 
+std::string upright(std::string_view name, double x, double y, double high, std::string_view colour, double width) {
+  return "<line" + attribute("class", name) + attribute("x1", x) + attribute("x2", x) +
+         attribute("y1", y + 0.15 * high) + attribute("y2", y + 0.85 * high) + attribute("stroke", colour) +
+         attribute("stroke-width", width) + "/>\n";
+}
+
 /// Cells on a ground that has the colour of 0, which those that are 0 need not be drawn on.
 class Cells {
  public:
@@ -128,9 +134,8 @@ class Cells {
     const double x = x_of(static_cast<double>(window.first)), y = y_of(r), high = place_.cell - between();
     const double wide = place_.cell * static_cast<double>(window.last - window.first + 1) - between();
     const double line = place_.cell >= 10 ? 1.5 : 0.5, centre = x_of(window.centre + 0.5) - between() / 2;
-    return rectangle(x, y, wide, high, outline("window", kFaint, line)) + "<line" + attribute("class", "centre") +
-           attribute("x1", centre) + attribute("x2", centre) + attribute("y1", y + 0.15 * high) +
-           attribute("y2", y + 0.85 * high) + attribute("stroke", kInk) + attribute("stroke-width", line) + "/>\n";
+    return rectangle(x, y, wide, high, outline("window", kFaint, line)) +
+           upright("halo", centre, y, high, "#ffffff", 3 * line) + upright("centre", centre, y, high, kInk, line);
   }
 
   const Grid& grid_;

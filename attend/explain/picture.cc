@@ -14,10 +14,13 @@ namespace {
 constexpr double kNarrowest = 480;  // of a text; a small map does not press it into many lines
 constexpr double kText = 13, kSmall = 11, kTitle = 16;
 
-Fragment paragraph(const std::string& text, double width, const TextStyle& style, size_t most = 4) {
+/// Lines of text; `lead` stands before the first, whatever the direction of the text.
+Fragment paragraph(const std::string& text, double width, const TextStyle& style, size_t most = 4,
+                   const std::string& lead = "") {
   const double bold = style.bold ? 1.12 : 1;
-  std::vector<std::string> lines = wrapped(text, width / style.size / bold, most);
+  std::vector<std::string> lines = wrapped(text, width / style.size / bold - text_width(lead), most);
   for (std::string& line : lines) line = isolated(line);
+  if (!lines.empty()) lines[0] = lead + lines[0];
   return text_lines(lines, style);
 }
 
@@ -75,7 +78,7 @@ std::string svg_picture(const Trace& trace, const PictureOptions& options) {
   const Fragment heads = options.heads ? draw_heads(trace, site_with_heads(trace), options.level) : Fragment{};
   const double width = std::max({kNarrowest, map.width, heads.width});
   const Fragment title = stacked({paragraph(trace.source.text, width, {kTitle, kInk, true}),
-                                  paragraph("→ " + trace.target.text, width, {kTitle, kInk, true})},
+                                  paragraph(trace.target.text, width, {kTitle, kInk, true}, 4, "→ ")},
                                  2);
   return svg_document(stacked({title, paragraph(grid.label, width, {kText, kFaint}, 2), map, draw_legend(grid), heads,
                                evidence(trace, width)},

@@ -102,7 +102,7 @@ TEST(TextHeatmap, WhatIsWiderThanTheTerminalComesInBlocks) {
             "       │  yy\n"
             "       x\n"
             "     a\n"
-            "  word ▒▒ ▒▒\n"  // most is 0.95
+            "  word ░░ ▒▒\n"  // of the largest, 0.95
             "\n"
             "       z\n"
             "     a ██\n"

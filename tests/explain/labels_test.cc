@@ -73,7 +73,7 @@ TEST(Colours, TextOnThemCanBeRead) {
   for (int i = 0; i <= 100; ++i) {
     for (const Colour& ground : {sequential(i / 100.0), diverging(i / 50.0 - 1)}) {
       const double a = luminance(ground) + 0.05, b = luminance(ink_on(ground)) + 0.05;
-      EXPECT_GE(std::max(a, b) / std::min(a, b), 4.4) << i;
+      EXPECT_GE(std::max(a, b) / std::min(a, b), 4.5) << i;
     }
   }
 }

@@ -11,6 +11,7 @@ export class CanvasGrid {
     this.box.setAttribute("aria-label", `${view.grid.label}: arrow keys move through the cells`);
     this.at = [-1, -1];
     this.cellSize = 0;
+    this.short = new Map(); // label → what there is room for
     this.colour();
     this.listen();
     this.watch = new ResizeObserver(() => this.draw());
@@ -97,7 +98,7 @@ export class CanvasGrid {
       if (seen) context.strokeRect(seen.first * size, row * size + 0.5, (seen.last - seen.first + 1) * size, size - 1);
     }
     const [row, column] = this.at;
-    context.strokeStyle = palette.style.getPropertyValue("--accent");
+    context.strokeStyle = palette.accent;
     context.lineWidth = 2;
     const thick = Math.max(size, 3);
     if (row >= 0) context.strokeRect(-1, row * size - 1, wide + 2, thick + 2);
@@ -107,7 +108,7 @@ export class CanvasGrid {
   paintLabels(context, width, height) {
     const { grid, palette } = this.view;
     const size = this.cellSize;
-    const font = palette.style.fontFamily || "sans-serif";
+    const font = palette.font || "sans-serif";
     const every = Math.max(1, Math.ceil(12 / size)); // a label takes 12 pixels across
     const put = (text, lit, place) => {
       context.save();
@@ -140,10 +141,16 @@ export class CanvasGrid {
   }
 
   shortened(context, text, width) {
-    if (context.measureText(text).width <= width) return text;
+    const known = this.short.get(text);
+    if (known !== undefined) return known;
     const signs = [...text];
-    while (signs.length > 1 && context.measureText(`${signs.join("")}…`).width > width) signs.pop();
-    return `${signs.join("")}…`;
+    let short = text;
+    while (signs.length > 1 && context.measureText(short).width > width) {
+      signs.pop();
+      short = `${signs.join("")}…`;
+    }
+    this.short.set(text, short);
+    return short;
   }
 
   hit(event) {

@@ -22,6 +22,9 @@ const LARGE = 3600; // cells; more are drawn on a canvas
 
 const RTL = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
 
+/** A line runs the way that most of its words do. */
+const directionOf = (labels) => (2 * labels.filter((label) => RTL.test(label)).length > labels.length ? "rtl" : "ltr");
+
 const word = (text) => make("bdi", { textContent: text === "" ? "∅" : text });
 
 // The grid as a table: every cell is a real one, for readers of the screen too.
@@ -145,10 +148,11 @@ class Sentences {
 
   line(side, labels, axis) {
     const names = { source: "source", target: axis === "row" ? "output" : "target", before: "read before" };
-    const list = make("div", { className: "hm-words", dir: RTL.test(labels.join("")) ? "rtl" : "ltr" });
+    const list = make("div", { className: "hm-words", dir: directionOf(labels) });
     const chips = labels.map((text, i) => {
       const chip = make("button", { type: "button", className: "hm-chip", tabIndex: i === 0 ? 0 : -1, title: text });
-      chip.append(make("span", { className: "hm-word" }, word(text)), make("small", { className: "hm-share" }));
+      chip.append(make("span", { className: "hm-word", dir: RTL.test(text) ? "rtl" : "ltr" }, word(text)));
+      chip.append(make("small", { className: "hm-share", dir: "ltr" }));
       chip.dataset[axis] = i;
       return chip;
     });
@@ -187,25 +191,34 @@ class Sentences {
   light(row, column) {
     const { grid } = this.view;
     const width = grid.columns.length;
-    const lit = (chip, is) => chip.classList.toggle("hm-lit", is);
-    this.lines.row.chips.forEach((chip, r) => {
-      lit(chip, r === row);
-      this.share(chip, column >= 0 && row < 0 ? grid.values[r * width + column] : null);
-    });
-    this.lines.column.chips.forEach((chip, c) => {
-      lit(chip, c === column);
-      this.share(chip, row >= 0 ? grid.values[row * width + c] : null);
-    });
+    for (const chip of this.lit ?? []) chip.classList.remove("hm-lit");
+    this.lit = [this.lines.row.chips[row], this.lines.column.chips[column]].filter(Boolean);
+    for (const chip of this.lit) chip.classList.add("hm-lit");
+    const byColumn = column >= 0 && row < 0;
+    this.lines.row.chips.forEach((chip, r) => this.share(chip, byColumn ? grid.values[r * width + column] : null));
+    this.lines.column.chips.forEach((chip, c) => this.share(chip, row >= 0 ? grid.values[row * width + c] : null));
+    this.reveal("row", row);
+    this.reveal("column", column >= 0 || row < 0 ? column : this.view.strongest[row]);
   }
 
+  /** Long texts scroll in their own box, unless someone points at them. */
+  reveal(axis, i) {
+    const { list, chips } = this.lines[axis];
+    if (i < 0 || chips.length < 100 || list.matches(":hover, :focus-within")) return;
+    list.scrollTop = chips[i].offsetTop - list.offsetTop - list.clientHeight / 2;
+  }
+
+  /** Only what changes is touched: of a long text most words have nothing before and after. */
   share(chip, value) {
     const { grid, palette } = this.view;
-    const small = chip.lastChild;
     const none = value === null;
-    const text = none || Math.abs(value) < 0.005 * (grid.most || 1) ? "" : shown(grid, value);
-    if (small.textContent !== text) small.textContent = text;
     const colour = none ? null : palette.of(value);
-    chip.style.backgroundColor = none ? "" : css(colour);
+    const ground = none ? "" : css(colour);
+    const text = none || Math.abs(value) < 0.005 * (grid.most || 1) ? "" : shown(grid, value);
+    if (chip.hmText !== text) chip.lastChild.textContent = chip.hmText = text;
+    if (chip.hmGround === ground) return;
+    chip.hmGround = ground;
+    chip.style.backgroundColor = ground;
     chip.style.color = none ? "" : inkOn(colour);
   }
 }
