@@ -35,7 +35,7 @@ const std::vector<Library> kLibraries = {
     {"SentencePiece", "sentencepiece", {"attend/data/"}},
     {"zlib", "zlib.h", {"attend/data/"}},
     {"MPI", "mpi.h", {"attend/dist/"}},
-    {"cpp-httplib", "httplib", {"serve/"}},
+    {"cpp-httplib", "httplib", {"serve/", "tests/serve/"}},
     {"libpng", "png.h", {"attend/data/"}},
     {"libjpeg", "jpeglib.h", {"attend/data/"}},
     {"libsndfile", "sndfile", {"attend/data/"}},
