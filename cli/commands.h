@@ -9,6 +9,7 @@ int eval(int argc, char** argv);
 int run(int argc, char** argv);
 int serve(int argc, char** argv);
 int train(int argc, char** argv);
+int explain(int argc, char** argv);
 int list(int argc, char** argv);
 int bench(int argc, char** argv);
 

@@ -32,6 +32,8 @@ constexpr Command kCommands[] = {
     {"run", "one line in, one line out", "attend run my-model < in.txt > out.txt", run},
     {"eval", "a model, or outputs that anyone made: BLEU, chrF, exact match",
      "attend eval my-model --source a --target b", eval},
+    {"explain", "what it looked at: a heat map here, or as HTML, SVG, PNG, JSON",
+     "attend explain my-model \"some text\" --out x.html", explain},
     {"serve", "models over HTTP, with a page for the browser", "attend serve my-model", serve},
     {"list", "models, scores, aligns and the rest, with formula and paper", "attend list scores", list},
     {"demo", "trains the built-in translation and shows where it looks", "attend demo", demo},

@@ -34,6 +34,8 @@ const std::vector<Library> kLibraries = {
     {"yaml-cpp", "yaml-cpp/", {"attend/base/"}},
     {"SentencePiece", "sentencepiece", {"attend/data/"}},
     {"zlib", "zlib.h", {"attend/data/"}},
+    {"librsvg", "librsvg/", {"attend/explain/"}},
+    {"cairo", "cairo", {"attend/explain/"}},
     {"MPI", "mpi.h", {"attend/dist/"}},
     {"cpp-httplib", "httplib", {"serve/", "tests/serve/"}},
     {"libpng", "png.h", {"attend/data/"}},

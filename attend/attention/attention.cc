@@ -265,11 +265,11 @@ AttentionRead Attention::operator()(const Var& queries, const AttentionMemory& m
   require(!step.coverage.defined() || step.coverage.shape() == Shape{memory.rows(), memory.keys()},
           "Attention: coverage [", memory.rows(), ",", memory.keys(), "] is wanted, got ", step.coverage.shape());
   const Var q = query_(queries);
-  const bool tape = recording(q, memory.keys_, memory.values_);
-  if (fused_ && !tape && !step.random && q.dim(1) == 1 && config_.window == "none" && !step.weights) {
+  const bool tape = recording(q, memory.keys_, memory.values_), fused = fused_ && !Intervening::active();
+  if (fused && !tape && !step.random && q.dim(1) == 1 && config_.window == "none" && !step.weights) {
     return by_row(q, memory, step);
   }
-  if (fused_ && step.position == 0 && q.dim(1) >= kTiledQueries && memory.source_of_.empty() && !step.weights) {
+  if (fused && step.position == 0 && q.dim(1) >= kTiledQueries && memory.source_of_.empty() && !step.weights) {
     return tiled(q, memory, step);
   }
   const AttentionMemory& whole = with_heads(memory);
@@ -336,6 +336,10 @@ AttentionRead Attention::composed(const Var& q, const AttentionMemory& memory, c
   Var weights = aligned.weights;
   if (factor.defined()) weights = multiply(weights, factor);
   if (config_.dropout > 0 && step.random) weights = dropout(weights, static_cast<real>(config_.dropout), *step.random);
+  if (Intervening::active()) {
+    const Tensor changed = Intervening::changed(observation(weights.value(), centres, memory.lengths_, step.position));
+    if (changed.defined()) weights = changed;
+  }
   std::vector<Var> contexts;
   for (int64_t h = 0; h < H; ++h) {
     contexts.push_back(batched_matmul(pick_head(weights, h), memory.head_values_[static_cast<size_t>(h)]));
@@ -398,7 +402,7 @@ AttentionRead Attention::operator()(const Var& queries, const Var& keys, const V
   const TapePause pause;
   cache.append(key_(keys).value(), value_(values).value(), active);
   const Var q = query_(queries);
-  return fused_ ? by_row(q, cache) : composed(q, cache);
+  return fused_ && !Intervening::active() ? by_row(q, cache) : composed(q, cache);
 }
 
 /// Nothing later than a query is in the cache, so a window only says how far back it sees.
@@ -488,15 +492,21 @@ AttentionRead Attention::finished(AttentionRead read) const {
   return read;
 }
 
+Observation Attention::observation(const Tensor& weights, const Tensor& centres, std::span<const int32_t> lengths,
+                                   int64_t position) const {
+  return {.site = site_,
+          .layer = layer_,
+          .step = position,
+          .weights = weights,
+          .centres = centres,
+          .reach = centres.defined() ? config_.width : 0,
+          .hard = hard(),
+          .key_lengths = lengths};
+}
+
 void Attention::tell(const Tensor& weights, const Tensor& centres, std::span<const int32_t> lengths,
                      int64_t position) const {
-  Observing::tell({.site = site_,
-                   .layer = layer_,
-                   .step = position,
-                   .weights = weights,
-                   .centres = centres,
-                   .hard = hard(),
-                   .key_lengths = lengths});
+  Observing::tell(observation(weights, centres, lengths, position));
 }
 
 void Attention::params(const nn::VisitParams& visit) {

@@ -151,6 +151,8 @@ class Attention {
   AttentionRead by_row(const Var& queries, const AttentionCache& cache) const;
   AttentionRead composed(const Var& queries, const AttentionCache& cache) const;
   AttentionRead finished(AttentionRead read) const;
+  Observation observation(const Tensor& weights, const Tensor& centres, std::span<const int32_t> lengths,
+                          int64_t position) const;
   void tell(const Tensor& weights, const Tensor& centres, std::span<const int32_t> lengths, int64_t position) const;
   void prepare_heads(AttentionMemory& memory) const;
   const AttentionMemory& with_heads(const AttentionMemory& memory) const;

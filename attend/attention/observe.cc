@@ -5,6 +5,7 @@
 namespace attend {
 namespace {
 thread_local Observing* current_observing = nullptr;
+thread_local Intervening* current_intervening = nullptr;
 thread_local ObservedRows* current_rows = nullptr;
 }  // namespace
 
@@ -19,6 +20,14 @@ void Observing::tell(Observation observation) {
     observation.beam = current_rows->beam_;
   }
   for (Observing* one = current_observing; one; one = one->outer_) one->sink_.observe(observation);
+}
+
+Intervening::Intervening(Intervention& intervention)
+    : intervention_(intervention), outer_(std::exchange(current_intervening, this)) {}
+Intervening::~Intervening() { current_intervening = outer_; }
+bool Intervening::active() { return current_intervening != nullptr; }
+Tensor Intervening::changed(const Observation& observation) {
+  return current_intervening->intervention_.changed(observation);
 }
 
 ObservedRows::ObservedRows(std::span<const int32_t> sentence, std::span<const int32_t> beam)

@@ -17,6 +17,7 @@ struct Observation {
   int64_t step = 0;                      ///< position of the first query
   Tensor weights;                        ///< [N,heads,Tq,Tk]; 0 where a pair does not meet
   Tensor centres;                        ///< [N,heads,Tq], where a window has a centre; else undefined
+  int64_t reach = 0;                     ///< of that window, to each side of its centre
   bool hard = false;                     ///< each row of weights is one choice
   std::span<const int32_t> key_lengths;  ///< [N]; empty: all Tk
   /// [N] in a search: whose hypothesis each row is, and which of its beams; else empty (row n is sentence n).
@@ -44,6 +45,31 @@ class Observing {
  private:
   Sink& sink_;
   Observing* outer_;
+};
+
+/// What may change the weights of an attention before it reads with them: to ask what an answer owes to them.
+class Intervention {
+ public:
+  virtual ~Intervention() = default;
+  /// The weights that are used, of the shape of observation.weights; undefined: those that it has.
+  virtual Tensor changed(const Observation& observation) = 0;
+};
+
+/// While it lives, attention on this thread reads with the weights that the intervention gives it.
+class Intervening {
+ public:
+  explicit Intervening(Intervention& intervention);
+  ~Intervening();
+  Intervening(const Intervening&) = delete;
+  Intervening& operator=(const Intervening&) = delete;
+
+  static bool active();
+  /// As Intervention::changed, by the innermost one.
+  static Tensor changed(const Observation& observation);
+
+ private:
+  Intervention& intervention_;
+  Intervening* outer_;
 };
 
 /// Within its scope, rows of a batch are these hypotheses. The spans must outlive it.

@@ -114,6 +114,14 @@ uint64_t Var::new_version() {
   return last.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
+const Slot Var::kNoSlot;
+
+Var Var::probe(Tensor value) {
+  auto* node = new GradientNode;
+  node->shape = value.shape();
+  return Var(std::move(value), Slot(node));
+}
+
 Var Var::leaf(Tensor value) {
   require(value.defined(), "Var::leaf: wanted a tensor, got an undefined one");
   auto* node = new GradientNode;

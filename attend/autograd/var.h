@@ -63,6 +63,21 @@ class Slot {
   GradientNode* node_ = nullptr;
 };
 
+/// Within its scope the leaves of this thread are constants: gradients flow to what was made inside it alone (Var::probe), and
+/// networks that other threads use as well stay untouched.
+class FrozenLeaves {
+ public:
+  FrozenLeaves() : outer_(std::exchange(active_, true)) {}
+  ~FrozenLeaves() { active_ = outer_; }
+  FrozenLeaves(const FrozenLeaves&) = delete;
+  FrozenLeaves& operator=(const FrozenLeaves&) = delete;
+  static bool active() { return active_; }
+
+ private:
+  static inline thread_local constinit bool active_ = false;
+  bool outer_;
+};
+
 class Var {
  public:
   Var() = default;
@@ -71,11 +86,13 @@ class Var {
   Var(Tensor value, Slot slot) : value_(std::move(value)), slot_(std::move(slot)) {}
   /// A value whose gradient is wanted: a parameter, or an input to look at. Gradients accumulate in it.
   static Var leaf(Tensor value);
+  /// The same for once: no parameter, and no FrozenLeaves freezes it.
+  static Var probe(Tensor value);
 
   const Tensor& value() const { return value_; }
   /// To change it: a leaf then has a new version.
   Tensor& value() {
-    if (slot_.wanted() && slot_.node()->leaf) slot_.node()->version = new_version();
+    if (is_leaf()) slot_.node()->version = new_version();
     return value_;
   }
   /// A number that no other state of any leaf has, by which packed weights are known; 0 for what is not a leaf.
@@ -87,8 +104,8 @@ class Var {
   size_t size() const { return value_.size(); }
   real item() const { return value_.item(); }
 
-  bool tracked() const { return slot_.wanted(); }
-  const Slot& slot() const { return slot_; }
+  bool tracked() const { return slot().wanted(); }
+  const Slot& slot() const { return FrozenLeaves::active() && is_leaf() ? kNoSlot : slot_; }
   /// The gradient; undefined where none has arrived.
   const Tensor& gradient() const;
   void clear_gradient();
@@ -96,7 +113,9 @@ class Var {
   Var detach() const { return Var(value_); }
 
  private:
+  bool is_leaf() const { return slot_.wanted() && slot_.node()->leaf; }
   static uint64_t new_version();
+  static const Slot kNoSlot;
   Tensor value_;
   Slot slot_;
 };

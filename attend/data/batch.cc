@@ -55,4 +55,22 @@ Ids decoder_targets(const Sequences& target, int32_t ignored) {
   return Ids({target.count(), target.longest() + 1}, std::move(values));
 }
 
+Ids decoder_targets(const Batch& batch) {
+  Ids targets = decoder_targets(batch.target);
+  count_only(batch, targets);
+  return targets;
+}
+
+void count_only(const Batch& batch, Ids& targets) {
+  if (batch.only.empty()) return;
+  const size_t B = batch.only.size(), T = static_cast<size_t>(targets.shape[1]);
+  require(static_cast<int64_t>(B) == targets.shape[0], "Batch::only: one place for each of ", targets.shape[0],
+          " pairs is wanted, got ", B);
+  for (size_t b = 0; b < B; ++b) {
+    for (size_t t = 0; t < T; ++t) {
+      if (static_cast<int64_t>(t) != batch.only[b]) targets.values[b * T + t] = -1;
+    }
+  }
+}
+
 }  // namespace attend::data

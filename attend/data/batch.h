@@ -34,6 +34,8 @@ struct Sequences {
 /// A label is a target of one id, tags are a target as long as the source.
 struct Batch {
   Sequences source, target;
+  /// For each pair the one place of its target (its length: the end) whose prediction counts in the loss; empty: all count.
+  std::vector<int32_t> only = {};
 };
 
 /// Targets that count: one per token, and the end of each sentence.
@@ -42,5 +44,9 @@ int64_t target_tokens(const Batch& batch);
 /// What a decoder reads and what it has to say, [B,T+1]: kBegin before the target; kEnd after it, then `ignored`.
 Ids decoder_inputs(const Sequences& target);
 Ids decoder_targets(const Sequences& target, int32_t ignored = -1);
+/// Of a batch: −1 also where `only` says that a place does not count.
+Ids decoder_targets(const Batch& batch);
+/// −1 in all of `targets` [B,T] but the places that count.
+void count_only(const Batch& batch, Ids& targets);
 
 }  // namespace attend::data

@@ -13,6 +13,27 @@ struct Hypothesis {
   double log_probability = 0;                   ///< ln p(tokens | source), with the kEnd where it was said
   std::vector<double> token_log_probabilities;  ///< one per prediction, so one more than tokens where kEnd was said
   bool ended = false;                           ///< kEnd was said, or the fixed length reached
+  int32_t node = -1;                            ///< its last prediction, as a SearchWatcher was told of it
+};
+
+/// One prediction of a search, as it is made.
+struct Predicted {
+  enum class Fate { grown, ended, cut, passed };  ///< goes on; says the end; reached the longest; is not kept
+  int32_t sentence;
+  int32_t row;           ///< of the batch of this step: what that row looked at led to it
+  int32_t node, before;  ///< this prediction and the one before it; −1: not kept, the beginning
+  int32_t token;
+  double log_probability, total;  ///< of the token; of all that was said
+  Fate fate;
+};
+
+/// Told what a search does. What it throws ends the search.
+class SearchWatcher {
+ public:
+  virtual ~SearchWatcher() = default;
+  virtual void predicted(const Predicted& prediction) = 0;
+  /// All sentences have taken one more step.
+  virtual void stepped() {}
 };
 
 /// All that was ever said in a search, as a tree: hypotheses share what they have in common, and to split one costs

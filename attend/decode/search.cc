@@ -23,6 +23,8 @@ using data::kBegin, data::kEnd, data::kPad;
 
 // Logits per step from which it pays to draw on several threads.
 constexpr size_t kParallelLogits = size_t{64} << 10;
+// Least number of a row's likeliest continuations that a watcher hears of.
+constexpr size_t kWatched = 4;
 
 /// A hypothesis that is still growing: one row of the model's batch.
 struct Row {
@@ -52,13 +54,18 @@ struct Candidate {
 
 class Search {
  public:
-  Search(const models::Model& model, const data::Sequences& source, const SearchOptions& options)
-      : model_(model), source_(source), options_(options), vocabulary_(static_cast<size_t>(model.vocabulary())) {
+  Search(const models::Model& model, const data::Sequences& source, const SearchOptions& options,
+         SearchWatcher* watcher)
+      : model_(model),
+        source_(source),
+        options_(options),
+        watcher_(watcher),
+        vocabulary_(static_cast<size_t>(model.vocabulary())) {
     sentences_.resize(static_cast<size_t>(source.count()));
     if (options.coverage_penalty > 0) coverage_.emplace();
     const size_t k = options.sample ? 1 : static_cast<size_t>(options.beam);
     // One more than the beam: one of a row's candidates may be its end.
-    choices_ = k == 1 ? 1 : std::min(vocabulary_, k + 1);
+    choices_ = std::min(vocabulary_, std::max(k == 1 ? 1 : k + 1, watcher ? kWatched : 0));
   }
 
   Sentence& sentence(size_t s) { return sentences_[s]; }
@@ -102,6 +109,7 @@ class Search {
       h.score = c.score;
       h.log_probability = c.log_probability;
       h.ended = c.ended;
+      h.node = c.said;
     }
     return answers;
   }
@@ -131,12 +139,13 @@ class Search {
       } else if (options_.sample) {
         for (size_t r = begin; r < end; ++r) extend(r, drawn_[r]);
       } else if (options_.beam == 1) {
-        extend(begin, places_[begin]);
+        extend(begin, places_[begin * choices_]);
       } else {
         extend_best(begin, end);
       }
     }
     ++said_;
+    if (watcher_) watcher_->stepped();
     if (!next_rows_.empty()) take(parents_, rows_.size());
     if (options_.sample) {
       for (size_t r = 0; r < parents_.size(); ++r) randoms_[r] = randoms_[static_cast<size_t>(parents_[r])];
@@ -220,6 +229,21 @@ class Search {
     if (token < 0) return complete(r, row.said, row.log_probability, said_, false);
     const double step = log_probability(r, token);
     extend(Candidate{static_cast<int32_t>(r), token, step, row.log_probability + step}, row.beam);
+    for (size_t k = 0; watcher_ && k < choices_ && places_[r * choices_ + k] >= 0; ++k) {
+      if (places_[r * choices_ + k] != token) tell(candidate(r, k), -1, Predicted::Fate::passed);
+    }
+  }
+
+  /// The k-th likeliest continuation of a row.
+  Candidate candidate(size_t r, size_t k) const {
+    const double step = static_cast<double>(largest_[r * choices_ + k]) - static_cast<double>(log_sums_[r]);
+    return {static_cast<int32_t>(r), places_[r * choices_ + k], step, rows_[r].log_probability + step};
+  }
+
+  void tell(const Candidate& c, int32_t said, Predicted::Fate fate) const {
+    if (!watcher_) return;
+    const Row& row = rows_[static_cast<size_t>(c.row)];
+    watcher_->predicted({row.sentence, c.row, said, row.said, c.token, c.step, c.log_probability, fate});
   }
 
   /// Says a candidate's token: it is complete, or a row of the next step.
@@ -230,8 +254,10 @@ class Search {
     const int32_t said = history_.say(row.said, c.token, c.step);
     const bool ends = !one.fixed && c.token == kEnd;
     if (ends || said_ + 1 == one.limit) {
+      tell(c, said, ends || one.fixed ? Predicted::Fate::ended : Predicted::Fate::cut);
       return complete(r, said, c.log_probability, said_ + 1, ends || one.fixed);
     }
+    tell(c, said, Predicted::Fate::grown);
     next_rows_.push_back({row.sentence, beam, said, c.log_probability});
     next_last_.push_back(c.token);
     parents_.push_back(c.row);
@@ -248,11 +274,7 @@ class Search {
     candidates_.clear();
     for (size_t r = begin; r < end; ++r) {
       if (places_[r * choices_] < 0) extend(r, -1);
-      for (size_t k = 0; k < choices_ && places_[r * choices_ + k] >= 0; ++k) {
-        const double step = static_cast<double>(largest_[r * choices_ + k]) - static_cast<double>(log_sums_[r]);
-        candidates_.push_back(
-            {static_cast<int32_t>(r), places_[r * choices_ + k], step, rows_[r].log_probability + step});
-      }
+      for (size_t k = 0; k < choices_ && places_[r * choices_ + k] >= 0; ++k) candidates_.push_back(candidate(r, k));
     }
     Sentence& one = sentences_[static_cast<size_t>(rows_[begin].sentence)];
     const size_t beam = static_cast<size_t>(options_.beam), count = std::min(candidates_.size(), 2 * beam);
@@ -263,9 +285,13 @@ class Search {
                         return a.row != b.row ? a.row < b.row : a.token < b.token;
                       });
     const size_t first = next_rows_.size();
-    for (size_t c = 0; c < count && next_rows_.size() - first < beam; ++c) {
-      const bool ends = !one.fixed && candidates_[c].token == kEnd;
-      if (!ends || c < beam) extend(candidates_[c], static_cast<int32_t>(next_rows_.size() - first));
+    for (size_t c = 0; c < count; ++c) {
+      const bool ends = !one.fixed && candidates_[c].token == kEnd, room = next_rows_.size() - first < beam;
+      if (room && (!ends || c < beam)) {
+        extend(candidates_[c], static_cast<int32_t>(next_rows_.size() - first));
+      } else {
+        tell(candidates_[c], -1, Predicted::Fate::passed);
+      }
     }
     if (next_rows_.size() > first && settled(one, next_rows_[first].log_probability)) {
       next_rows_.resize(first), next_last_.resize(first), parents_.resize(first);
@@ -299,6 +325,7 @@ class Search {
   const models::Model& model_;
   const data::Sequences& source_;
   const SearchOptions& options_;
+  SearchWatcher* const watcher_;
   const size_t vocabulary_;
   size_t choices_;
   std::vector<Sentence> sentences_;
@@ -355,12 +382,12 @@ void check_forced(const char* where, const models::Model& model, const std::vect
 
 std::vector<std::vector<Hypothesis>> search(const models::Model& model, const data::Sequences& source,
                                             const SearchOptions& options,
-                                            const std::vector<std::vector<int32_t>>& prefixes) {
+                                            const std::vector<std::vector<int32_t>>& prefixes, SearchWatcher* watcher) {
   check(options);
   const size_t count = static_cast<size_t>(source.count());
   require(prefixes.empty() || prefixes.size() == count, "search: one prefix per source is wanted, ", count, ", got ",
           prefixes.size());
-  Search search(model, source, options);
+  Search search(model, source, options, watcher);
   for (size_t s = 0; s < count; ++s) {
     Sentence& one = search.sentence(s);
     if (!prefixes.empty()) one.forced = prefixes[s];
@@ -381,12 +408,12 @@ std::vector<std::vector<Hypothesis>> search(const models::Model& model, const da
   return answers;
 }
 
-std::vector<Hypothesis> score(const models::Model& model, const data::Batch& batch) {
+std::vector<Hypothesis> score(const models::Model& model, const data::Batch& batch, SearchWatcher* watcher) {
   const size_t count = static_cast<size_t>(batch.source.count());
   require(batch.target.count() == batch.source.count(), "score: one target per source is wanted, ", count, ", got ",
           batch.target.count());
   const SearchOptions options;
-  Search search(model, batch.source, options);
+  Search search(model, batch.source, options, watcher);
   for (size_t s = 0; s < count; ++s) {
     Sentence& one = search.sentence(s);
     one.forced = batch.target.row(static_cast<int64_t>(s));

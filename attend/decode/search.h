@@ -64,12 +64,15 @@ struct SearchOptions {
 /// `prefixes`: one per source (or none at all), how its answer begins; what is forced counts in log p. A model that says
 /// kEnd is never made to say kPad or kBegin. Where the answer's length is fixed, every id is allowed, and min_length and
 /// max_length do not apply. There may be fewer than n_best answers where so few exist.
+///
+/// A watcher changes no answer; it is told of every prediction that is kept, and of the likeliest that are not.
 std::vector<std::vector<Hypothesis>> search(const models::Model& model, const data::Sequences& source,
                                             const SearchOptions& options,
-                                            const std::vector<std::vector<int32_t>>& prefixes = {});
+                                            const std::vector<std::vector<int32_t>>& prefixes = {},
+                                            SearchWatcher* watcher = nullptr);
 
 /// ln p(target | source) of each pair, token by token, with kEnd where the model says it; score = log_probability. It
 /// takes the same steps as `search`, so that who observes it sees what each token looked at.
-std::vector<Hypothesis> score(const models::Model& model, const data::Batch& batch);
+std::vector<Hypothesis> score(const models::Model& model, const data::Batch& batch, SearchWatcher* watcher = nullptr);
 
 }  // namespace attend::decode

@@ -93,7 +93,7 @@ std::vector<Tensor> memory_weights(const models::Model& model, const data::Batch
 }
 
 Tensor word_weights(const Tensor& weights, std::span<const int32_t> source_word_of,
-                    std::span<const int32_t> target_word_of, int64_t source_words, int64_t target_words) {
+                    std::span<const int32_t> target_word_of, int64_t source_words, int64_t target_words, bool add) {
   require(weights.rank() == 2 && weights.dim(0) == static_cast<int64_t>(target_word_of.size()) &&
               weights.dim(1) == static_cast<int64_t>(source_word_of.size()),
           "word_weights: weights [", target_word_of.size(), ",", source_word_of.size(), "] are wanted, got ",
@@ -103,7 +103,7 @@ Tensor word_weights(const Tensor& weights, std::span<const int32_t> source_word_
   Tensor words = Tensor::zeros({target_words, source_words});
   std::vector<real> tokens(static_cast<size_t>(target_words), 0);
   for (const int32_t word : target_word_of) {
-    if (word >= 0) tokens[static_cast<size_t>(word)] += 1;
+    if (word >= 0) tokens[static_cast<size_t>(word)] = add ? 1 : tokens[static_cast<size_t>(word)] + 1;
   }
   for (size_t t = 0; t < target_word_of.size(); ++t) {
     const int32_t to = target_word_of[t];

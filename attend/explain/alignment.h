@@ -19,9 +19,10 @@ bool attends_to_source(const models::Model& model);
 std::vector<Tensor> memory_weights(const models::Model& model, const data::Batch& batch);
 
 /// Tokens → words: weights [T,S] → [target words, source words]. The weights of a source word's tokens are summed, those of
-/// a target word's tokens averaged. `word_of` gives each token's word, −1 for none.
+/// a target word's tokens averaged, or summed as well (`add`). `word_of` gives each token's word, −1 for none.
 Tensor word_weights(const Tensor& weights, std::span<const int32_t> source_word_of,
-                    std::span<const int32_t> target_word_of, int64_t source_words, int64_t target_words);
+                    std::span<const int32_t> target_word_of, int64_t source_words, int64_t target_words,
+                    bool add = false);
 
 /// threshold 0: each target word goes with the source word that it looked at most; else with all that have at least this
 /// weight.

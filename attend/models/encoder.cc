@@ -5,6 +5,7 @@
 #include "attend/autograd/ops.h"
 #include "attend/base/names.h"
 #include "attend/models/rows.h"
+#include "attend/models/source_words.h"
 
 namespace attend::models {
 namespace {
@@ -25,7 +26,8 @@ class RecurrentEncoder : public Encoder {
                 random) {}
   Encoded operator()(const data::Sequences& source, Training* training) const override {
     Random* random = random_of(training);
-    const nn::Recurrent::Output out = layers_(dropout_(words_(source.by_time()), random), source.lengths, {}, random);
+    const nn::Recurrent::Output out =
+        layers_(dropout_(SourceWords::seen(words_(source.by_time()), true), random), source.lengths, {}, random);
     const size_t count = out.last.size();
     const Var summary = layers_.options().bidirectional
                             ? concat(std::array{out.last[count - 2].h, out.last[count - 1].h}, 1)
@@ -81,7 +83,7 @@ class IntraEncoder : public Encoder {
     size_ = o.size;
   }
   Encoded operator()(const data::Sequences& source, Training* training) const override {
-    IntraLstm::Output out{words_(source.by_time()), {}};
+    IntraLstm::Output out{SourceWords::seen(words_(source.by_time()), true), {}};
     for (const IntraLstm& layer : layers_) out = layer(dropout_(out.y, random_of(training)), source.lengths);
     return {transpose(out.y, 0, 1), out.last};
   }

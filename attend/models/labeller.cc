@@ -122,6 +122,7 @@ Var Tagger::loss(const data::Batch& batch, Training* training) const {
   for (size_t i = 0; i < targets.size(); ++i) {
     if (i % T >= static_cast<size_t>(batch.target.lengths[i / T])) targets.values[i] = -1;
   }
+  data::count_only(batch, targets);
   return cross_entropy(output_((*encoder_)(batch.source, training).states), targets);
 }
 
@@ -146,6 +147,7 @@ void CtcModel::params(const nn::VisitParams& visit) {
 }
 
 Var CtcModel::loss(const data::Batch& batch, Training* training) const {
+  require(batch.only.empty(), "CtcModel: a loss of whole sequences is wanted; its places cannot be told apart");
   require_same_count("CtcModel", batch);
   refuse_own_words("CtcModel", training);
   require_not_empty("CtcModel", batch.source);

@@ -9,6 +9,7 @@
 #include "attend/base/error.h"
 #include "attend/base/names.h"
 #include "attend/models/rows.h"
+#include "attend/models/source_words.h"
 #include "attend/nn/initial.h"
 
 namespace attend::models {
@@ -175,7 +176,7 @@ Var RecurrentModel::dropped(const Var& x, Random* training) const {
 
 RecurrentModel::Source RecurrentModel::encode(const data::Sequences& source, Random* training) const {
   require_not_empty("RecurrentModel", source);
-  const Var words = dropped(source_words_(source.by_time()), training);
+  const Var words = dropped(SourceWords::seen(source_words_(source.by_time()), true), training);
   const nn::Recurrent::Output encoded = encoder_(words, source.lengths, {}, training);
   const size_t directions = options_.bidirectional ? 2 : 1;
   Source result;
@@ -367,7 +368,7 @@ Var RecurrentModel::loss(const data::Batch& batch, Training* training) const {
     const Var guesses = predict(inputs, source, nullptr).logits;
     inputs = with_own_words(inputs, guesses.value(), batch.source.lengths.size(), training->own_words, *random);
   }
-  const Ids targets = data::transposed(data::decoder_targets(batch.target));
+  const Ids targets = data::transposed(data::decoder_targets(batch));
   const auto [logits, trail] = predict(inputs, source, training);
   if (!training) return cross_entropy(logits, targets);
   const Var loss = cross_entropy(logits, targets, {.smoothing = static_cast<real>(options_.label_smoothing)});

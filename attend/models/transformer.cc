@@ -8,6 +8,7 @@
 #include "attend/base/error.h"
 #include "attend/base/names.h"
 #include "attend/models/rows.h"
+#include "attend/models/source_words.h"
 #include "attend/nn/initial.h"
 
 namespace attend::models {
@@ -134,8 +135,9 @@ TokenEmbedding::TokenEmbedding(const TransformerOptions& o, int64_t words, Rando
       dropout_(static_cast<real>(o.dropout)),
       scale_(std::sqrt(static_cast<real>(o.size))) {}
 
-Var TokenEmbedding::operator()(const Ids& ids, Random* training) const {
-  return dropout_(positions_(affine(words_(ids), scale_)), training);
+Var TokenEmbedding::operator()(const Ids& ids, Random* training, bool of_source) const {
+  const Var words = of_source ? SourceWords::seen(words_(ids), false) : words_(ids);
+  return dropout_(positions_(affine(words, scale_)), training);
 }
 
 Var TokenEmbedding::at(std::span<const int32_t> ids, std::span<const int64_t> positions) const {
@@ -157,7 +159,7 @@ TransformerEncoder::TransformerEncoder(const TransformerOptions& o, Random& rand
 }
 
 Var TransformerEncoder::operator()(const data::Sequences& source, Training* training) const {
-  const Var x = words_(source.ids, training ? &training->random : nullptr);
+  const Var x = words_(source.ids, training ? &training->random : nullptr, true);
   const Var y = through(blocks_, x, nullptr, {training, source.lengths});
   return norm_ ? (*norm_)(y) : y;
 }
@@ -198,7 +200,7 @@ std::vector<AttentionMemory> TransformerDecoder::prepare(const Var& source, std:
 
 Var TransformerDecoder::operator()(const Ids& ids, const std::vector<AttentionMemory>& memories,
                                    const BlockContext& context) const {
-  const Var x = words()(ids, context.training ? &context.training->random : nullptr);
+  const Var x = words()(ids, context.training ? &context.training->random : nullptr, memories.empty());
   return output(through(blocks_, x, &memories, context));
 }
 
@@ -261,7 +263,7 @@ Var Transformer::loss(const data::Batch& batch, Training* training) const {
     inputs = with_own_words(inputs, decoder_(inputs, memories, {}).value(), 1, training->own_words, training->random);
   }
   const Var logits = decoder_(inputs, memories, {training, {}});
-  return cross_entropy(logits, data::decoder_targets(batch.target),
+  return cross_entropy(logits, data::decoder_targets(batch),
                        {.smoothing = training ? static_cast<real>(options_.label_smoothing) : 0});
 }
 
@@ -293,6 +295,10 @@ Var TransformerLanguageModel::loss(const data::Batch& batch, Training* training)
     input.insert(input.end(), target.begin(), target.end());
     output.insert(output.end(), target.begin(), target.end());
     output.push_back(data::kEnd);
+    for (size_t t = 0; t <= target.size() && !batch.only.empty(); ++t) {
+      if (static_cast<int32_t>(t) != batch.only[static_cast<size_t>(b)])
+        output[input.size() - 1 - target.size() + t] = -1;
+    }
     inputs.push_back(std::move(input));
     outputs.push_back(std::move(output));
   }

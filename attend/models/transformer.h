@@ -96,7 +96,8 @@ class TransformerBlock {
 class TokenEmbedding {
  public:
   TokenEmbedding(const TransformerOptions& options, int64_t words, Random& random);
-  Var operator()(const Ids& ids, Random* training) const;
+  /// `of_source`: they are what SourceWords shows.
+  Var operator()(const Ids& ids, Random* training, bool of_source) const;
   /// One id per row, each at a position of its own: [N] → [N,1,D].
   Var at(std::span<const int32_t> ids, std::span<const int64_t> positions) const;
   const Var& table() const { return words_.table(); }

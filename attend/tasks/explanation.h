@@ -6,13 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "attend/explain/recorder.h"
 #include "attend/explain/trace.h"
 #include "attend/tasks/text.h"
 
 namespace attend::tasks {
 
 struct ExplainOptions {
-  std::string method = "attention";
+  std::string method = "auto";
   std::string site = "decoder.memory";
   int64_t layer = -1, head = -1;
   std::string combine = "mean";
@@ -27,7 +28,8 @@ struct ExplainOptions {
 
   template <class Visit>
   void fields(Visit&& visit) {
-    visit("method", method, "attention, rollout, saliency, jacobian or occlusion");
+    visit("method", method,
+          "attention, rollout, saliency, jacobian, occlusion; auto: attention where there is one, else jacobian");
     visit("site", site, "attention: which one, as the trace names it");
     visit("layer", layer, "attention: of this layer, from 0; -1: all");
     visit("head", head, "attention: this head, from 0; -1: all");
@@ -36,7 +38,17 @@ struct ExplainOptions {
   }
 };
 
-/// The trace of the answer to one text, which has to be in one piece (TextModel::longest). Refuses an empty text, and a
+/// A sentence of a search that was recorded.
+struct Recorded {
+  const data::TokenisedWords& source;
+  std::string text;
+  int32_t sentence = 0;
+};
+/// What a recorder heard of it, with its answers, best first: all sites with their weights, and no maps.
+explain::Trace trace_of(const TextModel& model, const explain::Recorder& recorder, const Recorded& recorded,
+                        const std::vector<decode::Hypothesis>& answers, const decode::SearchOptions& search);
+
+/// The trace of the answer to one text, which is taken in one piece. Refuses an empty text, one that is too long, and a
 /// site, layer, head or method that does not exist, with those that do.
 explain::Trace explain(const TextModel& model, const std::string& text, const ExplainOptions& options);
 

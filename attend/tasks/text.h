@@ -16,6 +16,7 @@
 #include "attend/data/encoded.h"
 #include "attend/data/tokeniser.h"
 #include "attend/decode/search.h"
+#include "attend/explain/trace.h"
 #include "attend/models/zoo.h"
 #include "attend/train/trainer.h"
 
@@ -86,12 +87,14 @@ struct Answer {
   std::vector<std::string> source, target;  ///< words, where alignments were asked for
   Tensor weights;                           ///< [target words, source words]
   data::Links links;
-  int64_t parts = 1;  ///< a line that is too long for the model is answered in parts
+  std::vector<explain::Trace> traces;  ///< where they were asked for, of the first answer: one per part
+  int64_t parts = 1;                   ///< a line that is too long for the model is answered in parts
 };
 
 struct AnswerOptions {
   decode::SearchOptions search;
   bool align = false;
+  bool trace = false;
   double threshold = 0;          ///< of links; 0: the best for each target word
   bool replace_unknown = false;  ///< an unknown word becomes the source word that it looked at most
 };
@@ -112,6 +115,9 @@ class TextModel {
   /// Makes a folder that holds a model one that holds none, so that another can be written into it bit by bit.
   static void forget(const std::filesystem::path& folder);
 
+  /// The folder's, where it was loaded from one.
+  const std::string& name() const { return name_; }
+  int64_t parameters() const { return parameters_; }
   const TextConfig& config() const { return config_; }
   const data::Tokeniser& source() const { return *source_; }
   const data::Tokeniser& target() const { return *target_; }
@@ -141,6 +147,8 @@ class TextModel {
   TextConfig config_;
   std::shared_ptr<data::Tokeniser> source_, target_;
   std::unique_ptr<models::Model> model_;
+  std::string name_;
+  int64_t parameters_ = 0;
 };
 
 /// Words with one space between them.

@@ -6,6 +6,8 @@
 #include "attend/base/replacement.h"
 #include "attend/data/lines.h"
 #include "attend/explain/alignment.h"
+#include "attend/explain/recorder.h"
+#include "attend/tasks/explanation.h"
 #include "attend/tasks/text.h"
 
 namespace attend::tasks {
@@ -94,6 +96,7 @@ void append_answer(Answer& whole, Answer part, bool continues) {
   whole.score += part.score, whole.log_probability += part.log_probability;
   whole.ended = whole.ended && part.ended;
   whole.parts += part.parts;
+  std::ranges::move(part.traces, std::back_inserter(whole.traces));
   if (share) whole.source.back() += part.source.front();
   whole.source.insert(whole.source.end(), part.source.begin() + (share ? 1 : 0), part.source.end());
   whole.target.insert(whole.target.end(), part.target.begin(), part.target.end());
@@ -134,6 +137,7 @@ TextModel::TextModel(TextConfig config, std::shared_ptr<data::Tokeniser> source,
   for (OptionInfo& option : config_.model_options) option.value = settings.at(option.name.substr(6));
   Random random = Random(static_cast<uint64_t>(config_.options.train.seed)).named("weights");
   model_ = models::make_model(config_.model, settings, random);
+  for (const nn::NamedParam& p : nn::parameters(*model_)) parameters_ += static_cast<int64_t>(p.var.size());
 }
 
 void TextModel::try_model(const TextConfig& config) {
@@ -152,6 +156,8 @@ TextModel TextModel::load(const fs::path& folder) {
       config.options.tokeniser.joint ? source : data::load_tokeniser(folder, "target");
   TextModel model(std::move(config), std::move(source), std::move(target));
   models::load_weights(*model.model_, folder / "weights.safetensors");
+  const fs::path whole = fs::weakly_canonical(folder);  // "." and "demo/" have a name, too
+  model.name_ = (whole.has_filename() ? whole : whole.parent_path()).filename().string();
   return model;
 }
 
@@ -256,8 +262,12 @@ std::vector<std::vector<Answer>> TextModel::answer_batch(std::span<const Piece* 
   decode::SearchOptions search = options.search;
   if (search.sample) search.beam = 1;  // the beam that a recipe names is for the likeliest answers
   search.first_sentence += batch.front()->number();
-  const auto found =
-      decode::search(*model_, data::Sequences(sources), search, forced ? prefixes : decltype(prefixes){});
+  explain::Recorder recorder;
+  std::optional<Observing> observing;
+  if (options.trace) observing.emplace(recorder);
+  const auto found = decode::search(*model_, data::Sequences(sources), search, forced ? prefixes : decltype(prefixes){},
+                                    options.trace ? &recorder : nullptr);
+  observing.reset();
   std::vector<std::vector<Answer>> answers(batch.size());
   for (size_t b = 0; b < batch.size(); ++b) {
     for (const decode::Hypothesis& one : found[b]) {
@@ -266,6 +276,11 @@ std::vector<std::vector<Answer>> TextModel::answer_batch(std::span<const Piece* 
                             .log_probability = one.log_probability,
                             .ended = one.ended});
     }
+  }
+  for (size_t b = 0; options.trace && b < batch.size(); ++b) {
+    answers[b][0].traces.push_back(trace_of(*this, recorder,
+                                            {batch[b]->source, joined(batch[b]->source.words), static_cast<int32_t>(b)},
+                                            found[b], search));
   }
   if (options.align || options.replace_unknown) align(batch, found, options, answers);
   return answers;

@@ -1,0 +1,26 @@
+// Colours of heat maps. Both ramps are even in lightness (OKLab) and told apart by every kind of colour blindness; the
+// pages' style sheet (page/theme.css) has the same.
+#pragma once
+
+#include <string>
+
+namespace attend::explain {
+
+struct Colour {
+  int red = 0, green = 0, blue = 0;
+  bool operator==(const Colour&) const = default;
+};
+
+/// 0 is nearly white, 1 dark blue; what is outside of [0, 1] (or no number) is taken as the nearer end (as 0).
+Colour sequential(double share);
+/// −1 is orange (against), 0 nearly white, 1 blue (for).
+Colour diverging(double share);
+
+/// "#103f85".
+std::string hex(const Colour& colour);
+/// How bright it looks, 0 to 1 (the relative luminance of WCAG 2).
+double luminance(const Colour& colour);
+/// Black or white, whichever is read better on it.
+Colour ink_on(const Colour& colour);
+
+}  // namespace attend::explain

@@ -1,0 +1,26 @@
+// A grid as a piece of an SVG picture, and the legend that explains its colours.
+#pragma once
+
+#include "attend/explain/grid.h"
+#include "attend/explain/svg.h"
+
+namespace attend::explain {
+
+struct GridStyle {
+  double cell = 0;  ///< side of a cell; 0: as large as the number of cells allows
+  bool row_labels = true, column_labels = true;
+};
+
+/// Where the cells begin within the drawn grid, and how large they are. Labels of columns slant to the right, and so reach
+/// beyond the cells by `right`.
+struct GridPlace {
+  double cell = 0, left = 0, top = 0, right = 0;
+};
+GridPlace place_of(const Grid& grid, const GridStyle& style);
+
+Fragment draw_grid(const Grid& grid, const GridStyle& style);
+
+/// The ramp with its numbers, and what dots, rings and windows mean.
+Fragment draw_legend(const Grid& grid);
+
+}  // namespace attend::explain

@@ -1,0 +1,234 @@
+#include "attend/explain/grid.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <numeric>
+
+#include "attend/base/error.h"
+#include "attend/explain/alignment.h"
+#include "attend/explain/labels.h"
+
+namespace attend::explain {
+namespace {
+
+constexpr const char* kBegin = "<s>";
+
+/// The labels of one side, and for each of its tokens the label (−1: none).
+struct Axis {
+  std::vector<std::string> labels;
+  std::vector<int32_t> label_of;
+};
+
+void check_side(const char* name, const TraceSide& side) {
+  require(side.word_of.size() == side.tokens.size(), "trace: ", name, ": word_of of ", side.tokens.size(),
+          " tokens is wanted, got ", side.word_of.size());
+  const auto words = static_cast<int32_t>(side.words.size());
+  for (const int32_t word : side.word_of) {
+    require(word >= -1 && word < words, "trace: ", name, ": word_of: a word below ", words, " is wanted, got ", word);
+  }
+}
+
+bool by_words(const std::string& level) {
+  require(level == "words" || level == "tokens", "level: words or tokens is wanted, got '", level, "'");
+  return level == "words";
+}
+
+/// What was read before each target token: the beginning, and then the token before.
+Axis before_axis(const TraceSide& target, bool words) {
+  Axis axis{{kBegin}, {0}};
+  const std::vector<std::string>& labels = words ? target.words : target.tokens;
+  axis.labels.insert(axis.labels.end(), labels.begin(), words || labels.empty() ? labels.end() : labels.end() - 1);
+  for (size_t t = 0; t + 1 < target.tokens.size(); ++t) {
+    const int32_t word = target.word_of[t];
+    axis.label_of.push_back(!words ? static_cast<int32_t>(t) + 1 : word < 0 ? -1 : word + 1);
+  }
+  return axis;
+}
+
+Axis axis_of(const Trace& trace, const std::string& side, bool words) {
+  require(side == "source" || side == "target" || side == "before",
+          "trace: a site's queries and keys are wanted as source, target or before, got '", side, "'");
+  check_side("source", trace.source), check_side("target", trace.target);
+  if (side == "before") return before_axis(trace.target, words);
+  const TraceSide& from = side == "source" ? trace.source : trace.target;
+  if (words) return {from.words, from.word_of};
+  Axis axis{from.tokens, std::vector<int32_t>(from.tokens.size())};
+  std::iota(axis.label_of.begin(), axis.label_of.end(), 0);
+  return axis;
+}
+
+/// A place among tokens → the place among labels: each token has an even share of its word's cell.
+double place_of(const Axis& axis, double place) {
+  const auto count = static_cast<double>(axis.label_of.size());
+  auto near = static_cast<size_t>(std::clamp(std::round(place), 0.0, count - 1));
+  const double rest = std::clamp(place - static_cast<double>(near) + 0.5, 0.0, 1.0);
+  while (near > 0 && axis.label_of[near] < 0) --near;
+  const int32_t label = axis.label_of[near];
+  size_t first = near, end = near;
+  while (first > 0 && axis.label_of[first - 1] == label) --first;
+  while (end < axis.label_of.size() && axis.label_of[end] == label) ++end;
+  return label - 0.5 + (static_cast<double>(near - first) + rest) / static_cast<double>(end - first);
+}
+
+/// The labels that a window around `centre` has, widened by those that it had before.
+void widen(std::optional<RowWindow>& window, const Axis& columns, double centre, int64_t reach) {
+  const auto far = static_cast<double>(reach);
+  for (size_t s = 0; s < columns.label_of.size(); ++s) {
+    const int64_t label = columns.label_of[s];
+    if (label < 0 || std::abs(static_cast<double>(s) - centre) > far) continue;
+    if (!window) window = RowWindow{0, label, label};
+    window->first = std::min(window->first, label), window->last = std::max(window->last, label);
+  }
+}
+
+/// Windows of one head. That of a word is all that any of its tokens saw, around the mean of their centres.
+std::vector<std::optional<RowWindow>> windows_of(const TraceSite& site, int64_t head, const Axis& rows,
+                                                 const Axis& columns) {
+  const auto tokens = static_cast<int64_t>(rows.label_of.size());
+  require(site.centres.rank() == 2 && site.centres.dim(0) == site.heads && site.centres.dim(1) == tokens,
+          "trace: ", site.site, ": centres [", site.heads, ", ", tokens, "] are wanted, got ", site.centres.shape());
+  std::vector<std::optional<RowWindow>> windows(rows.labels.size());
+  std::vector<double> sums(rows.labels.size()), counts(rows.labels.size());
+  for (size_t t = 0; t < rows.label_of.size(); ++t) {
+    if (rows.label_of[t] < 0 || columns.label_of.empty()) continue;
+    const auto row = static_cast<size_t>(rows.label_of[t]);
+    const double centre = static_cast<double>(site.centres.data()[static_cast<size_t>(head * tokens) + t]);
+    require(std::isfinite(centre), "trace: ", site.site, ": centres that are numbers are wanted");
+    widen(windows[row], columns, centre, site.reach);
+    sums[row] += place_of(columns, centre), counts[row] += 1;
+  }
+  for (size_t r = 0; r < windows.size(); ++r) {
+    if (windows[r]) windows[r]->centre = sums[r] / counts[r];
+  }
+  return windows;
+}
+
+/// The sites that a map or a choice was read from.
+std::vector<const TraceSite*> sites_of(const Trace& trace, const std::string& site, int64_t layer) {
+  std::vector<const TraceSite*> found;
+  for (const TraceSite& one : trace.sites) {
+    if (one.site == site && (layer < 0 || one.layer == layer)) found.push_back(&one);
+  }
+  return found;
+}
+
+/// Dots and windows: the latter where the picture is of one head alone.
+HeatmapOptions look_of(const std::vector<const TraceSite*>& sites, int64_t head, const Axis& rows,
+                       const Axis& columns) {
+  HeatmapOptions look;
+  look.hard = !sites.empty() && std::ranges::all_of(sites, [](const TraceSite* site) { return site->hard; });
+  const bool alone = sites.size() == 1 && (head >= 0 || sites[0]->heads == 1);
+  if (alone && sites[0]->centres.defined())
+    look.windows = windows_of(*sites[0], std::max<int64_t>(0, head), rows, columns);
+  return look;
+}
+
+void add_heads(Tensor& total, const TraceSite& site, int64_t head) {
+  require(head < site.heads, "trace: ", site.site, ": a head below ", site.heads, " is wanted, got ", head);
+  require(site.weights.rank() == 3 && site.weights.dim(0) == site.heads && site.weights.dim(1) == total.dim(0) &&
+              site.weights.dim(2) == total.dim(1),
+          "trace: ", site.site, ": weights [", site.heads, ", ", total.dim(0), ", ", total.dim(1),
+          "] are wanted, as it has tokens, got ", site.weights.shape());
+  for (int64_t h = head < 0 ? 0 : head; h < (head < 0 ? site.heads : head + 1); ++h) {
+    const Tensor one = site.weights[h];
+    for (size_t i = 0; i < total.size(); ++i) total.data()[i] += one.data()[i];
+  }
+}
+
+std::string number(double value, const char* format) {
+  char text[32];
+  std::snprintf(text, sizeof text, format, value);
+  std::string out = text;
+  if (out.starts_with('-')) out.replace(0, 1, "−");
+  return out;
+}
+
+}  // namespace
+
+Grid map_grid(const Trace& trace, const TraceMap& map, const std::string& level) {
+  const bool words = by_words(level);
+  const Axis rows = axis_of(trace, "target", words), columns = axis_of(trace, "source", words);
+  Grid grid{words ? map.words : map.tokens, rows.labels, columns.labels, {}, map.label};
+  require(grid.values.defined(), "trace: a map with ", level, " is wanted, got one without (", map.method, ")");
+  if (map.method == "attention") grid.look = look_of(sites_of(trace, map.site, map.layer), map.head, rows, columns);
+  grid.look.is_signed = map.is_signed;
+  check_grid("trace: map", grid);
+  return grid;
+}
+
+Grid site_grid(const Trace& trace, const std::string& site, int64_t layer, int64_t head, const std::string& level) {
+  const bool words = by_words(level);
+  std::vector<const TraceSite*> sites = sites_of(trace, site, layer);
+  std::erase_if(sites, [](const TraceSite* one) { return !one->weights.defined(); });
+  require(!sites.empty(), "trace: a site with weights is wanted, got none called ", site,
+          layer < 0 ? std::string() : " of layer " + std::to_string(layer));
+  const std::string &queries = sites[0]->queries, &keys = sites[0]->keys;
+  const Axis rows = axis_of(trace, queries, words), columns = axis_of(trace, keys, words);
+  Tensor total =
+      Tensor::zeros({static_cast<int64_t>(rows.label_of.size()), static_cast<int64_t>(columns.label_of.size())});
+  int64_t heads = 0;
+  for (const TraceSite* one : sites) {
+    require(one->queries == queries && one->keys == keys, "trace: ", site, ": layers of one kind are wanted");
+    add_heads(total, *one, head);
+    heads += head < 0 ? one->heads : 1;
+  }
+  for (real& value : total.values()) value /= static_cast<real>(heads);
+  if (words) {
+    total = word_weights(total, columns.label_of, rows.label_of, static_cast<int64_t>(columns.labels.size()),
+                         static_cast<int64_t>(rows.labels.size()));
+  }
+  const std::string what = heads > 1 ? "mean of " + std::to_string(heads) + " heads"
+                                     : "layer " + std::to_string(sites[0]->layer + 1) + " · head " +
+                                           std::to_string(std::max<int64_t>(0, head) + 1);
+  return {total, rows.labels, columns.labels, look_of(sites, head, rows, columns), site + ", " + what};
+}
+
+Colour Scale::colour(double value) const { return is_signed ? diverging(value / most) : sequential(value / most); }
+
+std::string Scale::shown(double value) const {
+  if (!std::isfinite(value)) return "no number";
+  if (share && value > 0 && value < 0.005) return "< 1 %";
+  if (share) return number(100 * value, "%.0f") + " %";
+  if (std::abs(value) < 0.005) return "0";
+  return number(value, is_signed ? "%+.2g" : "%.2g");
+}
+
+Scale scale_of(const Grid& grid) {
+  double most = grid.look.most;
+  for (const real value : grid.values.values()) {
+    if (grid.look.most <= 0 && std::isfinite(value)) most = std::max(most, std::abs(static_cast<double>(value)));
+  }
+  return {most > 0 ? most : 1, grid.look.is_signed, !grid.look.is_signed && most <= 1.0001};
+}
+
+std::string phrase(const Grid& grid, const Scale& scale, size_t row, size_t column) {
+  const auto value = static_cast<double>(grid.values.data()[row * grid.columns.size() + column]);
+  return isolated(grid.rows[row]) + " ← " + isolated(grid.columns[column]) + " " + scale.shown(value);
+}
+
+std::vector<std::optional<size_t>> strongest(const Grid& grid) {
+  std::vector<std::optional<size_t>> best(grid.rows.size());
+  for (size_t r = 0; r < grid.rows.size(); ++r) {
+    const real* row = grid.values.data() + r * grid.columns.size();
+    for (size_t c = 0; c < grid.columns.size(); ++c) {
+      if (row[c] > (best[r] ? row[*best[r]] : 0)) best[r] = c;
+    }
+  }
+  return best;
+}
+
+void check_grid(const char* where, const Grid& grid) {
+  const auto rows = static_cast<int64_t>(grid.rows.size()), columns = static_cast<int64_t>(grid.columns.size());
+  const Tensor& values = grid.values;
+  require(values.rank() == 2 && values.dim(0) == rows && values.dim(1) == columns, where, ": weights [", rows, ",",
+          columns, "] are wanted, got ", values.shape());
+  require(grid.look.windows.empty() || grid.look.windows.size() == grid.rows.size(), where, ": windows of ", rows,
+          " rows are wanted, got ", grid.look.windows.size());
+  for (const auto& window : grid.look.windows) {
+    require(!window || (0 <= window->first && window->first <= window->last && window->last < columns), where,
+            ": windows within ", columns, " columns are wanted");
+  }
+}
+
+}  // namespace attend::explain

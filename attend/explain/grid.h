@@ -1,0 +1,62 @@
+// What one picture shows: numbers with words on both sides, taken from a trace. Rows look (mostly: the target), columns are
+// looked at (the source).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "attend/explain/colours.h"
+#include "attend/explain/trace.h"
+
+namespace attend::explain {
+
+/// The columns that a row could see, and the place among them that it was centred on.
+struct RowWindow {
+  double centre = 0;
+  int64_t first = 0, last = 0;
+};
+
+/// How numbers are meant, and so drawn.
+struct HeatmapOptions {
+  bool is_signed = false;                         ///< around 0: below it speaks against
+  bool hard = false;                              ///< rows are choices: a dot where one is
+  double most = 0;                                ///< what has the darkest colour; 0: the largest there is
+  std::vector<std::optional<RowWindow>> windows;  ///< one per row, or none at all
+};
+
+struct Grid {
+  Tensor values;  ///< [rows, columns]
+  std::vector<std::string> rows, columns;
+  HeatmapOptions look;
+  std::string label;  ///< what it is, in words
+};
+
+/// A map of the trace at level "words" or "tokens". Throws Error where the trace's parts disagree in their sizes.
+Grid map_grid(const Trace& trace, const TraceMap& map, const std::string& level);
+
+/// The weights of a site; of all layers or heads (−1) their mean. Throws Error where the trace has none.
+Grid site_grid(const Trace& trace, const std::string& site, int64_t layer, int64_t head, const std::string& level);
+
+/// How the numbers of a grid are coloured and written.
+struct Scale {
+  double most = 1;  ///< has the darkest colour
+  bool is_signed = false;
+  bool share = true;  ///< numbers are shares of a whole, and written as such
+
+  Colour colour(double value) const;
+  /// "93 %" for shares, else a number of two digits, with its sign where signs matter.
+  std::string shown(double value) const;
+};
+Scale scale_of(const Grid& grid);
+
+/// "ghar ← home 93 %".
+std::string phrase(const Grid& grid, const Scale& scale, size_t row, size_t column);
+/// Of each row the column with the largest value; none where nothing is above 0.
+std::vector<std::optional<size_t>> strongest(const Grid& grid);
+
+/// Throws Error ("where: …") unless the numbers are as many as the labels say, and the windows within them.
+void check_grid(const char* where, const Grid& grid);
+
+}  // namespace attend::explain

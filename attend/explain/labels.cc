@@ -1,0 +1,135 @@
+#include "attend/explain/labels.h"
+
+#include <algorithm>
+#include <span>
+
+#include "attend/data/utf8.h"
+
+namespace attend::explain {
+namespace {
+
+constexpr std::string_view kUnknown = "\uFFFD", kMore = "…";
+
+struct Sign {
+  char32_t point;
+  std::string_view bytes;
+};
+
+/// The sign at the front of `text`, which is shortened by it; one byte that is not UTF-8 is an unknown sign.
+Sign take_sign(std::string_view& text) {
+  const size_t size = data::character_bytes(text);
+  const std::string_view bytes = text.substr(0, std::max<size_t>(1, size));
+  text.remove_prefix(bytes.size());
+  return {size == 0 ? U'\uFFFD' : data::code_point(bytes), size == 0 ? kUnknown : bytes};
+}
+
+struct Range {
+  char32_t first, last;
+};
+bool in(std::span<const Range> ranges, char32_t c) {
+  return std::ranges::any_of(ranges, [c](const Range& range) { return c >= range.first && c <= range.last; });
+}
+
+/// Marks above and below other signs, and signs that are not shown: those of Latin, Cyrillic, Hebrew, Arabic, Devanagari,
+/// Bengali, Thai and Japanese, of mathematics, the joiners and the marks of direction.
+constexpr Range kNoWidth[] = {{0x300, 0x36F},   {0x483, 0x489},   {0x591, 0x5BD},   {0x5BF, 0x5BF},   {0x5C1, 0x5C2},
+                              {0x5C4, 0x5C5},   {0x5C7, 0x5C7},   {0x610, 0x61A},   {0x64B, 0x65F},   {0x670, 0x670},
+                              {0x6D6, 0x6DC},   {0x6DF, 0x6E4},   {0x900, 0x902},   {0x93A, 0x93A},   {0x93C, 0x93C},
+                              {0x941, 0x948},   {0x94D, 0x94D},   {0x951, 0x957},   {0x981, 0x981},   {0x9BC, 0x9BC},
+                              {0x9C1, 0x9C4},   {0x9CD, 0x9CD},   {0xE31, 0xE31},   {0xE34, 0xE3A},   {0xE47, 0xE4E},
+                              {0x1AB0, 0x1AFF}, {0x1DC0, 0x1DFF}, {0x200B, 0x200F}, {0x202A, 0x202E}, {0x2066, 0x2069},
+                              {0x20D0, 0x20F0}, {0x3099, 0x309A}, {0xFE00, 0xFE0F}, {0xFE20, 0xFE2F}, {0xFEFF, 0xFEFF}};
+constexpr Range kWide[] = {{0x1100, 0x115F}, {0x2E80, 0xA4CF}, {0xAC00, 0xD7A3},   {0xF900, 0xFAFF},
+                           {0xFE30, 0xFE6F}, {0xFF00, 0xFF60}, {0x1F300, 0x1FAFF}, {0x20000, 0x3FFFD}};
+constexpr Range kRightToLeft[] = {{0x590, 0x8FF}, {0xFB1D, 0xFDFF}, {0xFE70, 0xFEFC}, {0x10800, 0x10FFF}};
+
+size_t columns_of(char32_t c) { return in(kNoWidth, c) ? 0 : in(kWide, c) ? 2 : 1; }
+
+double width_of(char32_t c) {
+  constexpr std::u32string_view kNarrow = U" iljtfrI.,;:'|!()[]{}-\u00A0", kBroad = U"mwMW@%▁&+<>=~—…";
+  if (in(kNoWidth, c)) return 0;
+  if (in(kWide, c)) return 1.05;
+  if (kNarrow.find(c) != kNarrow.npos) return 0.42;
+  if (kBroad.find(c) != kBroad.npos) return 1;
+  const bool small = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || (c >= 0xDF && c <= 0x17F);
+  return small ? 0.64 : 0.78;
+}
+
+/// As many signs from the front as `room` has, by what `width` says of each; with "…" where that is not all.
+template <class Number, class Width>
+std::string cut(std::string_view text, Number room, const Width& width) {
+  Number used = 0;
+  std::string kept, fits;  // fits: as much as leaves room for the sign of what is cut
+  for (std::string_view rest = text; !rest.empty();) {
+    const Sign sign = take_sign(rest);
+    used += width(sign.point);
+    kept += sign.bytes;
+    if (used + width(U'…') <= room) fits = kept;
+  }
+  return used <= room ? kept : fits + std::string(kMore);
+}
+
+}  // namespace
+
+size_t display_width(std::string_view text) {
+  size_t width = 0;
+  while (!text.empty()) width += columns_of(take_sign(text).point);
+  return width;
+}
+
+double text_width(std::string_view text) {
+  double width = 0;
+  while (!text.empty()) width += width_of(take_sign(text).point);
+  return width;
+}
+
+std::string shortened(std::string_view text, size_t columns) { return cut(text, columns, columns_of); }
+
+std::string shortened_picture(std::string_view text, double width) { return cut(text, width, width_of); }
+
+std::vector<std::string> wrapped(std::string_view text, double width, size_t most) {
+  std::vector<std::string> lines;
+  for (const std::string_view word : data::split_words(text)) {
+    const std::string longer = lines.empty() ? "" : lines.back() + " " + std::string(word);
+    if (!lines.empty() && text_width(longer) <= width) {
+      lines.back() = longer;
+    } else if (lines.size() == most) {
+      lines.back() = shortened_picture(longer, width);
+      break;
+    } else {
+      lines.push_back(shortened_picture(word, width));
+    }
+  }
+  return lines;
+}
+
+bool right_to_left(std::string_view text) {
+  while (!text.empty()) {
+    if (in(kRightToLeft, take_sign(text).point)) return true;
+  }
+  return false;
+}
+
+std::string isolated(std::string_view text) {
+  return right_to_left(text) ? "\u2068" + std::string(text) + "\u2069" : std::string(text);
+}
+
+std::string xml_escaped(std::string_view text) {
+  std::string safe;
+  while (!text.empty()) {
+    const auto [point, bytes] = take_sign(text);
+    switch (point) {
+      case '<': safe += "&lt;"; break;
+      case '>': safe += "&gt;"; break;
+      case '&': safe += "&amp;"; break;
+      case '"': safe += "&quot;"; break;
+      default: {
+        const bool none = (point < 0x20 && point != '\t' && point != '\n') || point == 0x7F || point >> 1 == 0x7FFF;
+        safe += none ? kUnknown : bytes;
+      }
+    }
+  }
+  return safe;
+}
+
+}  // namespace attend::explain

@@ -1,0 +1,304 @@
+#include "attend/explain/methods.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "attend/autograd/tape.h"
+#include "attend/base/error.h"
+#include "attend/base/names.h"
+#include "attend/decode/search.h"
+#include "attend/explain/recorder.h"
+#include "attend/models/source_words.h"
+
+namespace attend::explain {
+namespace {
+
+constexpr int64_t kBatchTokens = 2048;  // of one pass
+constexpr size_t kOutputs = 4;          // words per step whose probability the Jacobian follows
+
+/// How many of `rows` copies of an answer go into one pass.
+int64_t rows_at_once(const Answered& a) {
+  return std::max<int64_t>(1, kBatchTokens / std::max<int64_t>(static_cast<int64_t>(a.source.size()), a.steps() + 1));
+}
+
+/// One prediction to ask about: ln p(target[step] | what is before it), the end where step is the target's length.
+struct Question {
+  std::vector<int32_t> target;
+  int32_t step;
+};
+
+/// Calls take(q, x, g, D) with the source words x [S,D] and g = ∂ ln p / ∂x of every question; many in one pass, each in a
+/// row of its own, as rows do not touch each other.
+template <class Take>
+void gradients(const Answered& a, const std::vector<Question>& questions, Take&& take) {
+  const size_t at_once = static_cast<size_t>(rows_at_once(a)), S = a.source.size();
+  for (size_t begin = 0; begin < questions.size(); begin += at_once) {
+    const size_t count = std::min(at_once, questions.size() - begin);
+    std::vector<std::vector<int32_t>> targets;
+    data::Batch batch;
+    for (size_t i = 0; i < count; ++i) {
+      targets.push_back(questions[begin + i].target);
+      batch.only.push_back(questions[begin + i].step);
+    }
+    batch.source = data::Sequences(std::vector(count, a.source));
+    batch.target = data::Sequences(targets);
+    const FrozenLeaves frozen;
+    const models::SourceWords words;
+    Tape tape;
+    const Var loss = a.model.loss(batch);
+    // The loss is the mean of −ln p over the rows.
+    tape.backward(loss, Tensor::full(loss.shape(), -static_cast<real>(count)));
+    const Tensor x = words.words(), gradient = words.gradient();
+    const size_t row = static_cast<size_t>(x.dim(1) * x.dim(2)), width = static_cast<size_t>(x.dim(2));
+    for (size_t i = 0; i < count; ++i) {
+      take(begin + i, std::span(x.data() + i * row, S * width), std::span(gradient.data() + i * row, S * width), width);
+    }
+  }
+}
+
+/// Σ_d x[s,d]·g[s,d].
+double dot(std::span<const real> a, std::span<const real> b, size_t s, size_t width) {
+  double sum = 0;
+  for (size_t d = s * width; d < (s + 1) * width; ++d) sum += static_cast<double>(a[d]) * static_cast<double>(b[d]);
+  return sum;
+}
+
+std::vector<Question> said(const Answered& a) {
+  std::vector<Question> questions;
+  for (int64_t t = 0; t < a.steps(); ++t) questions.push_back({a.target, static_cast<int32_t>(t)});
+  return questions;
+}
+
+Tensor saliency(const Answered& a, const AttentionPart&) {
+  const size_t S = a.source.size();
+  Tensor map({a.steps(), static_cast<int64_t>(S)});
+  gradients(a, said(a), [&](size_t t, std::span<const real> x, std::span<const real> g, size_t width) {
+    for (size_t s = 0; s < S; ++s) map.data()[t * S + s] = static_cast<real>(dot(x, g, s, width));
+  });
+  return map;
+}
+
+/// The answer with another token at a step, and what came before it.
+std::vector<int32_t> with_token(const Answered& a, size_t step, int32_t token) {
+  std::vector<int32_t> target = a.target;
+  if (a.model.answer_length(static_cast<int64_t>(a.source.size())) >= 0) {
+    target[step] = token;
+    return target;
+  }
+  target.resize(step);
+  if (token != data::kEnd) target.push_back(token);
+  return target;
+}
+
+/// For each step the word that was said and the likeliest others.
+std::vector<std::vector<int32_t>> outputs(const Answered& a) {
+  Recorder recorder;
+  const data::Batch batch{data::Sequences({a.source}), data::Sequences({a.target})};
+  const std::vector<int32_t> chain = recorder.chain(decode::score(a.model, batch, &recorder)[0].node);
+  std::vector<std::vector<int32_t>> all;
+  for (size_t t = 0; t < static_cast<size_t>(a.steps()); ++t) {
+    const int32_t said = t < a.target.size() ? a.target[t] : data::kEnd;
+    std::vector<int32_t> ids = recorder.continuations(0, t == 0 ? -1 : chain[t - 1]);
+    std::erase(ids, said);
+    ids.insert(ids.begin(), said);
+    ids.resize(std::min(ids.size(), kOutputs));
+    all.push_back(std::move(ids));
+  }
+  return all;
+}
+
+Tensor jacobian(const Answered& a, const AttentionPart&) {
+  const size_t S = a.source.size();
+  const std::vector<std::vector<int32_t>> words = outputs(a);
+  std::vector<Question> questions;
+  for (size_t t = 0; t < words.size(); ++t) {
+    for (const int32_t word : words[t]) questions.push_back({with_token(a, t, word), static_cast<int32_t>(t)});
+  }
+  Tensor map = Tensor::zeros({a.steps(), static_cast<int64_t>(S)});
+  gradients(a, questions, [&](size_t q, std::span<const real>, std::span<const real> g, size_t width) {
+    real* row = map.data() + static_cast<size_t>(questions[q].step) * S;
+    for (size_t s = 0; s < S; ++s) row[s] += static_cast<real>(dot(g, g, s, width));
+  });
+  for (size_t i = 0; i < map.size(); ++i) map.data()[i] = std::sqrt(map.data()[i]);
+  return map;
+}
+
+/// The source without its token s; the last one that is left becomes unknown.
+std::vector<int32_t> without(const std::vector<int32_t>& source, size_t s) {
+  if (source.size() == 1) return {data::kUnknown};
+  std::vector<int32_t> rest = source;
+  rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(s));
+  return rest;
+}
+
+Tensor occlusion(const Answered& a, const AttentionPart&) {
+  const size_t S = a.source.size(), T = static_cast<size_t>(a.steps());
+  require(a.model.answer_length(static_cast<int64_t>(S)) < 0,
+          "occlusion: an answer whose length is its own is wanted; this model says one word per source token");
+  std::vector<std::vector<int32_t>> sources;
+  for (size_t s = 0; s < S; ++s) sources.push_back(without(a.source, s));
+  const Tensor changed = rescored(a, sources);
+  Tensor map({a.steps(), static_cast<int64_t>(S)});
+  for (size_t t = 0; t < T; ++t) {
+    for (size_t s = 0; s < S; ++s) {
+      map.data()[t * S + s] = static_cast<real>(a.log_probabilities[t]) - changed.data()[s * T + t];
+    }
+  }
+  return map;
+}
+
+Tensor attention(const Answered& a, const AttentionPart& part) { return attention_map(a, part); }
+
+/// ½·had + ½·weights·read: a layer that adds what it reads to what it has.
+Tensor mixed(const Tensor& had, const Tensor& weights, const Tensor& read) {
+  Tensor y(had.shape());
+  const int64_t rows = had.dim(0), keys = weights.dim(1), wide = had.dim(1);
+  for (int64_t r = 0; r < rows; ++r) {
+    for (int64_t c = 0; c < wide; ++c) {
+      real sum = 0;
+      for (int64_t k = 0; k < keys; ++k) sum += weights.data()[r * keys + k] * read.data()[k * wide + c];
+      y.data()[r * wide + c] = (had.data()[r * wide + c] + sum) / 2;
+    }
+  }
+  return y;
+}
+
+/// The mean over the heads of one site [Tq,Tk]; undefined where there is no such site.
+Tensor mean_heads(const Answered& a, std::string_view site, int64_t layer) {
+  for (const TraceSite& one : a.sites) {
+    if (one.site != site || one.layer != layer) continue;
+    Tensor mean = Tensor::zeros({one.weights.dim(1), one.weights.dim(2)});
+    for (size_t i = 0; i < one.weights.size(); ++i) {
+      mean.data()[i % mean.size()] += one.weights.data()[i] / static_cast<real>(one.heads);
+    }
+    return mean;
+  }
+  return {};
+}
+
+/// Each layer adds what it reads to what it has, half and half (Abnar & Zuidema 2020, eq. 1): in the encoder E ← ½E + ½WE; in
+/// the decoder R ← ½R + ½WR through self-attention, then R ← ½R + ½WE where it reads the source. Rows are scaled to one.
+Tensor rollout(const Answered& a, const AttentionPart&) {
+  const int64_t S = static_cast<int64_t>(a.source.size()), T = a.steps();
+  require(mean_heads(a, "decoder.memory", 0).defined(),
+          "rollout: a model whose decoder attends to its source is wanted; try saliency, jacobian or occlusion");
+  Tensor encoded = Tensor::zeros({S, S});
+  for (int64_t s = 0; s < S; ++s) encoded.data()[s * S + s] = 1;
+  for (int64_t layer = 0;; ++layer) {
+    const Tensor self = mean_heads(a, "encoder.self", layer);
+    if (!self.defined()) break;
+    encoded = mixed(encoded, self, encoded);
+  }
+  Tensor map = Tensor::zeros({T, S});
+  for (int64_t layer = 0;; ++layer) {
+    const Tensor self = mean_heads(a, "decoder.self", layer), memory = mean_heads(a, "decoder.memory", layer);
+    if (!memory.defined()) break;
+    if (self.defined()) map = mixed(map, self, map);
+    map = mixed(map, memory, encoded);
+  }
+  for (int64_t t = 0; t < T; ++t) {
+    real* row = map.data() + t * S;
+    real sum = 0;
+    for (int64_t s = 0; s < S; ++s) sum += row[s];
+    for (int64_t s = 0; s < S && sum > 0; ++s) row[s] /= sum;
+  }
+  return map;
+}
+
+constexpr MethodRow kMethods[] = {
+    {"attention", "αₜₛ: where it looked when it said word t", "Bahdanau et al. 2015", false, true, false, attention},
+    {"rollout", "½(I + W) of all layers, multiplied: where its layers together looked", "Abnar & Zuidema 2020", false,
+     true, false, rollout},
+    {"saliency", "xₛ · ∂ln p(yₜ)/∂xₛ: which words spoke for and against word t", "Simonyan et al. 2014", true, false,
+     true, saliency},
+    {"jacobian", "‖∂ln p/∂xₛ‖ over word t and the 3 likeliest others: what step t hung on", "Graves 2012, section 3.5",
+     false, false, true, jacobian},
+    {"occlusion", "ln p(yₜ | x) − ln p(yₜ | x without xₛ): what is lost without a word", "Zeiler & Fergus 2014", true,
+     false, true, occlusion},
+};
+
+/// The sites that a part names, in the order of their layers.
+std::vector<const TraceSite*> parts_of(const Answered& a, const AttentionPart& part) {
+  std::vector<const TraceSite*> all;
+  std::string there;
+  for (const TraceSite& site : a.sites) {
+    const bool to_source = site.queries == "target" && site.keys.starts_with("source");
+    if (to_source) {
+      there += (there.empty() ? "" : ", ") + site.site + " layer " + std::to_string(site.layer) + " (" +
+               std::to_string(site.heads) + (site.heads == 1 ? " head)" : " heads)");
+    }
+    if (to_source && site.site == part.site && (part.layer < 0 || site.layer == part.layer)) all.push_back(&site);
+  }
+  require(!there.empty(), "attention: a model that attends to its source is wanted; of this one ask for saliency, ",
+          "jacobian or occlusion");
+  require(!all.empty(), "attention: a site and layer from 0 that the model has are wanted: ", there, "; got ",
+          part.site, " layer ", part.layer);
+  for (const TraceSite* site : all) {
+    require(part.head < site->heads, "attention: head 0 to ", site->heads - 1, " is wanted, got ", part.head);
+  }
+  require(part.combine == "mean" || part.combine == "max", "attention: combine mean or max is wanted, got ",
+          part.combine);
+  return all;
+}
+
+}  // namespace
+
+std::span<const MethodRow> methods() { return kMethods; }
+const MethodRow& method_named(std::string_view name) { return row_named("method", kMethods, name); }
+
+Tensor attention_map(const Answered& a, const AttentionPart& part) {
+  const std::vector<const TraceSite*> sites = parts_of(a, part);
+  const int64_t T = a.steps(), S = static_cast<int64_t>(a.source.size());
+  Tensor map = Tensor::zeros({T, S});
+  real count = 0;
+  for (const TraceSite* site : sites) {
+    const int64_t wide = site->weights.dim(2);
+    for (int64_t h = 0; h < site->heads; ++h) {
+      if (part.head >= 0 && h != part.head) continue;
+      ++count;
+      for (int64_t t = 0; t < T; ++t) {
+        for (int64_t s = 0; s < S; ++s) {
+          real& to = map.data()[t * S + s];
+          const real from = site->weights.data()[(h * T + t) * wide + s];
+          to = part.combine == "max" ? std::max(to, from) : to + from;
+        }
+      }
+    }
+  }
+  for (size_t i = 0; i < map.size() && part.combine == "mean"; ++i) map.data()[i] /= count;
+  return map;
+}
+
+std::string part_label(const Answered& a, const AttentionPart& part) {
+  const std::vector<const TraceSite*> sites = parts_of(a, part);
+  const auto counted = [](int64_t n, const char* what) { return std::to_string(n) + " " + what + (n == 1 ? "" : "s"); };
+  const int64_t heads = sites[0]->heads;
+  if (part.layer >= 0 && part.head >= 0) {
+    return "layer " + std::to_string(part.layer) + ", head " + std::to_string(part.head);
+  }
+  if (sites.size() == 1 && heads == 1) return "its one attention";
+  const std::string layers =
+      part.layer >= 0 ? "layer " + std::to_string(part.layer) : counted(static_cast<int64_t>(sites.size()), "layer");
+  const std::string of = part.head >= 0 ? "head " + std::to_string(part.head) : counted(heads, "head");
+  return part.combine + " of " + layers + " × " + of;
+}
+
+Tensor rescored(const Answered& a, const std::vector<std::vector<int32_t>>& sources) {
+  const size_t at_once = static_cast<size_t>(rows_at_once(a)), T = static_cast<size_t>(a.steps());
+  Tensor all({static_cast<int64_t>(sources.size()), a.steps()});
+  for (size_t begin = 0; begin < sources.size(); begin += at_once) {
+    const size_t count = std::min(at_once, sources.size() - begin);
+    const auto from = sources.begin() + static_cast<std::ptrdiff_t>(begin);
+    const data::Batch batch{data::Sequences({from, from + static_cast<std::ptrdiff_t>(count)}),
+                            data::Sequences(std::vector(count, a.target))};
+    const std::vector<decode::Hypothesis> scored = decode::score(a.model, batch);
+    for (size_t i = 0; i < count; ++i) {
+      for (size_t t = 0; t < T; ++t) {
+        all.data()[(begin + i) * T + t] = static_cast<real>(scored[i].token_log_probabilities[t]);
+      }
+    }
+  }
+  return all;
+}
+
+}  // namespace attend::explain

@@ -1,0 +1,90 @@
+#include "attend/explain/page.h"
+
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "attend/explain/grid.h"
+#include "attend/explain/labels.h"
+
+namespace attend::explain {
+namespace {
+
+std::string file(std::string_view name) { return std::string(embedded_file(page_files(), name).bytes); }
+
+/// A module as a part of one script: what it would load stands before it. Imports have a line each.
+std::string without_imports(const std::string& module) {
+  std::string script;
+  for (size_t at = 0; at < module.size();) {
+    const size_t end = std::min(module.find('\n', at), module.size() - 1) + 1;
+    const std::string_view line = std::string_view(module).substr(at, end - at);
+    if (!line.starts_with("import ")) script += line;
+    at = end;
+  }
+  return script;
+}
+
+/// As the text of a <script>: JSON means the same with it, and no tag can begin.
+std::string script_json(const std::string& json) {
+  std::string safe;
+  for (const char c : json) {
+    if (c == '<') {
+      safe += "\\u003c";
+    } else {
+      safe += c;
+    }
+  }
+  return safe;
+}
+
+/// Puts each value in the place of its {name}; what stands in a value is left as it is.
+std::string filled(const std::string& text, const std::map<std::string, std::string>& values) {
+  std::string page;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = text[at] == '{' ? text.find('}', at) : std::string::npos;
+    const auto found = end == std::string::npos ? values.end() : values.find(text.substr(at + 1, end - at - 1));
+    if (found == values.end()) {
+      page += text[at++];
+    } else {
+      page += found->second;
+      at = end + 1;
+    }
+  }
+  return page;
+}
+
+/// Everything that the page draws has to be there: a browser would say less, and later.
+void check(const Trace& trace, const PictureOptions& options) {
+  require(!trace.maps.empty() || !trace.sites.empty(),
+          "picture: a trace with a map or a site is wanted, got one without");
+  for (const TraceMap& map : trace.maps) map_grid(trace, map, options.level);
+  for (const TraceSite& site : trace.sites) {
+    if (site.weights.defined()) site_grid(trace, site.site, site.layer, -1, options.level);
+  }
+}
+
+}  // namespace
+
+std::string html_picture(const std::vector<Trace>& traces, const PictureOptions& options) {
+  require(!traces.empty(), "picture: a trace is wanted, got none");
+  std::string list;
+  for (const Trace& trace : traces) {
+    check(trace, options);
+    list += (list.empty() ? "" : ",\n") + trace_json(trace);
+  }
+  const nlohmann::json chosen{{"level", options.level}, {"heads", options.heads}};
+  const std::string title = traces.size() == 1
+                                ? isolated(traces[0].source.text) + " → " + isolated(traces[0].target.text)
+                                : std::to_string(traces.size()) + " sentences";
+  std::string script;
+  for (const char* module : {"grid.js", "draw.js", "canvas.js", "heatmap.js", "picture.js"})
+    script += without_imports(file(module));
+  return filled(file("picture.html"), {{"title", xml_escaped(title)},
+                                       {"theme.css", file("theme.css")},
+                                       {"heatmap.css", file("heatmap.css")},
+                                       {"picture.css", file("picture.css")},
+                                       {"options", script_json(chosen.dump())},
+                                       {"traces", script_json("[" + list + "]")},
+                                       {"script", script}});
+}
+
+}  // namespace attend::explain

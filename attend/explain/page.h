@@ -1,0 +1,20 @@
+// The page on which traces can be looked at and pointed at: its files, and the page as one file.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "attend/base/embedded.h"
+#include "attend/explain/picture.h"
+
+namespace attend::explain {
+
+/// The files of attend/explain/page/: theme.css, the modules of the view, heatmap.css and those of the page that is one file.
+std::span<const EmbeddedFile> page_files();
+
+/// One HTML file with everything in it, which works without a network: the traces, and the view of them. Throws Error where
+/// there is no trace, or one that cannot be drawn.
+std::string html_picture(const std::vector<Trace>& traces, const PictureOptions& options);
+
+}  // namespace attend::explain

@@ -1,0 +1,221 @@
+// What a picture of a trace shows, as plain data: no page is needed for any of it (docs/traces.md has the trace).
+//
+//   gridOf(trace, choice) → Grid      the numbers that one choice shows, with their words; throws Error where they disagree
+//   sitesOf(trace) → [{site, layers, heads}]   attentions whose weights the trace has; `layers` are their numbers
+//   phrase(grid, row, column) → text  "ghar ← home 93 %"; column −1: the row's strongest; row −1: the column's
+//   shown(grid, value) → text         "93 %", or "+0.31" where it is no share
+//
+// A choice: {map: 0, level: "words"} is a map of the trace; {site: "decoder.memory", layer: 0, head: 2, level: "tokens"} is an
+// attention, where layer or head −1 means all of them, combined by "mean" or "max".
+//
+// A Grid: {rows, columns (labels), rowSide, columnSide ("source", "target", "before"), values (row by row), signed, hard,
+// windows (per row {centre, first, last} in columns, or null), most (largest absolute value), percent, label}.
+
+const BEGIN = "<s>";
+
+/** Labels of one side, and for each token its label (−1: none). */
+function axisOf(trace, side, level) {
+  const before = side === "before";
+  const from = side === "source" ? trace.source : trace.target;
+  const tokens = before ? [BEGIN, ...from.tokens.slice(0, -1)] : from.tokens;
+  if (level !== "words") return { labels: tokens, labelOf: tokens.map((_, i) => i), tokens: tokens.length };
+  if (!before) return { labels: from.words, labelOf: from.word_of, tokens: tokens.length };
+  const labelOf = tokens.map((_, k) => (k === 0 ? 0 : from.word_of[k - 1] < 0 ? -1 : from.word_of[k - 1] + 1));
+  return { labels: [BEGIN, ...from.words], labelOf, tokens: tokens.length };
+}
+
+/** A place among tokens → the place among labels: each token has an even share of its word's cell. */
+function placeOf(axis, place) {
+  const token = Math.min(axis.tokens - 1, Math.max(0, Math.round(place)));
+  let near = token;
+  while (near > 0 && axis.labelOf[near] < 0) --near;
+  const label = axis.labelOf[near];
+  let first = near;
+  while (first > 0 && axis.labelOf[first - 1] === label) --first;
+  let count = 0;
+  while (first + count < axis.tokens && axis.labelOf[first + count] === label) ++count;
+  return label - 0.5 + (near - first + Math.min(1, Math.max(0, place - token + 0.5))) / count;
+}
+
+/** The window of each row; of a word's tokens it is all that any of them saw. */
+function windowsOf(centres, reach, rowAxis, columnAxis) {
+  const windows = rowAxis.labels.map(() => null);
+  const sums = windows.map(() => ({ sum: 0, count: 0 }));
+  centres.forEach((centre, t) => {
+    const row = rowAxis.labelOf[t];
+    if (row < 0) return;
+    const near = Math.max(0, Math.ceil(centre - reach));
+    const far = Math.min(columnAxis.tokens - 1, Math.floor(centre + reach));
+    const seen = columnAxis.labelOf.slice(near, far + 1).filter((label) => label >= 0);
+    if (seen.length === 0) return;
+    sums[row].sum += placeOf(columnAxis, centre);
+    sums[row].count += 1;
+    const had = windows[row];
+    windows[row] = {
+      centre: sums[row].sum / sums[row].count,
+      first: Math.min(had ? had.first : Infinity, ...seen),
+      last: Math.max(had ? had.last : -Infinity, ...seen),
+    };
+  });
+  return windows;
+}
+
+/** Of a word's source tokens the sum, of its target tokens the mean. */
+function gathered(lists, rowAxis, columnAxis) {
+  const width = columnAxis.labels.length;
+  const values = new Float32Array(rowAxis.labels.length * width);
+  const counts = rowAxis.labels.map((_, row) => rowAxis.labelOf.filter((label) => label === row).length);
+  lists.forEach((list, t) => {
+    const row = rowAxis.labelOf[t];
+    if (row < 0) return;
+    list.forEach((value, s) => {
+      const column = columnAxis.labelOf[s];
+      if (column >= 0) values[row * width + column] += value / counts[row];
+    });
+  });
+  return values;
+}
+
+function checkShape(what, lists, rows, columns) {
+  if (!Array.isArray(lists) || lists.length !== rows || lists.some((list) => list.length !== columns)) {
+    const got = Array.isArray(lists) ? `${lists.length} × ${lists.length ? lists[0].length : 0}` : "none";
+    throw new Error(`${what}: ${rows} × ${columns} numbers are wanted, as the trace has tokens, got ${got}`);
+  }
+}
+
+function finished(grid) {
+  grid.most = grid.values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+  grid.percent = !grid.signed && grid.most <= 1.0001;
+  return grid;
+}
+
+/** The one site and head that a choice means, which may have a window; null where it means several. */
+function onlyHead(sites, head) {
+  if (sites.length !== 1 || (head < 0 && sites[0].heads !== 1)) return null;
+  return { site: sites[0], head: Math.max(0, head) };
+}
+
+function gridOfMap(trace, number, wanted) {
+  const map = trace.maps[number];
+  if (!map) throw new Error(`map: a number below ${trace.maps.length} is wanted, got ${number}`);
+  const level = map[wanted] ? wanted : wanted === "words" ? "tokens" : "words";
+  const rowAxis = axisOf(trace, "target", level);
+  const columnAxis = axisOf(trace, "source", level);
+  checkShape(`maps[${number}].${level}`, map[level], rowAxis.labels.length, columnAxis.labels.length);
+  const looked = (site) => site.site === map.site && (map.layer < 0 || site.layer === map.layer);
+  const sites = map.method === "attention" ? trace.sites.filter(looked) : [];
+  const one = onlyHead(sites, map.head);
+  return finished({
+    rows: rowAxis.labels,
+    columns: columnAxis.labels,
+    rowSide: "target",
+    columnSide: "source",
+    values: Float32Array.from(map[level].flat()),
+    signed: map.signed,
+    hard: sites.length > 0 && sites.every((site) => site.hard),
+    windows:
+      one && one.site.centres ? windowsOf(one.site.centres[one.head], one.site.reach, rowAxis, columnAxis) : null,
+    label: map.label,
+  });
+}
+
+function combined(layers, how) {
+  const [first, ...rest] = layers;
+  const total = first.map((list) => list.slice());
+  for (const lists of rest) {
+    lists.forEach((list, t) =>
+      list.forEach((value, s) => {
+        total[t][s] = how === "max" ? Math.max(total[t][s], value) : total[t][s] + value;
+      }),
+    );
+  }
+  if (how === "max") return total;
+  return total.map((list) => list.map((value) => value / layers.length));
+}
+
+function labelOf({ site, layer, head, combine }, sites) {
+  const parts = [layer < 0 && sites.length > 1 ? "all layers" : `layer ${sites[0].layer + 1}`];
+  parts.push(head < 0 && sites[0].heads > 1 ? "all heads" : `head ${Math.max(0, head) + 1}`);
+  const several = (layer < 0 && sites.length > 1) || (head < 0 && sites[0].heads > 1);
+  return `${site}, ${parts.join(" · ")}${several ? `, ${combine}` : ""}`;
+}
+
+function gridOfSite(trace, choice, level) {
+  const { site, layer, head } = choice;
+  const sites = trace.sites.filter((one) => one.site === site && one.weights && (layer < 0 || one.layer === layer));
+  if (sites.length === 0) throw new Error(`site: one with weights is wanted, got ${site}, layer ${layer}`);
+  const rowAxis = axisOf(trace, sites[0].queries, level);
+  const columnAxis = axisOf(trace, sites[0].keys, level);
+  const picked = sites.flatMap((one) => (head < 0 ? one.weights : one.weights.slice(head, head + 1)));
+  if (picked.length === 0) throw new Error(`head: a number below ${sites[0].heads} is wanted, got ${head}`);
+  picked.forEach((lists) => checkShape(site, lists, rowAxis.tokens, columnAxis.tokens));
+  const one = onlyHead(sites, head);
+  return finished({
+    rows: rowAxis.labels,
+    columns: columnAxis.labels,
+    rowSide: sites[0].queries,
+    columnSide: sites[0].keys,
+    values: gathered(combined(picked, choice.combine), rowAxis, columnAxis),
+    signed: false,
+    hard: sites.every((part) => part.hard),
+    windows:
+      one && one.site.centres ? windowsOf(one.site.centres[one.head], one.site.reach, rowAxis, columnAxis) : null,
+    label: labelOf(choice, sites),
+  });
+}
+
+export function gridOf(trace, choice = {}) {
+  const { map = 0, level = "words", site = null, layer = -1, head = -1, combine = "mean" } = choice;
+  return site === null ? gridOfMap(trace, map, level) : gridOfSite(trace, { site, layer, head, combine }, level);
+}
+
+export function sitesOf(trace) {
+  const found = new Map();
+  for (const one of trace.sites) {
+    if (!one.weights) continue;
+    if (!found.has(one.site)) found.set(one.site, { site: one.site, layers: [], heads: one.heads });
+    found.get(one.site).layers.push(one.layer);
+  }
+  return [...found.values()];
+}
+
+export function shown(grid, value) {
+  if (grid.percent) {
+    const share = 100 * value;
+    return share > 0 && share < 0.5 ? "< 1 %" : `${Math.round(share)} %`;
+  }
+  const digits = Math.abs(value) < 0.005 ? "0" : value.toPrecision(2).replace("-", "−");
+  return grid.signed && value > 0 && digits !== "0" ? `+${digits}` : digits;
+}
+
+/** Words of any direction keep their place beside the arrow and the number. */
+const apart = (text) => `\u2068${text}\u2069`;
+
+export function phrase(grid, row, column) {
+  const width = grid.columns.length;
+  if (row >= 0 && column >= 0) {
+    return `${apart(grid.rows[row])} ← ${apart(grid.columns[column])} ${shown(grid, grid.values[row * width + column])}`;
+  }
+  const line = row >= 0 ? grid.columns : grid.rows;
+  const value = (i) => (row >= 0 ? grid.values[row * width + i] : grid.values[i * width + column]);
+  const strongest = line
+    .map((_, i) => i)
+    .sort((a, b) => Math.abs(value(b)) - Math.abs(value(a)))
+    .slice(0, 3)
+    .filter((i, place) => place === 0 || Math.abs(value(i)) >= 0.01 * grid.most);
+  const list = strongest.map((i) => `${apart(line[i])} ${shown(grid, value(i))}`).join(", ");
+  return row >= 0 ? `${apart(grid.rows[row])} ← ${list}` : `${apart(grid.columns[column])} → ${list}`;
+}
+
+/** The largest of each row; −1 where a row has nothing. */
+export function strongestOf(grid) {
+  const width = grid.columns.length;
+  return grid.rows.map((_, row) => {
+    let best = -1;
+    for (let c = 0; c < width; ++c) {
+      const value = grid.values[row * width + c];
+      if (value > 0 && (best < 0 || value > grid.values[row * width + best])) best = c;
+    }
+    return best;
+  });
+}

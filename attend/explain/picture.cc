@@ -1,0 +1,89 @@
+#include "attend/explain/picture.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "attend/base/error.h"
+#include "attend/explain/draw.h"
+#include "attend/explain/labels.h"
+#include "attend/explain/multiples.h"
+
+namespace attend::explain {
+namespace {
+
+constexpr double kNarrowest = 480;  // of a text; a small map does not press it into many lines
+constexpr double kText = 13, kSmall = 11, kTitle = 16;
+
+/// Lines of text; `lead` stands before the first, whatever the direction of the text.
+Fragment paragraph(const std::string& text, double width, const TextStyle& style, size_t most = 4,
+                   const std::string& lead = "") {
+  const double bold = style.bold ? 1.12 : 1;
+  std::vector<std::string> lines = wrapped(text, width / style.size / bold - text_width(lead), most);
+  for (std::string& line : lines) line = isolated(line);
+  if (!lines.empty()) lines[0] = lead + lines[0];
+  return text_lines(lines, style);
+}
+
+std::string log_probability(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f", value);
+  return text[0] == '-' ? "−" + std::string(text + 1) : text;
+}
+
+std::string right_aligned(const std::string& text, double x, std::string_view colour) {
+  return "<text" + attribute("x", x) + attribute("y", kSmall) + attribute("font-size", kSmall) +
+         attribute("fill", colour) + attribute("text-anchor", "end") + ">" + xml_escaped(text) + "</text>\n";
+}
+
+/// A change, what it did, and what that means, under a thin line.
+Fragment evidence_row(const std::string& change, const std::string& before, const std::string& after,
+                      const std::string& meaning, double width, std::string_view colour) {
+  constexpr double kNumber = 60;
+  Fragment row = stacked({paragraph(change, width - 2 * kNumber - 10, {kSmall, colour}),
+                          paragraph(meaning, width - 2 * kNumber - 10, {kSmall, kFaint})},
+                         0);
+  row.svg += right_aligned(before, width - kNumber, colour) + right_aligned(after, width, colour) + "<line" +
+             attribute("x2", width) + attribute("y1", row.height + 2) + attribute("y2", row.height + 2) +
+             attribute("stroke", "#d9dfe6") + "/>\n";
+  row.width = width, row.height += 4;
+  return row;
+}
+
+Fragment evidence(const Trace& trace, double width) {
+  if (trace.evidence.empty()) return {};
+  const std::string heading = "what a change does to the mean log-probability of the answer's words";
+  std::vector<Fragment> rows{evidence_row(heading, "before", "after", "", width, kFaint)};
+  for (const TraceEvidence& one : trace.evidence) {
+    rows.push_back(
+        evidence_row(one.change, log_probability(one.before), log_probability(one.after), one.meaning, width, kInk));
+  }
+  return stacked(rows, 4);
+}
+
+/// The site whose heads are shown: the map's, or else the first that has weights.
+std::string site_with_heads(const Trace& trace) {
+  if (!trace.maps[0].site.empty()) return trace.maps[0].site;
+  for (const TraceSite& site : trace.sites) {
+    if (site.weights.defined()) return site.site;
+  }
+  fail("picture: heads: a trace with weights is wanted, got one without");
+}
+
+}  // namespace
+
+std::string svg_picture(const Trace& trace, const PictureOptions& options) {
+  require(!trace.maps.empty(), "picture: a trace with a map is wanted, got one without");
+  const Grid grid = map_grid(trace, trace.maps[0], options.level);
+  const Fragment map = draw_grid(grid, {});
+  const Fragment heads = options.heads ? draw_heads(trace, site_with_heads(trace), options.level) : Fragment{};
+  const double width = std::max({kNarrowest, map.width, heads.width});
+  const Fragment title = stacked({paragraph(trace.source.text, width, {kTitle, kInk, true}),
+                                  paragraph(trace.target.text, width, {kTitle, kInk, true}, 4, "→ ")},
+                                 2);
+  return svg_document(stacked({title, paragraph(grid.label, width, {kText, kFaint}, 2), map, draw_legend(grid), heads,
+                               evidence(trace, width)},
+                              16),
+                      20);
+}
+
+}  // namespace attend::explain

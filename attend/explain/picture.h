@@ -1,0 +1,25 @@
+// The still picture of a trace, and what one can choose about it.
+#pragma once
+
+#include <string>
+
+#include "attend/explain/trace.h"
+
+namespace attend::explain {
+
+struct PictureOptions {
+  std::string level = "words";
+  bool heads = false;
+
+  template <class Visit>
+  void fields(Visit&& visit) {
+    visit("level", level, "words or tokens on both sides of the picture");
+    visit("heads", heads, "every head of every layer too, as small pictures");
+  }
+};
+
+/// As SVG: the two texts, the trace's first map with its legend and what it shows, the heads where they are wanted, and the
+/// evidence where there is some. Throws Error where the trace has no map, or parts that disagree in their sizes.
+std::string svg_picture(const Trace& trace, const PictureOptions& options);
+
+}  // namespace attend::explain

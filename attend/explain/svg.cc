@@ -1,0 +1,66 @@
+#include "attend/explain/svg.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "attend/explain/labels.h"
+
+namespace attend::explain {
+
+std::string svg_number(double value) {
+  char text[48];
+  const auto end = std::to_chars(text, text + sizeof text, value, std::chars_format::fixed, 2).ptr;
+  std::string out(text, end);
+  while (out.ends_with('0')) out.pop_back();
+  if (out.ends_with('.')) out.pop_back();
+  return out == "-0" ? "0" : out;
+}
+
+std::string attribute(std::string_view name, std::string_view value) {
+  return " " + std::string(name) + "=\"" + std::string(value) + "\"";
+}
+
+std::string attribute(std::string_view name, double value) { return attribute(name, svg_number(value)); }
+
+Fragment text_lines(std::span<const std::string> lines, const TextStyle& style) {
+  Fragment fragment;
+  const double line_height = std::round(1.4 * style.size);
+  for (const std::string& line : lines) {
+    fragment.svg += "<text" + attribute("y", fragment.height + style.size) + attribute("font-size", style.size) +
+                    attribute("fill", style.colour) + (style.bold ? attribute("font-weight", "bold") : "") + ">" +
+                    xml_escaped(line) + "</text>\n";
+    fragment.width = std::max(fragment.width, style.size * text_width(line) * (style.bold ? 1.12 : 1));
+    fragment.height += line_height;
+  }
+  return fragment;
+}
+
+std::string placed(const Fragment& fragment, double x, double y) {
+  return "<g" + attribute("transform", "translate(" + svg_number(x) + " " + svg_number(y) + ")") + ">\n" +
+         fragment.svg + "</g>\n";
+}
+
+Fragment stacked(const std::vector<Fragment>& fragments, double gap) {
+  Fragment all;
+  for (const Fragment& one : fragments) {
+    if (one.svg.empty()) continue;
+    if (!all.svg.empty()) all.height += gap;
+    all.svg += placed(one, 0, all.height);
+    all.width = std::max(all.width, one.width);
+    all.height += one.height;
+  }
+  return all;
+}
+
+std::string svg_document(const Fragment& fragment, double margin) {
+  const std::string width = svg_number(std::ceil(fragment.width + 2 * margin));
+  const std::string height = svg_number(std::ceil(fragment.height + 2 * margin));
+  return "<svg" + attribute("xmlns", "http://www.w3.org/2000/svg") +
+         attribute("viewBox", "0 0 " + width + " " + height) + attribute("width", width) + attribute("height", height) +
+         attribute("font-family", "system-ui, 'DejaVu Sans', 'Noto Sans', sans-serif") + ">\n<rect" +
+         attribute("width", width) + attribute("height", height) + attribute("rx", "6") + attribute("fill", "#ffffff") +
+         "/>\n" + placed(fragment, margin, margin) + "</svg>\n";
+}
+
+}  // namespace attend::explain

@@ -1,0 +1,40 @@
+// Pieces of an SVG picture that are put together: each is drawn from its own corner and knows how large it is.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace attend::explain {
+
+struct Fragment {
+  std::string svg;
+  double width = 0, height = 0;
+};
+
+/// A length or place as SVG has it: two digits behind the point at most, whatever the locale.
+std::string svg_number(double value);
+/// ` name="value"`; the value needs no escaping.
+std::string attribute(std::string_view name, std::string_view value);
+std::string attribute(std::string_view name, double value);
+
+/// Colours of text: of what matters, and of what is beside it.
+inline constexpr std::string_view kInk = "#1b2027", kFaint = "#5b6673", kAccent = "#1d5fb4";
+
+struct TextStyle {
+  double size = 13;
+  std::string_view colour = kInk;
+  bool bold = false;
+};
+/// Lines of plain text below one another.
+Fragment text_lines(std::span<const std::string> lines, const TextStyle& style);
+
+/// Moved to a place.
+std::string placed(const Fragment& fragment, double x, double y);
+/// One below the other; those that are empty are left out.
+Fragment stacked(const std::vector<Fragment>& fragments, double gap);
+/// As a whole file: on a white card, so that it is read on dark pages too.
+std::string svg_document(const Fragment& fragment, double margin);
+
+}  // namespace attend::explain

@@ -1,0 +1,201 @@
+// What a recorder says of an answer found by beam search is what the network does when it is told that answer: for every
+// score, window and align, and every head and layer of the Transformer.
+#include "attend/explain/recorder.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+#include <vector>
+
+#include "attend/attention/align.h"
+#include "attend/attention/score.h"
+#include "attend/attention/window.h"
+#include "attend/autograd/tape.h"
+#include "attend/models/zoo.h"
+
+namespace attend::explain {
+namespace {
+
+constexpr double kTolerance = sizeof(real) == 8 ? 1e-9 : 2e-5;
+
+struct Variant {
+  std::string name, model;
+  Settings settings;
+};
+void PrintTo(const Variant& variant, std::ostream* out) { *out << variant.name; }
+
+std::vector<Variant> variants() {
+  std::vector<Variant> all;
+  const Settings small{{"embedding", "6"}, {"hidden", "8"}, {"attention.longest", "12"}, {"attention.width", "2"}};
+  const auto add = [&](const std::string& name, const Settings& more, const std::string& model = "recurrent",
+                       const Settings& base = {}) {
+    Settings settings = base.empty() ? small : base;
+    for (const auto& [key, value] : more) settings[key] = value;
+    settings["source_vocabulary"] = settings["target_vocabulary"] = "11";
+    all.push_back({name, model, settings});
+  };
+  const auto same_width = [](Settings settings) {  // dot products want it
+    settings["attention.query_projection"] = settings["attention.key_projection"] = "linear";
+    return settings;
+  };
+  for (const ScoreRow& row : scores())
+    add(std::string(row.name), same_width({{"attention.score", std::string(row.name)}}));
+  for (const WindowRow& row : windows()) {
+    if (row.name != "causal") add(std::string(row.name), {{"attention.window", std::string(row.name)}});
+    if (row.name != "causal") {
+      add(std::string(row.name) + "_after", {{"attention.window", std::string(row.name)}, {"decoder.query", "after"}});
+    }
+  }
+  for (const AlignRow& row : aligns())
+    add("align_" + std::string(row.name), {{"attention.align", std::string(row.name)}});
+  add("heads", same_width({{"attention.heads", "2"}, {"attention.size", "8"}, {"attention.score", "scaled_dot"}}));
+  add("coverage", {{"attention.coverage", "true"}});
+  add("no_attention", {{"decoder.input", "initial_state"}});
+  const Settings transformer{{"size", "8"},           {"heads", "2"},          {"hidden", "12"},
+                             {"encoder_layers", "2"}, {"decoder_layers", "2"}, {"dropout", "0"}};
+  add("transformer", {}, "transformer", transformer);
+  add("transformer_window", {{"window", "2"}}, "transformer", transformer);
+  add("transformer_additive", {{"score", "additive"}}, "transformer", transformer);
+  add("language_model", {}, "language_model", transformer);
+  return all;
+}
+
+class RecorderOf : public testing::TestWithParam<Variant> {
+ protected:
+  std::unique_ptr<models::Model> model() const {
+    Random random(3);
+    return models::make_model(GetParam().model, GetParam().settings, random);
+  }
+};
+
+const std::vector<std::vector<int32_t>> kSources{{4, 5, 6, 7, 10}, {8, 4, 9}, {6}};
+const decode::SearchOptions kBeam{.beam = 4, .n_best = 4, .max_length = 7};
+
+/// Everything that is told when a target is given to a whole network at once: (site, layer) → [heads,Tq,Tk] in order.
+class Told : public Sink {
+ public:
+  void observe(const Observation& o) override {
+    auto& rows = all[{std::string(o.site), o.layer}];
+    const int64_t heads = o.weights.dim(1), queries = o.weights.dim(2), keys = o.weights.dim(3);
+    for (int64_t h = 0; h < heads; ++h) {
+      for (int64_t q = 0; q < queries; ++q) {
+        const real* from = o.weights.data() + (h * queries + q) * keys;
+        rows[{h, o.step + q}] = std::vector<real>(from, from + keys);
+      }
+    }
+  }
+  std::map<std::pair<std::string, int64_t>, std::map<std::pair<int64_t, int64_t>, std::vector<real>>> all;
+};
+
+TEST_P(RecorderOf, WeightsUnderBeamAreThoseOfTheAnswerGiven) {
+  const auto network = model();
+  Recorder recorder;
+  std::vector<std::vector<decode::Hypothesis>> answers;
+  {
+    const Observing observing(recorder);
+    answers = decode::search(*network, data::Sequences(kSources), kBeam, {}, &recorder);
+  }
+  for (size_t b = 0; b < kSources.size(); ++b) {
+    for (const decode::Hypothesis& answer : answers[b]) {
+      const auto sites = recorder.sites(static_cast<int32_t>(b), answer.node, static_cast<int64_t>(kSources[b].size()));
+      Told told;
+      {
+        const TapePause pause;
+        const Observing observing(told);
+        (void)network->loss({data::Sequences({kSources[b]}), data::Sequences({answer.tokens})});
+      }
+      if (GetParam().name == "no_attention") {
+        EXPECT_TRUE(sites.empty());
+        continue;
+      }
+      ASSERT_EQ(sites.size(), told.all.size());
+      const int64_t source = static_cast<int64_t>(kSources[b].size());
+      for (const TraceSite& site : sites) {
+        const auto& rows = told.all.at({site.site, site.layer});
+        // A decoder alone reads its source first.
+        const int64_t shift = site.keys == "source+before" ? source : 0;
+        ASSERT_EQ(site.weights.dim(0), site.heads);
+        const int64_t queries = site.weights.dim(1), keys = site.weights.dim(2);
+        EXPECT_EQ(queries,
+                  site.queries == "source" ? source : static_cast<int64_t>(answer.token_log_probabilities.size()));
+        for (int64_t h = 0; h < site.heads; ++h) {
+          for (int64_t q = 0; q < queries; ++q) {
+            const std::vector<real>& wanted = rows.at({h, shift + q});
+            for (int64_t k = 0; k < keys; ++k) {
+              EXPECT_NEAR(site.weights.data()[(h * queries + q) * keys + k],
+                          k < static_cast<int64_t>(wanted.size()) ? wanted[static_cast<size_t>(k)] : 0, kTolerance)
+                  << site.site << " layer " << site.layer << " head " << h << " query " << q << " key " << k;
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_P(RecorderOf, AWatchedSearchSaysTheSame) {
+  const auto network = model();
+  for (const int64_t beam : {1, 2, 4}) {
+    decode::SearchOptions options{.beam = beam, .n_best = beam, .max_length = 7};
+    const auto alone = decode::search(*network, data::Sequences(kSources), options);
+    Recorder recorder;
+    const Observing observing(recorder);
+    const auto watched = decode::search(*network, data::Sequences(kSources), options, {}, &recorder);
+    for (size_t b = 0; b < kSources.size(); ++b) {
+      ASSERT_EQ(alone[b].size(), watched[b].size());
+      for (size_t k = 0; k < alone[b].size(); ++k) {
+        EXPECT_EQ(alone[b][k].tokens, watched[b][k].tokens);
+        EXPECT_EQ(alone[b][k].log_probability, watched[b][k].log_probability);
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, RecorderOf, testing::ValuesIn(variants()),
+                         [](const auto& info) { return info.param.name; });
+
+TEST(Recorder, TheTreeHasEveryAnswerAndItsProbabilities) {
+  Random random(3);
+  const auto network = models::make_model(
+      "recurrent", {{"embedding", "6"}, {"hidden", "8"}, {"source_vocabulary", "11"}, {"target_vocabulary", "11"}},
+      random);
+  Recorder recorder;
+  const auto answers = decode::search(*network, data::Sequences(kSources), kBeam, {}, &recorder);
+  for (int32_t b = 0; b < 3; ++b) {
+    const std::vector<TraceNode> tree = recorder.tree(b);
+    for (size_t n = 0; n < tree.size(); ++n) {
+      ASSERT_LT(tree[n].parent, static_cast<int32_t>(n));
+      const double before = tree[n].parent < 0 ? 0 : tree[static_cast<size_t>(tree[n].parent)].total;
+      EXPECT_NEAR(tree[n].total, before + tree[n].log_probability, 1e-9);
+      if (tree[n].parent >= 0) {
+        EXPECT_EQ(tree[static_cast<size_t>(tree[n].parent)].fate, TraceNode::Fate::grown);
+      }
+    }
+    for (const decode::Hypothesis& answer : answers[static_cast<size_t>(b)]) {
+      const TraceNode& last = tree[static_cast<size_t>(recorder.place_of(answer.node))];
+      EXPECT_NEAR(last.total, answer.log_probability, 1e-9);
+      EXPECT_EQ(last.fate, answer.ended ? TraceNode::Fate::ended : TraceNode::Fate::cut);
+    }
+  }
+}
+
+TEST(Recorder, EachStepOfAnAnswerHasWhatWasNotSaid) {
+  Random random(3);
+  const auto network = models::make_model(
+      "recurrent", {{"embedding", "6"}, {"hidden", "8"}, {"source_vocabulary", "11"}, {"target_vocabulary", "11"}},
+      random);
+  Recorder recorder;
+  const auto answer = decode::score(*network, {data::Sequences({{4, 5}}), data::Sequences({{6, 7}})}, &recorder)[0];
+  const std::vector<int32_t> chain = recorder.chain(answer.node);
+  ASSERT_EQ(chain.size(), 3u);
+  for (size_t t = 0; t < 3; ++t) {
+    const std::vector<int32_t> ids = recorder.continuations(0, t == 0 ? -1 : chain[t - 1]);
+    EXPECT_GE(ids.size(), 4u);
+    EXPECT_EQ(std::set(ids.begin(), ids.end()).size(), ids.size()) << "each once";
+  }
+  EXPECT_EQ(recorder.likeliest(0), (std::vector<int32_t>{6, 7}));
+}
+
+}  // namespace
+}  // namespace attend::explain

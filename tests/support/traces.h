@@ -1,0 +1,170 @@
+// Traces made by hand, of every kind that a picture has to show.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attend/explain/trace.h"
+
+namespace attend::test {
+
+/// "i am going home" → "main ghar ja rahi hoon", with one soft attention and its map.
+inline explain::Trace hindi_trace() {
+  explain::Trace trace;
+  trace.model = "demo", trace.task = "translate", trace.network = "recurrent", trace.parameters = 812345;
+  trace.options = {{"beam", "4"}};
+  trace.source = {
+      "i am going home", {"▁i", "▁am", "▁going", "▁ho", "me"}, {"i", "am", "going", "home"}, {0, 1, 2, 3, 3}};
+  trace.target = {"main ghar ja rahi hoon",
+                  {"▁main", "▁ghar", "▁ja", "▁rahi", "▁hoon", "</s>"},
+                  {"main", "ghar", "ja", "rahi", "hoon"},
+                  {0, 1, 2, 3, 4, -1}};
+  trace.score = -0.12, trace.log_probability = -0.2;
+  trace.token_log_probabilities = {-0.01, -0.05, -0.02, -0.03, -0.08, -0.01};
+  const std::vector<real> tokens{0.9,  0.06, 0.02, 0.01, 0.01,  //
+                                 0.01, 0.02, 0.04, 0.6,  0.33,  //
+                                 0.02, 0.08, 0.85, 0.03, 0.02,  //
+                                 0.1,  0.35, 0.5,  0.03, 0.02,  //
+                                 0.3,  0.6,  0.07, 0.02, 0.01,  //
+                                 0.05, 0.05, 0.1,  0.2,  0.6};
+  const std::vector<real> words{0.9,  0.06, 0.02, 0.02,  //
+                                0.01, 0.02, 0.04, 0.93,  //
+                                0.02, 0.08, 0.85, 0.05,  //
+                                0.1,  0.35, 0.5,  0.05,  //
+                                0.3,  0.6,  0.07, 0.03};
+  trace.maps.push_back({"attention", "attention, mean of 1 layer × 1 head", "decoder.memory", -1, -1, false,
+                        Tensor::of({6, 5}, tokens), Tensor::of({5, 4}, words)});
+  explain::TraceSite site{"decoder.memory", 0, 1, "target", "source"};
+  site.weights = Tensor::of({1, 6, 5}, tokens);
+  trace.sites.push_back(site);
+  trace.answers.push_back({trace.target.text, -0.12, -0.2, true, -1});
+  return trace;
+}
+
+/// The same with evidence, and a second map whose values speak for and against.
+inline explain::Trace signed_trace() {
+  explain::Trace trace = hindi_trace();
+  explain::TraceMap map = trace.maps[0];
+  map.method = "saliency", map.label = "saliency: gradient × embedding", map.site = "", map.is_signed = true;
+  map.tokens = map.tokens.clone(), map.words = map.words.clone();
+  for (Tensor* values : {&map.tokens, &map.words}) {
+    for (size_t i = 0; i < values->size(); ++i) values->data()[i] = (i % 3 == 1 ? -2 : 3) * values->data()[i];
+  }
+  trace.maps.insert(trace.maps.begin(), map);
+  trace.evidence.push_back({"the 2 source words it looked at most are left out", -0.03, -2.1,
+                            "what it looked at matters: without it the answer is less likely"});
+  trace.evidence.push_back(
+      {"the 2 source words it looked at least are left out", -0.03, -0.05, "what it did not look at hardly matters"});
+  return trace;
+}
+
+/// Each row is one choice.
+inline explain::Trace hard_trace() {
+  explain::Trace trace = hindi_trace();
+  explain::TraceSite& site = trace.sites[0];
+  site.hard = true;
+  Tensor chosen = Tensor::zeros({1, 6, 5});
+  constexpr size_t kChoices[] = {0, 3, 2, 2, 1, 4};
+  for (size_t t = 0; t < 6; ++t) chosen.data()[t * 5 + kChoices[t]] = 1;
+  site.weights = chosen;
+  trace.maps[0].tokens = chosen[0];
+  trace.maps[0].words = Tensor::zeros({5, 4});
+  for (size_t t = 0; t < 5; ++t) trace.maps[0].words.data()[t * 4 + std::min<size_t>(3, kChoices[t])] = 1;
+  trace.maps[0].label = "attention, hard";
+  return trace;
+}
+
+/// A window of one place to each side, around a centre that was predicted.
+inline explain::Trace local_trace() {
+  explain::Trace trace = hindi_trace();
+  trace.sites[0].centres = Tensor::of({1, 6}, {0.2, 3.4, 2.0, 1.7, 0.8, 4.0});
+  trace.sites[0].reach = 1;
+  Tensor weights = trace.sites[0].weights.clone();
+  for (size_t t = 0; t < 6; ++t) {
+    for (size_t s = 0; s < 5; ++s) {
+      const double distance = static_cast<double>(s) - static_cast<double>(trace.sites[0].centres.data()[t]);
+      weights.data()[t * 5 + s] =
+          std::abs(distance) > 1 ? 0 : static_cast<real>(std::exp(-2 * distance * distance) / 2);
+    }
+  }
+  trace.sites[0].weights = weights, trace.maps[0].tokens = weights[0];
+  trace.maps[0].label = "attention, local-p";
+  return trace;
+}
+
+/// As of a Transformer: two layers of four heads at each of three sites.
+inline explain::Trace heads_trace(int64_t layers = 2, int64_t heads = 4) {
+  explain::Trace trace = hindi_trace();
+  trace.network = "transformer";
+  trace.sites.clear();
+  for (const auto& [name, queries, keys] :
+       {std::array{"encoder.self", "source", "source"}, std::array{"decoder.self", "target", "before"},
+        std::array{"decoder.memory", "target", "source"}}) {
+    const int64_t rows = std::string_view(queries) == "source" ? 5 : 6,
+                  columns = std::string_view(keys) == "source" ? 5 : 6;
+    for (int64_t layer = 0; layer < layers; ++layer) {
+      explain::TraceSite site{name, layer, heads, queries, keys};
+      site.weights = Tensor({heads, rows, columns});
+      real* at = site.weights.data();
+      for (int64_t h = 0; h < heads; ++h) {
+        for (int64_t r = 0; r < rows; ++r) {
+          real* row = at;
+          real sum = 0;
+          for (int64_t c = 0; c < columns; ++c, ++at) {
+            const bool seen = std::string_view(keys) != "before" || c <= r;
+            const auto distance = static_cast<double>((r + h + layer) % columns - c);
+            sum += * at = seen ? static_cast<real>(std::exp(-distance * distance / (0.5 + static_cast<double>(h)))) : 0;
+          }
+          for (int64_t c = 0; c < columns; ++c) row[c] /= sum;
+        }
+      }
+      trace.sites.push_back(site);
+    }
+  }
+  trace.maps[0].label =
+      "attention, mean of " + std::to_string(layers) + " layers × " + std::to_string(heads) + " heads";
+  return trace;
+}
+
+/// n tokens on both sides, along a bent diagonal.
+inline explain::Trace large_trace(int64_t n) {
+  explain::Trace trace = hindi_trace();
+  const auto fill = [n](explain::TraceSide& side, const char* what) {
+    side = {};
+    for (int64_t i = 0; i < n; ++i) {
+      side.tokens.push_back(what + std::to_string(i)), side.words.push_back(side.tokens.back());
+      side.word_of.push_back(static_cast<int32_t>(i));
+      side.text += (i > 0 ? " " : "") + side.tokens.back();
+    }
+  };
+  fill(trace.source, "source"), fill(trace.target, "target");
+  Tensor weights({n, n});
+  for (int64_t r = 0; r < n; ++r) {
+    real sum = 0;
+    real* row = weights.data() + r * n;
+    const double centre =
+        static_cast<double>(r) + 0.08 * static_cast<double>(n) * std::sin(static_cast<double>(r) / 20);
+    for (int64_t c = 0; c < n; ++c)
+      sum += row[c] = static_cast<real>(std::exp(-std::abs(static_cast<double>(c) - centre) / 3));
+    for (int64_t c = 0; c < n; ++c) row[c] /= sum;
+  }
+  trace.maps[0].tokens = trace.maps[0].words = weights;
+  trace.sites.clear();
+  trace.token_log_probabilities.assign(static_cast<size_t>(n), -0.1);
+  return trace;
+}
+
+/// Words that are long, wide, from right to left, and full of signs that XML and scripts know.
+inline explain::Trace odd_trace() {
+  explain::Trace trace = hindi_trace();
+  trace.source.words = {"</script><b>&\"'", "Donaudampfschifffahrtsgesellschaftskapitän", "漢字かな", "שלום"};
+  trace.target.words = {"مرحبا", "\xff\x01", "मैं", "{title}", ""};
+  trace.source.text = "</script><b>&\"' Donaudampfschifffahrtsgesellschaftskapitän 漢字かな שלום";
+  trace.target.text = "مرحبا ? मैं {title}";
+  return trace;
+}
+
+}  // namespace attend::test

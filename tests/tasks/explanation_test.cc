@@ -1,0 +1,197 @@
+// Explanations of text models: traces as files, and what is refused.
+#include "attend/tasks/explanation.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "attend/explain/methods.h"
+#include "tests/support/folder.h"
+#include "tests/support/message.h"
+
+namespace attend::tasks {
+namespace {
+
+using test::message_of;
+
+std::shared_ptr<data::Tokeniser> words(const std::string& text) {
+  data::TokeniserOptions options;
+  options.kind = "words";
+  bool given = false;
+  return data::train_tokeniser(options, [&](std::string& line) {
+    line = text;
+    return !std::exchange(given, true);
+  });
+}
+
+TextModel made(const std::string& network, const SettingList& more) {
+  SettingList settings{{"tsv", "none", "", true}, {"model.name", network, ""}, {"search.max_length", "6", ""}};
+  settings.insert(settings.end(), more.begin(), more.end());
+  return TextModel(TextConfig(settings), words("a b c d e f g h"), words("A B C D E F G H"));
+}
+
+const TextModel& recurrent() {
+  static const TextModel model = made("recurrent", {{"model.embedding", "8", ""}, {"model.hidden", "12", ""}});
+  return model;
+}
+const TextModel& transformer() {
+  static const TextModel model = made("transformer", {{"model.size", "8", ""},
+                                                      {"model.heads", "2", ""},
+                                                      {"model.hidden", "12", ""},
+                                                      {"model.encoder_layers", "2", ""},
+                                                      {"model.decoder_layers", "2", ""}});
+  return model;
+}
+const TextModel& fixed() {
+  static const TextModel model =
+      made("recurrent",
+           {{"model.embedding", "8", ""}, {"model.hidden", "12", ""}, {"model.decoder.input", "initial_state", ""}});
+  return model;
+}
+
+ExplainOptions how(const TextModel& model, const std::string& method = "auto") {
+  ExplainOptions options;
+  options.search = model.config().options.search;
+  options.method = method;
+  return options;
+}
+
+TEST(Explain, AnswersAsTheModelDoes) {
+  for (const TextModel* model : {&recurrent(), &transformer(), &fixed()}) {
+    const AnswerOptions plain{.search = model->config().options.search};
+    const Answer answer = model->answer(std::vector<std::string>{"a b c d"}, plain).at(0).at(0);
+    const explain::Trace trace = explain(*model, "a b c d", how(*model));
+    EXPECT_EQ(trace.target.text, answer.text);
+    EXPECT_EQ(trace.log_probability, answer.log_probability);
+    EXPECT_EQ(trace.maps.at(0).method, model == &fixed() ? "jacobian" : "attention");
+    EXPECT_EQ(trace.maps.at(0).tokens.shape(), Shape({static_cast<int64_t>(trace.target.tokens.size()), 4}));
+    EXPECT_EQ(trace.target.tokens.size(), trace.token_log_probabilities.size());
+    EXPECT_EQ(trace.target.tokens.size(), trace.target.word_of.size());
+  }
+}
+
+TEST(Explain, EveryMethodGivesAMapOfEveryModelThatItFits) {
+  for (const TextModel* model : {&recurrent(), &transformer(), &fixed()}) {
+    for (const explain::MethodRow& method : explain::methods()) {
+      const auto map = [&] { return explain(*model, "a b c", how(*model, std::string(method.name))).maps.at(0); };
+      if (method.needs_attention && model == &fixed()) {
+        EXPECT_THROW(map(), Error);
+        continue;
+      }
+      EXPECT_EQ(map().words.dim(1), 3) << method.name;
+      EXPECT_EQ(map().is_signed, method.is_signed);
+    }
+  }
+}
+
+TEST(Explain, AnAnswerThatIsGivenIsExplained) {
+  ExplainOptions options = how(transformer());
+  options.target = "C B A";
+  const explain::Trace trace = explain(transformer(), "a b c", options);
+  EXPECT_TRUE(trace.given);
+  EXPECT_EQ(trace.target.words, (std::vector<std::string>{"C", "B", "A"}));
+  EXPECT_EQ(trace.target.tokens.back(), "</s>");
+  EXPECT_EQ(trace.sites.size(), 6u);
+}
+
+TEST(Explain, ABranchIsTakenByItsTokens) {
+  const explain::Trace first = explain(recurrent(), "a b c", how(recurrent()));
+  int32_t other = -1;
+  for (const explain::TraceNode& node : first.beam) {
+    if (node.parent < 0 && node.id >= data::kFirstWord && node.token != first.target.tokens[0]) other = node.id;
+  }
+  ASSERT_GE(other, 0);
+  ExplainOptions options = how(recurrent());
+  options.prefix_tokens = {other};
+  const explain::Trace branch = explain(recurrent(), "a b c", options);
+  EXPECT_EQ(branch.target.tokens[0], recurrent().target().piece(other));
+}
+
+TEST(Explain, TellsWhatItSaysSoFar) {
+  std::vector<std::string> partial;
+  ExplainOptions options = how(recurrent());
+  options.partial = [&](const std::string& text) { partial.push_back(text); };
+  const explain::Trace trace = explain(recurrent(), "a b c", options);
+  ASSERT_FALSE(partial.empty());
+  struct Enough {};
+  options.partial = [](const std::string&) { throw Enough(); };
+  EXPECT_THROW(explain(recurrent(), "a b c", options), Enough) << "who listens may end it";
+}
+
+TEST(Explain, RefusesWhatCannotBe) {
+  const auto with = [](auto change) {
+    ExplainOptions options = how(transformer());
+    change(options);
+    return message_of([&] { (void)explain(transformer(), "a b", options); });
+  };
+  EXPECT_EQ(message_of([] { (void)explain(recurrent(), "  ", how(recurrent())); }),
+            "explain: a text with at least one word is wanted, got an empty one");
+  EXPECT_EQ(with([](auto& o) { o.head = 7; }), "attention: head 0 to 1 is wanted, got 7");
+  EXPECT_NE(with([](auto& o) { o.layer = 2; }).find("decoder.memory layer 1 (2 heads)"), std::string::npos);
+  EXPECT_NE(with([](auto& o) { o.method = "atention"; }).find("attention"), std::string::npos);
+  EXPECT_NE(with([](auto& o) { o.combine = "sum"; }).find("mean or max"), std::string::npos);
+  EXPECT_EQ(with([](auto& o) { o.target = ""; }),
+            "explain: a target with at least one word is wanted, got an empty one");
+}
+
+TEST(Trace, SurvivesAFile) {
+  const test::TestFolder folder;
+  ExplainOptions options = how(transformer());
+  options.evidence = true;
+  const std::vector<explain::Trace> traces{explain(transformer(), "a b c", options),
+                                           explain(recurrent(), "h <g> \"f\"", how(recurrent()))};
+  for (const size_t inline_numbers : {size_t{0}, size_t{1} << 20}) {
+    const auto path = folder.path() / "t.jsonl";
+    explain::write_traces(path, traces, inline_numbers);
+    EXPECT_EQ(std::filesystem::exists(path.string() + ".safetensors"), inline_numbers == 0);
+    const std::vector<explain::Trace> again = explain::read_traces(path);
+    ASSERT_EQ(again.size(), 2u);
+    for (size_t i = 0; i < 2; ++i) {
+      if (inline_numbers > 0) {
+        EXPECT_EQ(explain::trace_json(again[i]), explain::trace_json(traces[i]));
+      }
+      ASSERT_EQ(again[i].sites.size(), traces[i].sites.size());
+      for (size_t s = 0; s < traces[i].sites.size(); ++s) {
+        const Tensor &got = again[i].sites[s].weights, &wanted = traces[i].sites[s].weights;
+        ASSERT_EQ(got.shape(), wanted.shape());
+        for (size_t k = 0; k < got.size(); ++k) {
+          EXPECT_NEAR(got.data()[k], wanted.data()[k], inline_numbers == 0 ? 1e-7 : 5e-4 * wanted.data()[k]);
+        }
+      }
+    }
+  }
+}
+
+TEST(Trace, RefusesWhatIsNone) {
+  for (const char* text : {"", "{", "[]", "{\"format\":\"attend-trace/2\"}", "{\"format\":\"attend-trace/1\"}",
+                           "{\"format\":\"attend-trace/1\",\"model\":3}"}) {
+    EXPECT_EQ(message_of([&] { (void)explain::parse_trace(text); }).substr(0, 6), "trace:") << text;
+  }
+}
+
+TEST(Answers, HaveTheirTraces) {
+  const std::vector<std::string> lines{"a b c", "", "d e f g h", "b"};
+  AnswerOptions options{.search = transformer().config().options.search};
+  const auto plain = transformer().answer(lines, options);
+  options.trace = true;
+  const auto traced = transformer().answer(lines, options);
+  for (size_t i = 0; i < lines.size(); ++i) {
+    EXPECT_EQ(plain[i][0].text, traced[i][0].text);
+    EXPECT_EQ(plain[i][0].log_probability, traced[i][0].log_probability);
+    ASSERT_EQ(traced[i][0].traces.size(), lines[i].empty() ? 0u : 1u);
+    if (lines[i].empty()) continue;
+    const explain::Trace alone = explain(transformer(), lines[i], how(transformer()));
+    const explain::Trace& together = traced[i][0].traces[0];
+    EXPECT_EQ(together.target.text, traced[i][0].text);
+    ASSERT_EQ(together.sites.size(), alone.sites.size());
+    for (size_t s = 0; s < alone.sites.size(); ++s) {
+      ASSERT_EQ(together.sites[s].weights.shape(), alone.sites[s].weights.shape()) << alone.sites[s].site;
+      for (size_t k = 0; k < alone.sites[s].weights.size(); ++k) {
+        EXPECT_NEAR(together.sites[s].weights.data()[k], alone.sites[s].weights.data()[k], 2e-5);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace attend::tasks
