@@ -4,7 +4,7 @@
 
 #include "attend/base/names.h"
 #include "attend/data/utf8.h"
-#include "attend/nn/layer.h"
+#include "attend/explain/methods.h"
 #include "attend/tasks/explanation.h"
 
 namespace attend::serve {
@@ -38,10 +38,12 @@ std::string short_text(const tasks::TextModel& model) {
 }
 
 /// Methods that can be asked of a network: those that read attention want one.
-Json methods_of(bool attends, const Json&) {
-  Json methods = Json::array();
-  if (attends) methods.push_back("attention");
-  return methods;
+Json methods_of(bool attends) {
+  Json names = Json::array();
+  for (const explain::MethodRow& row : explain::methods()) {
+    if (attends || !row.needs_attention) names.push_back(row.name);
+  }
+  return names;
 }
 
 /// What one short answer tells of the network: its attentions, by site and layer.
@@ -54,24 +56,21 @@ void add_sites(const tasks::TextModel& model, Json& description) {
   try {
     for (const explain::TraceSite& site : tasks::explain(model, short_text(model), options).sites) {
       sites.push_back({{"site", site.site}, {"layer", site.layer}, {"heads", site.heads}});
-      attends = attends || site.site == options.site;
+      attends = attends || (site.queries == "target" && site.keys.starts_with("source"));
     }
   } catch (const Error&) {
     // A network without attention has none to show; it still answers.
   }
   description["attends"] = attends;
-  description["methods"] = methods_of(attends, sites);
+  description["methods"] = methods_of(attends);
   description["sites"] = std::move(sites);
 }
 
-Json describe(const std::string& name, const fs::path& folder, tasks::TextModel& model) {
-  int64_t parameters = 0;
-  for (const nn::NamedParam& one : nn::parameters(model.model()))
-    parameters += static_cast<int64_t>(one.var.value().size());
+Json describe(const std::string& name, const fs::path& folder, const tasks::TextModel& model) {
   Json description = {{"name", name},
                       {"task", model.config().options.task},
                       {"network", model.config().model},
-                      {"parameters", parameters},
+                      {"parameters", model.parameters()},
                       {"source_vocabulary", model.source().size()},
                       {"target_vocabulary", model.target().size()},
                       {"longest", model.longest()}};

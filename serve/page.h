@@ -2,12 +2,13 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace attend::serve {
 
 struct PageFile {
-  std::string_view path;  ///< as in the address: "/", "/app.js"
+  std::string path;  ///< as in the address: "/", "/app.js"
   std::string_view type;
   std::string_view bytes;
 };
