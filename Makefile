@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := all
 .PHONY: all demo test bench fuzz format tidy clean help setup
 
-SOURCES = $(shell find attend cli bench examples tests -name '*.cc' -o -name '*.h' | sort)
+SOURCES = $(shell find attend cli serve bench examples tests -name '*.cc' -o -name '*.h' | sort)
 FUZZ_SECONDS ?= 60
 BROWSER = chromium chromium-driver python3-selenium fonts-dejavu-core
 
@@ -29,13 +29,16 @@ fuzz:  ## feed damaged files to the readers, FUZZ_SECONDS=60 each (clang)
 	scripts/setup.sh clang
 	cmake --preset fuzz
 	cmake --build --preset fuzz
-	set -e; for target in build/fuzz/tests/fuzz/*_fuzz; do $$target -max_total_time=$(FUZZ_SECONDS) -artifact_prefix=build/fuzz/; done
+	set -e; for target in build/fuzz/tests/fuzz/*_fuzz; do \
+	  name=$$(basename $$target _fuzz); mkdir -p build/fuzz/found/$$name; seeds=tests/fuzz/seeds/$$name; [ -d $$seeds ] || seeds=; \
+	  $$target -max_total_time=$(FUZZ_SECONDS) -artifact_prefix=build/fuzz/ build/fuzz/found/$$name $$seeds; \
+	done
 
 format:  ## format every source file with clang-format
 	clang-format -i $(SOURCES)
 
 tidy: all  ## look for mistakes with clang-tidy
-	clang-tidy --quiet -p build $(filter attend/%.cc cli/%.cc,$(SOURCES))
+	clang-tidy --quiet -p build $(filter attend/%.cc cli/%.cc serve/%.cc,$(SOURCES))
 
 clean:  ## remove everything that was built
 	rm -rf build
