@@ -2,8 +2,9 @@
 .DEFAULT_GOAL := all
 .PHONY: all demo test bench fuzz format tidy clean help setup
 
-SOURCES = $(shell find attend cli bench examples tests -name '*.cc' -o -name '*.h' | sort)
+SOURCES = $(shell find attend cli serve bench examples tests -name '*.cc' -o -name '*.h' | sort)
 FUZZ_SECONDS ?= 60
+BROWSER = chromium chromium-driver python3-selenium fonts-dejavu-core
 
 all: build/build.ninja setup  ## build build/attend
 	cmake --build --preset release --target attend
@@ -15,6 +16,8 @@ bench: all  ## measure speed against this machine's limit; writes build/bench.js
 	build/attend bench --json build/bench.json
 
 test: build/build.ninja build/grad64/build.ninja build/asan/build.ninja setup  ## every test, in three builds
+	scripts/setup.sh $(BROWSER)
+	cmake --preset release  # which looks for the browser
 	cmake --build --preset release
 	ctest --preset release
 	cmake --build --preset grad64
@@ -26,13 +29,16 @@ fuzz:  ## feed damaged files to the readers, FUZZ_SECONDS=60 each (clang)
 	scripts/setup.sh clang
 	cmake --preset fuzz
 	cmake --build --preset fuzz
-	set -e; for target in build/fuzz/tests/fuzz/*_fuzz; do $$target -max_total_time=$(FUZZ_SECONDS) -artifact_prefix=build/fuzz/; done
+	set -e; for target in build/fuzz/tests/fuzz/*_fuzz; do \
+	  name=$$(basename $$target _fuzz); mkdir -p build/fuzz/found/$$name; seeds=tests/fuzz/seeds/$$name; [ -d $$seeds ] || seeds=; \
+	  $$target -max_total_time=$(FUZZ_SECONDS) -artifact_prefix=build/fuzz/ build/fuzz/found/$$name $$seeds; \
+	done
 
 format:  ## format every source file with clang-format
 	clang-format -i $(SOURCES)
 
 tidy: all  ## look for mistakes with clang-tidy
-	clang-tidy --quiet -p build $(filter attend/%.cc cli/%.cc,$(SOURCES))
+	clang-tidy --quiet -p build $(filter attend/%.cc cli/%.cc serve/%.cc,$(SOURCES))
 
 clean:  ## remove everything that was built
 	rm -rf build

@@ -7,6 +7,7 @@ namespace attend::cli {
 int demo(int argc, char** argv);
 int eval(int argc, char** argv);
 int run(int argc, char** argv);
+int serve(int argc, char** argv);
 int train(int argc, char** argv);
 int explain(int argc, char** argv);
 int list(int argc, char** argv);

@@ -34,6 +34,7 @@ constexpr Command kCommands[] = {
      "attend eval my-model --source a --target b", eval},
     {"explain", "what it looked at: a heat map here, or as HTML, SVG, PNG, JSON",
      "attend explain my-model \"some text\" --out x.html", explain},
+    {"serve", "models over HTTP, with a page for the browser", "attend serve my-model", serve},
     {"list", "models, scores, aligns and the rest, with formula and paper", "attend list scores", list},
     {"demo", "trains the built-in translation and shows where it looks", "attend demo", demo},
 #ifdef ATTEND_BENCH

@@ -37,7 +37,7 @@ const std::vector<Library> kLibraries = {
     {"librsvg", "librsvg/", {"attend/explain/"}},
     {"cairo", "cairo", {"attend/explain/"}},
     {"MPI", "mpi.h", {"attend/dist/"}},
-    {"cpp-httplib", "httplib", {"serve/"}},
+    {"cpp-httplib", "httplib", {"serve/", "tests/serve/"}},
     {"libpng", "png.h", {"attend/data/"}},
     {"libjpeg", "jpeglib.h", {"attend/data/"}},
     {"libsndfile", "sndfile", {"attend/data/"}},

@@ -1,7 +1,8 @@
 // The view of a trace: its sentences as words to point at, the grid of weights, and choices of what is shown.
 //
-//   renderHeatmap(element, {trace, map, level, site, layer, head, combine, controls, heads}) → view
-//     fills the element. All but `trace` may be left out: map 0 at words level, with controls, heads folded away.
+//   renderHeatmap(element, {trace, map, level, site, layer, head, combine, controls, sentences, heads}) → view
+//     fills the element. All but `trace` may be left out: map 0 at words level, with controls and sentences, heads folded
+//     away. A page that shows the sentences in its own way leaves ours out.
 //     view.grid            what is shown (grid.js)
 //     view.update(changes) other options; the rest stay
 //     view.focus(row, column)   lights a cell; column −1 a row, row −1 a column, both −1 nothing
@@ -249,8 +250,8 @@ const numbered = (all, list) => [["-1", all], ...list.map((i) => [String(i), Str
 class View {
   constructor(element, options) {
     this.element = element;
-    this.options = { map: 0, level: "words", site: null, layer: -1, head: -1, combine: "mean", controls: true };
-    Object.assign(this.options, options);
+    this.options = { map: 0, level: "words", site: null, layer: -1, head: -1, combine: "mean" };
+    Object.assign(this.options, { controls: true, sentences: true }, options);
     this.repaint = () => this.recolour();
     this.media = matchMedia("(prefers-color-scheme: dark)");
     this.media.addEventListener("change", this.repaint);
@@ -286,7 +287,9 @@ class View {
     this.live = make("p", { className: "hm-live" });
     this.live.setAttribute("aria-live", "polite");
     this.legend = this.legendNode();
-    const parts = [this.sentences.node, this.live, this.body.box, this.legend, this.headsNode()];
+    const parts = [this.body.box, this.legend, this.headsNode()];
+    if (this.options.sentences) parts.unshift(this.sentences.node, this.live);
+    if (this.grid.values.length > LARGE) parts.unshift(this.zoomNode());
     if (this.options.controls) parts.unshift(this.controlsNode());
     this.element.replaceChildren(...parts.filter(Boolean));
     this.focus(-1, -1);
@@ -326,11 +329,12 @@ class View {
       const ways = [["mean", "mean"], ["max", "max"]];
       if (several) bar.append(switchOf("combined by", ways, combine, (value) => this.update({ combine: value })));
     }
-    if (this.grid.values.length > LARGE) {
-      const by = { smaller: 1 / 1.5, larger: 1.5 };
-      bar.append(switchOf("size of cells", [["smaller", "−"], ["larger", "+"]], "", (key) => this.body.zoom(by[key])));
-    }
     return bar;
+  }
+
+  zoomNode() {
+    const by = { smaller: 1 / 1.5, larger: 1.5 };
+    return switchOf("size of cells", [["smaller", "−"], ["larger", "+"]], "", (key) => this.body.zoom(by[key]));
   }
 
   legendNode() {
@@ -391,7 +395,7 @@ class View {
     this.lit = [row, column];
     this.litGrid = this.grid;
     this.body.light(row, column);
-    this.sentences.light(row, column);
+    if (this.options.sentences) this.sentences.light(row, column);
     const nothing = row < 0 && column < 0;
     const text = nothing ? "" : phrase(this.grid, row, column);
     this.live.textContent = text;

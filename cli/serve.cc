@@ -1,0 +1,58 @@
+// `attend serve`: models over HTTP.
+#include <csignal>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "attend/base/error.h"
+#include "cli/commands.h"
+#include "cli/flags.h"
+#include "serve/server.h"
+
+namespace attend::cli {
+namespace {
+
+/// Waits for Ctrl-C or SIGTERM, which no thread of the server may take.
+class StopSignals {
+ public:
+  StopSignals() {
+    ::sigemptyset(&signals_);
+    ::sigaddset(&signals_, SIGINT), ::sigaddset(&signals_, SIGTERM);
+    ::pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
+  }
+  /// Once one came, a second one ends the program as it would any other.
+  void wait() const {
+    int number = 0;
+    ::sigwait(&signals_, &number);
+    ::pthread_sigmask(SIG_UNBLOCK, &signals_, nullptr);
+  }
+
+ private:
+  sigset_t signals_{};
+};
+
+}  // namespace
+
+int serve(int argc, char** argv) {
+  std::vector<std::string> folders;
+  attend::serve::ServeOptions options;
+  Flags flags("serve", "answers over HTTP and shows a page in the browser: attend serve DIR [DIR …]");
+  flags.arguments("DIR", folders, "folders of the models; the first one answers where a request names none")
+      .options("serve", options)
+      .options("limits of one request", options.limits)
+      .options("limits of all together", options.traffic);
+  if (const auto code = flags.parse(argc, argv)) return *code;
+  if (folders.empty()) return flags.refuse("DIR is wanted (folder of a model)");
+  if (options.port < 0 || options.port > 65535) {
+    return flags.refuse("--port: 0 to 65535 is wanted, got " + std::to_string(options.port));
+  }
+  const StopSignals stop;
+  attend::serve::Server server(folders, options);
+  server.start();
+  std::cout << "open " << server.address() << std::endl;
+  stop.wait();
+  server.stop();
+  return 0;
+}
+
+}  // namespace attend::cli

@@ -1,0 +1,122 @@
+#include "serve/answers.h"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+namespace attend::serve {
+namespace {
+
+constexpr size_t kGroup = 16;  // texts that are answered at once: the time between two checks
+
+/// Six decimals: what a float holds of a log-probability.
+double rounded(double value) { return std::round(value * 1e6) / 1e6; }
+
+/// Of tasks::Answer and explain::TraceAnswer alike.
+template <class Answer>
+Json answer_json(const Answer& answer) {
+  return {{"text", answer.text},
+          {"score", rounded(answer.score)},
+          {"log_probability", rounded(answer.log_probability)},
+          {"ended", answer.ended}};
+}
+
+Json with_parts(const tasks::Answer& answer) {
+  Json json = answer_json(answer);
+  if (answer.parts > 1) json["parts"] = answer.parts;
+  return json;
+}
+
+/// Texts that a network looks at in one piece.
+bool one_piece(const tasks::TextModel& model, const std::string& text) {
+  return model.longest() <= 0 || static_cast<int64_t>(model.source().encode(text).size()) <= model.longest();
+}
+
+tasks::ExplainOptions with(tasks::ExplainOptions options, const Asked& asked, decode::SearchOptions search,
+                           const Watch& watch) {
+  options.search = search;
+  options.prefix = asked.prefix;
+  options.prefix_tokens = asked.prefix_tokens;
+  options.partial = [&watch](const std::string& text) {
+    watch.check();
+    if (watch.partial) watch.partial(text);
+  };
+  return options;
+}
+
+Json step_by_step(const ServedModel& served, const RunRequest& request, const decode::SearchOptions& search,
+                  const Watch& watch) {
+  tasks::ExplainOptions options;
+  options.weights = false;
+  const explain::Trace trace = tasks::explain(served.model, request.texts[0], with(options, request, search, watch));
+  Json answers = Json::array();
+  for (const explain::TraceAnswer& answer : trace.answers) answers.push_back(answer_json(answer));
+  return Json::array({answers});
+}
+
+Json in_groups(const ServedModel& served, const RunRequest& request, const decode::SearchOptions& search,
+               const Watch& watch) {
+  tasks::AnswerOptions options;
+  options.search = search;
+  const int64_t first = search.first_sentence;
+  Json all = Json::array();
+  for (size_t begin = 0; begin < request.texts.size(); begin += kGroup) {
+    watch.check();
+    const std::span<const std::string> group =
+        std::span(request.texts).subspan(begin, std::min(kGroup, request.texts.size() - begin));
+    std::vector<std::string> prefixes;
+    if (!request.prefix.empty()) prefixes.assign(group.size(), request.prefix);
+    options.search.first_sentence = first + static_cast<int64_t>(begin);
+    for (const std::vector<tasks::Answer>& line : served.model.answer(group, options, prefixes)) {
+      Json answers = Json::array();
+      for (const tasks::Answer& answer : line) answers.push_back(with_parts(answer));
+      all.push_back(std::move(answers));
+    }
+  }
+  return all;
+}
+
+void check_tokens(const tasks::TextModel& model, const Asked& asked) {
+  for (const int32_t token : asked.prefix_tokens) {
+    if (token >= model.target().size()) {
+      refuse(400, "bad_request", "prefix_tokens: numbers below ", model.target().size(), " are wanted, got ", token);
+    }
+  }
+}
+
+decode::SearchOptions search_for(const ServedModel& served, const Asked& asked, const Limits& limits) {
+  return search_of(served.model.config().options.search, asked.search, limits);
+}
+
+}  // namespace
+
+void check_run(const ServedModel& served, const RunRequest& request, const Limits& limits) {
+  (void)search_for(served, request, limits);
+  check_tokens(served.model, request);
+}
+
+void check_explain(const ServedModel& served, const ExplainRequest& request, const Limits& limits) {
+  (void)search_for(served, request, limits);
+  check_tokens(served.model, request);
+}
+
+std::string run_json(const ServedModel& served, const RunRequest& request, const Limits& limits, const Watch& watch) {
+  const decode::SearchOptions search = search_for(served, request, limits);
+  // A text in several pieces is answered piece by piece, which nobody can watch.
+  const bool watched = (watch.partial && one_piece(served.model, request.texts[0])) || !request.prefix_tokens.empty();
+  const Json result = {
+      {"model", served.name},
+      {"answers", watched ? step_by_step(served, request, search, watch) : in_groups(served, request, search, watch)}};
+  return result.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string explain_json(const ServedModel& served, const ExplainRequest& request, const Limits& limits,
+                         const Watch& watch) {
+  watch.check();
+  const decode::SearchOptions search = search_for(served, request, limits);
+  explain::Trace trace = tasks::explain(served.model, request.text, with(request.options, request, search, watch));
+  trace.model = served.name;
+  return explain::trace_json(trace);
+}
+
+}  // namespace attend::serve

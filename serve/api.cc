@@ -1,0 +1,194 @@
+#include "serve/api.h"
+
+#include <future>
+#include <iostream>
+#include <new>
+
+namespace attend::serve {
+namespace {
+
+std::string dumped(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+constexpr std::string_view kLate =
+    "request: an answer in time is wanted, it took longer; ask for fewer or shorter texts, a narrower beam or a "
+    "smaller "
+    "max_length";
+
+constexpr Endpoint kEndpoints[] = {
+    {"GET", "/healthz", &Api::health},
+    {"GET", "/v1/models", &Api::models},
+    {"GET", "/v1/models/{name}/curves", &Api::curves},
+    {"GET", "/v1/models/{name}/gallery", &Api::gallery},
+    {"POST", "/v1/run", &Api::run},
+    {"POST", "/v1/explain", &Api::explain},
+};
+
+Reply error_reply(int status, std::string_view code, std::string_view message) {
+  Reply reply;
+  reply.status = status;
+  reply.body = error_json(code, message);
+  reply.retry = status == 503;
+  return reply;
+}
+
+}  // namespace
+
+std::span<const Endpoint> endpoints() { return kEndpoints; }
+
+Reply reply_to(std::exception_ptr error) {
+  try {
+    std::rethrow_exception(std::move(error));
+  } catch (const Refusal& refusal) {
+    return error_reply(refusal.status(), refusal.code(), refusal.what());
+  } catch (const Cancelled&) {
+    return error_reply(503, "timeout", kLate);
+  } catch (const Error& asked) {
+    const std::string_view message = asked.what();
+    if (!message.starts_with("memory:")) return error_reply(400, "bad_request", message);
+    return error_reply(503, "busy", "memory: there is not enough for this now; ask for less, or try again");
+  } catch (const std::bad_alloc&) {
+    return error_reply(503, "busy", "memory: there is not enough for this now; ask for less, or try again");
+  } catch (const std::exception& fault) {
+    std::cerr << "attend serve: " << fault.what() << '\n';
+  } catch (...) {
+    std::cerr << "attend serve: an error without a name\n";
+  }
+  return error_reply(500, "internal", "the server made a mistake; its log says which");
+}
+
+void Live::partial(const std::string& text) {
+  {
+    const std::lock_guard lock(mutex_);
+    partial_ = text;
+  }
+  came_.notify_one();
+}
+
+void Live::last(std::string line) {
+  {
+    const std::lock_guard lock(mutex_);
+    last_ = std::move(line);
+  }
+  came_.notify_one();
+}
+
+std::pair<std::string, bool> Live::next() {
+  std::unique_lock lock(mutex_);
+  const bool came = came_.wait_until(lock, deadline_, [&] { return partial_ || last_; });
+  if (!came) {
+    cancel();
+    return {error_json("timeout", kLate) + "\n", true};
+  }
+  if (partial_) return {dumped({{"partial", *std::exchange(partial_, std::nullopt)}}) + "\n", false};
+  return {*last_ + "\n", true};
+}
+
+std::chrono::steady_clock::time_point Api::deadline() const {
+  using Clock = std::chrono::steady_clock;
+  return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(limits_.seconds));
+}
+
+void Api::submit(const std::shared_ptr<Job>& job) const {
+  if (workers_.submit(job)) return;
+  refuse(503, "busy", "requests: at most so many may wait, and ", workers_.waiting(), " do; try again in a second");
+}
+
+Reply Api::computed(Compute compute) const {
+  const auto job = std::make_shared<Job>();
+  const auto result = std::make_shared<std::promise<std::string>>();
+  job->run = [job = job.get(), result, compute = std::move(compute)] {
+    Watch watch;
+    watch.check = [job] {
+      if (job->cancelled) throw Cancelled{};
+    };
+    try {
+      result->set_value(compute(watch));
+    } catch (...) {
+      result->set_exception(std::current_exception());
+    }
+  };
+  std::future<std::string> future = result->get_future();
+  submit(job);
+  if (future.wait_until(deadline()) == std::future_status::timeout) {
+    job->cancelled = true;
+    throw Cancelled{};
+  }
+  Reply reply;
+  reply.body = future.get();
+  return reply;
+}
+
+Reply Api::streamed(Compute compute) const {
+  const auto job = std::make_shared<Job>();
+  Reply reply;
+  reply.type = "application/x-ndjson";
+  reply.live = std::make_shared<Live>(job, deadline());
+  // The worker holds the stream weakly: without a client there is nobody to tell, and the job is cancelled.
+  job->run = [job = job.get(), live = std::weak_ptr(reply.live), compute = std::move(compute)] {
+    const auto tell = [&](auto&& say) {
+      const std::shared_ptr<Live> there = live.lock();
+      if (!there || job->cancelled) throw Cancelled{};
+      say(*there);
+    };
+    Watch watch;
+    watch.check = [&] { tell([](Live&) {}); };
+    watch.partial = [&](const std::string& text) { tell([&](Live& to) { to.partial(text); }); };
+    std::string line;
+    try {
+      line = compute(watch);
+    } catch (...) {
+      line = reply_to(std::current_exception()).body;
+    }
+    if (const std::shared_ptr<Live> there = live.lock()) there->last(std::move(line));
+  };
+  submit(job);
+  return reply;
+}
+
+Reply Api::health(const Call&) const {
+  Reply reply;
+  reply.body = dumped({{"status", "ok"},
+                       {"models", models_.all().size()},
+                       {"running", workers_.running()},
+                       {"waiting", workers_.waiting()}});
+  return reply;
+}
+
+Reply Api::models(const Call&) const {
+  Json all = Json::array();
+  for (const auto& served : models_.all()) all.push_back(served->description);
+  Reply reply;
+  reply.body = dumped({{"models", std::move(all)}});
+  return reply;
+}
+
+Reply Api::curves(const Call& call) const {
+  const ServedModel& served = models_.at(call.name);
+  return computed([&served](const Watch&) { return dumped(serve::curves(served.folder)); });
+}
+
+Reply Api::gallery(const Call& call) const {
+  const ServedModel& served = models_.at(call.name);
+  return computed([&served](const Watch&) { return dumped(serve::gallery(served.folder)); });
+}
+
+Reply Api::run(const Call& call) const {
+  const auto request = std::make_shared<const RunRequest>(parse_run(call.body, limits_));
+  const ServedModel& served = models_.at(request->model);
+  check_run(served, *request, limits_);
+  Compute compute = [&served, request, limits = limits_](const Watch& watch) {
+    return run_json(served, *request, limits, watch);
+  };
+  return request->stream ? streamed(std::move(compute)) : computed(std::move(compute));
+}
+
+Reply Api::explain(const Call& call) const {
+  const auto request = std::make_shared<const ExplainRequest>(parse_explain(call.body, limits_));
+  const ServedModel& served = models_.at(request->model);
+  check_explain(served, *request, limits_);
+  return computed([&served, request, limits = limits_](const Watch& watch) {
+    return explain_json(served, *request, limits, watch);
+  });
+}
+
+}  // namespace attend::serve

@@ -1,0 +1,95 @@
+// The endpoints: what each answers to a body, whoever carries it. Knows no HTTP library.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "serve/answers.h"
+#include "serve/models.h"
+#include "serve/options.h"
+#include "serve/workers.h"
+
+namespace attend::serve {
+
+/// An answer that comes in lines of JSON while it is made. A client that reads slowly gets fewer partial ones: only the
+/// newest waits for it, and the worker waits for nobody.
+class Live {
+ public:
+  Live(std::shared_ptr<Job> job, std::chrono::steady_clock::time_point deadline)
+      : job_(std::move(job)), deadline_(deadline) {}
+  ~Live() { cancel(); }
+
+  // The worker's side.
+  void partial(const std::string& text);
+  void last(std::string line);
+  // The client's side: the next line, and whether it is the last one.
+  std::pair<std::string, bool> next();
+  void cancel() { job_->cancelled = true; }
+
+ private:
+  const std::shared_ptr<Job> job_;
+  const std::chrono::steady_clock::time_point deadline_;
+  std::mutex mutex_;
+  std::condition_variable came_;
+  std::optional<std::string> partial_, last_;
+};
+
+struct Reply {
+  int status = 200;
+  std::string body;
+  std::string type = "application/json";
+  bool retry = false;          ///< worth trying again in a second
+  std::shared_ptr<Live> live;  ///< in place of a body
+};
+
+/// What a request brings: the part of the path that is a name, and its body.
+struct Call {
+  std::string name;
+  std::string_view body;
+};
+
+class Api {
+ public:
+  /// `models` and `workers` must outlive it.
+  Api(const Models& models, Workers& workers, const Limits& limits)
+      : models_(models), workers_(workers), limits_(limits) {}
+
+  Reply health(const Call&) const;
+  Reply models(const Call&) const;
+  Reply curves(const Call& call) const;
+  Reply gallery(const Call& call) const;
+  Reply run(const Call& call) const;
+  Reply explain(const Call& call) const;
+
+ private:
+  using Compute = std::function<std::string(const Watch& watch)>;
+  Reply computed(Compute compute) const;
+  Reply streamed(Compute compute) const;
+  void submit(const std::shared_ptr<Job>& job) const;
+  std::chrono::steady_clock::time_point deadline() const;
+
+  const Models& models_;
+  Workers& workers_;
+  const Limits limits_;
+};
+
+/// The table of endpoints; "{name}" in a path stands for one part of it.
+struct Endpoint {
+  std::string_view method, path;
+  Reply (Api::*answer)(const Call&) const;
+};
+std::span<const Endpoint> endpoints();
+
+/// What a client is told of an error: a Refusal as it is, what was asked wrongly as 400, all else without its details.
+Reply reply_to(std::exception_ptr error);
+
+}  // namespace attend::serve

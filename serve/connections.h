@@ -1,0 +1,115 @@
+// Connections: one thread accepts them and gathers their requests; a whole request is then given to a thread that handles
+// it. A client that sends slowly, or nothing, holds a socket and its bytes, never a thread.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "serve/options.h"
+
+namespace attend::serve {
+
+using Clock = std::chrono::steady_clock;
+
+/// A file descriptor that is closed with its owner.
+class Descriptor {
+ public:
+  explicit Descriptor(int number = -1) : number_(number) {}
+  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
+  ~Descriptor();
+  int number() const { return number_; }
+
+ private:
+  int number_;
+};
+
+/// One connection, with what has come and was not handled yet.
+struct Client {
+  Descriptor socket;
+  std::string address;
+  std::string buffer;
+  size_t frame = 0;       ///< bytes of the request at the front of the buffer
+  bool last = false;      ///< no request can follow it
+  bool told = false;      ///< to go on sending
+  bool draining = false;  ///< answered and done with: what still comes is thrown away until the client has seen it
+  Clock::time_point since = {}, until = {};
+};
+
+/// What is done with a request.
+enum class Next { keep, close, drain };
+
+class Connections {
+ public:
+  /// Handles the request client.buffer[0, frame). Must not throw.
+  using Handle = std::function<Next(Client& client)>;
+
+  /// Listens, but does not answer before start(). Throws Error where it cannot. `handlers`: most requests at once.
+  Connections(const std::string& host, int64_t port, const Traffic& traffic, size_t body_bytes, size_t handlers,
+              Handle handle);
+  /// As stop().
+  ~Connections();
+  Connections(const Connections&) = delete;
+  Connections& operator=(const Connections&) = delete;
+
+  void start();
+  /// No new ones; waits for the requests that are being handled.
+  void stop();
+  int port() const { return port_; }
+  bool stopping() const { return stopping_.load(); }
+  size_t open() const { return open_.load(); }
+
+ private:
+  void loop();
+  void accept_all();
+  void make_room();
+  void add(Client client);
+  void wait_for(Client client);
+  void received(int socket);
+  void judge(int socket);
+  void drop(int socket);
+  void sweep();
+  void take_back();
+  void end_of_loop();
+  void hand_over(Client client);
+  void refuse_client(Client& client, int status, std::string_view code, std::string_view message);
+  void grow();
+  void handle_requests();
+  void wake() const;
+
+  const Traffic traffic_;
+  const size_t body_bytes_, most_handlers_;
+  const Handle handle_;
+  Descriptor listener_, events_, wake_;
+  int port_ = 0;
+  std::atomic<bool> stopping_{false};
+  std::atomic<size_t> open_{0};
+
+  // Of the loop alone.
+  std::unordered_map<int, Client> clients_;
+  size_t gathered_ = 0;
+  std::thread loop_;
+
+  // Between the loop and the handlers.
+  std::mutex mutex_;
+  std::condition_variable came_;
+  std::deque<Client> ready_, back_;
+  size_t busy_ = 0, idle_ = 0;
+  bool ended_ = false;
+  std::vector<std::thread> handlers_;
+};
+
+}  // namespace attend::serve

@@ -1,0 +1,31 @@
+// Where a request ends in the bytes of a connection: known before any thread is given to it, so that nobody waits for bytes
+// but the loop that waits for all of them.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace attend::serve {
+
+/// Longest request line and headers.
+constexpr size_t kHeaderBytes = 16 << 10;
+
+struct Frame {
+  enum class State {
+    more,    ///< its end has not come yet
+    whole,   ///< the first `bytes` of the buffer are one request
+    last,    ///< as whole, but nothing behind it can be read: its body has no length, or one that is too large
+    refused  ///< no request; `status`, `code` and `message` say why
+  };
+  State state = State::more;
+  size_t bytes = 0;
+  bool expects = false;  ///< the client waits for "100 Continue" before it sends the rest
+  int status = 0;
+  std::string_view code, message;
+};
+
+/// Looks at headers alone for what frames a body: Content-Length and Transfer-Encoding.
+Frame find_frame(std::string_view buffer, size_t body_bytes);
+
+}  // namespace attend::serve

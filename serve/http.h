@@ -1,0 +1,26 @@
+// HTTP: reads a request that has come whole, finds its endpoint, writes the answer.
+#pragma once
+
+#include <memory>
+
+#include "serve/api.h"
+#include "serve/connections.h"
+#include "serve/options.h"
+
+namespace attend::serve {
+
+class Http {
+ public:
+  /// `api` must outlive it.
+  Http(const Api& api, const ServeOptions& options);
+  ~Http();
+
+  /// The request at the front of the client's buffer. `closing`: it is the last one, whatever the client would like.
+  Next handle(Client& client, bool closing);
+
+ private:
+  class Router;
+  std::unique_ptr<Router> router_;
+};
+
+}  // namespace attend::serve

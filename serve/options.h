@@ -1,0 +1,69 @@
+// Options of the server: where it listens, and the bounds within which it takes requests.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace attend::serve {
+
+/// What one request may ask for; more is refused before anything is computed.
+struct Limits {
+  int64_t body_bytes = 1 << 20;
+  int64_t text_characters = 10'000;
+  int64_t texts = 256;
+  int64_t beam = 32;
+  int64_t n_best = 32;
+  int64_t answer_tokens = 2'000;
+  double seconds = 60;
+
+  template <class Visit>
+  void fields(Visit&& visit) {
+    visit("body_bytes", body_bytes, "largest body of a request");
+    visit("text_characters", text_characters, "longest text");
+    visit("texts", texts, "most texts in one request");
+    visit("beam", beam, "widest beam that may be asked for");
+    visit("n_best", n_best, "most answers per text that may be asked for");
+    visit("answer_tokens", answer_tokens, "greatest max_length that may be asked for");
+    visit("seconds", seconds, "most time for a request, waiting included");
+  }
+};
+
+/// What all clients together may hold. Idle and slow ones hold a socket and their unread bytes, never a thread.
+struct Traffic {
+  int64_t workers = 0;
+  int64_t threads = 0;
+  int64_t waiting = 64;
+  int64_t connections = 1000;
+  double read_seconds = 10;
+  double write_seconds = 10;
+  double idle_seconds = 30;
+
+  template <class Visit>
+  void fields(Visit&& visit) {
+    visit("workers", workers, "requests that are computed at once; 0: as many as the machine has cores, at most 4");
+    visit("threads", threads, "threads that they share; 0: as many as the machine has cores");
+    visit("waiting", waiting, "requests that wait for a worker; further ones are told to come back (503)");
+    visit("connections", connections, "open connections; beyond them, the one that was idle for longest is closed");
+    visit("read_seconds", read_seconds, "time that a client has to send a whole request");
+    visit("write_seconds", write_seconds, "time that a client has to take a whole answer, or one part of a stream");
+    visit("idle_seconds", idle_seconds, "time that a connection is kept open between requests");
+  }
+};
+
+struct ServeOptions {
+  std::string host = "127.0.0.1";
+  int64_t port = 8080;
+  bool log = false;
+  Limits limits;
+  Traffic traffic;
+
+  /// Only what is the server's own: limits and traffic are groups of their own.
+  template <class Visit>
+  void fields(Visit&& visit) {
+    visit("host", host, "address to listen on; 0.0.0.0: all of this machine's, for everyone who can reach it");
+    visit("port", port, "0: any that is free; the address is printed");
+    visit("log", log, "a line on standard error for each request");
+  }
+};
+
+}  // namespace attend::serve

@@ -1,0 +1,95 @@
+// Requests to the server. One that finds no server waits until there is one again and is repeated: its caller only sees
+// that it takes longer. Refusals come as Refusal, with the server's own words.
+
+import { connection } from "./connection.js";
+
+export class Refusal extends Error {
+  constructor(status, code, message) {
+    super(message);
+    Object.assign(this, { status, code });
+  }
+}
+
+export const cancelled = (error) => error?.name === "AbortError";
+
+async function refusalOf(response) {
+  try {
+    const { code, message } = (await response.json()).error;
+    return new Refusal(response.status, code, message);
+  } catch {
+    return new Refusal(response.status, "", `the server answered ${response.status} ${response.statusText}`);
+  }
+}
+
+const MOST_BUSY = 4; // times that a server with its hands full is asked again
+
+const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+// `read(response)` belongs to what is repeated: a server can go away in the middle of an answer.
+async function send(path, body, signal, read) {
+  const options = body
+    ? { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) }
+    : {};
+  for (let busy = 0; ;) {
+    try {
+      const response = await fetch(path, { ...options, signal });
+      if (response.status === 503 && ++busy <= MOST_BUSY) {
+        await pause(busy * 1000);
+        continue;
+      }
+      if (!response.ok) throw await refusalOf(response);
+      const answer = await read(response);
+      connection.alive();
+      return answer;
+    } catch (error) {
+      if (error instanceof Refusal || cancelled(error) || signal?.aborted) throw error;
+      await connection.lost(signal);
+    }
+  }
+}
+
+const asJson = (response) => response.json();
+
+export const models = async (signal) => (await send("v1/models", null, signal, asJson)).models;
+export const curves = (model, signal) => send(`v1/models/${encodeURIComponent(model)}/curves`, null, signal, asJson);
+export const gallery = (model, signal) => send(`v1/models/${encodeURIComponent(model)}/gallery`, null, signal, asJson);
+
+// Going back to a head or a method that was seen before should not cost a search. Few are kept: a trace may be large.
+const KEPT = 16;
+const traces = new Map();
+export const seen = (request) => traces.has(JSON.stringify(request));
+
+export async function explain(request, signal) {
+  const key = JSON.stringify(request);
+  const trace = traces.get(key) ?? (await send("v1/explain", request, signal, asJson));
+  traces.delete(key);
+  traces.set(key, trace);
+  if (traces.size > KEPT) traces.delete(traces.keys().next().value);
+  return trace;
+}
+
+// Calls `partial(text)` as the answer grows; gives the answers.
+export const run = (request, partial, signal) =>
+  send("v1/run", { ...request, stream: true }, signal, async (response) => {
+    let answers = [];
+    for await (const line of lines(response.body)) {
+      const said = JSON.parse(line);
+      if (said.error) throw new Refusal(response.status, said.error.code, said.error.message);
+      if (said.partial !== undefined) partial(said.partial);
+      if (said.answers) answers = said.answers[0];
+    }
+    return answers;
+  });
+
+async function* lines(body) {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) break;
+    const parts = (rest + value).split("\n");
+    rest = parts.pop();
+    yield* parts.filter(Boolean);
+  }
+  if (rest.trim()) yield rest;
+}

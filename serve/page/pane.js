@@ -1,0 +1,232 @@
+// One model's answer to the text, and everything that can be seen of how it came about.
+
+import * as api from "./api.js";
+import { Views } from "./views.js";
+import { choice, make, showError } from "./dom.js";
+import { gridOf, shown } from "./grid.js";
+import { count, decimal, plainTokens, probability } from "./numbers.js";
+import { Ribbon } from "./ribbon.js";
+import { Yours } from "./yours.js";
+
+export class Pane {
+  // `settings` are this pane's part of the state, `shared` is the whole of it. `app` has changed(), open(text) and
+  // announce(text).
+  constructor(models, settings, shared, app) {
+    Object.assign(this, { models, settings, shared, app, trace: null });
+    this.ribbon = new Ribbon((side, index) => this.views.light(side, index));
+    this.views = new Views(this);
+    this.yours = new Yours((text) => this.takeTarget(text));
+    this.about = make("p", { class: "about" });
+    this.facts = make("div", { class: "facts" });
+    this.error = make("p", { class: "error", role: "alert", hidden: true });
+    this.body = make(
+      "div",
+      { class: "pane-body", hidden: true },
+      this.ribbon.element,
+      this.ribbon.readout,
+      this.facts,
+      this.yours.element,
+      this.views.element,
+    );
+    this.element = make("section", { class: "pane" });
+    this.#settle();
+    this.element.append(make("header", { class: "pane-head" }, this.#chooser(), this.about), this.error, this.body);
+  }
+
+  get model() {
+    return this.models.find((model) => model.name === this.settings.model);
+  }
+
+  // Of a link, or of another model's pane, only what this model has is kept.
+  #settle() {
+    const { settings } = this;
+    if (!this.model) settings.model = this.models[0].name;
+    if (!this.model.methods.includes(settings.method)) settings.method = this.model.methods[0];
+    const sites = this.model.sites.filter(({ site }) => site === "decoder.memory");
+    if (settings.layer >= sites.length) settings.layer = -1;
+    if (settings.head >= (sites[0]?.heads ?? 0)) settings.head = -1;
+    this.#introduce();
+  }
+
+  #introduce() {
+    const { network, parameters, bleu, name } = this.model;
+    const facts = [network, `${count(parameters)} parameters`, bleu ? `BLEU ${bleu.toFixed(1)}` : ""];
+    this.about.textContent = facts.filter(Boolean).join(" · ");
+    this.element.setAttribute("aria-label", `The answer of ${name}`);
+  }
+
+  #chooser() {
+    const options = this.models.map(({ name }) => [name, name]);
+    return choice("model", "Model", options, this.settings.model, (name) => this.takeModel(name));
+  }
+
+  takeModel(name) {
+    Object.assign(this.settings, { model: name, layer: -1, head: -1, prefix: "", target: "" });
+    this.#settle();
+    this.views.refresh();
+    this.app.changed();
+    this.answer();
+  }
+
+  // Another way to look at the same answer.
+  look(changes) {
+    Object.assign(this.settings, changes);
+    this.#settle();
+    this.app.changed();
+    this.#ask(false);
+  }
+
+  takeTarget(text) {
+    this.settings.target = text;
+    this.app.changed();
+    this.#ask(false);
+  }
+
+  takeBranch(ids) {
+    Object.assign(this.settings, { prefix: ids.join(","), target: "" });
+    this.app.changed();
+    this.answer();
+  }
+
+  // A new text leaves behind what was chosen for the old one.
+  forget() {
+    Object.assign(this.settings, { prefix: "", target: "" });
+  }
+
+  answer() {
+    return this.#ask(true);
+  }
+
+  stop() {
+    this.asking?.abort();
+    this.views.stop();
+  }
+
+  #search() {
+    const { beam, temperature, seed } = this.shared,
+      { prefix } = this.settings;
+    return {
+      model: this.settings.model,
+      text: this.shared.text,
+      ...(temperature > 0
+        ? { sample: true, temperature, seed, beam: 1 }
+        : { beam: beam || this.model.search?.beam || 1 }),
+      ...(prefix ? { prefix_tokens: prefix.split(",").map(Number) } : {}),
+    };
+  }
+
+  // What gives the trace that is shown; without the target, the model's own answer.
+  request(own = false) {
+    const { method, layer, head, combine, target } = this.settings;
+    return {
+      ...this.#search(),
+      method,
+      weights: false,
+      ...(method === "attention" ? { layer, head, combine } : {}),
+      ...(target && !own ? { target } : {}),
+    };
+  }
+
+  async #ask(anew) {
+    this.asking?.abort();
+    const asking = (this.asking = new AbortController()),
+      { signal } = asking;
+    this.element.setAttribute("aria-busy", "true");
+    showError(this.error, null);
+    try {
+      if (!this.model.methods.length) return await this.#answerOnly(signal);
+      if (anew && !this.settings.target) await this.#stream(signal);
+      const own = await api.explain(this.request(true), signal);
+      const trace = this.settings.target ? await api.explain(this.request(), signal) : own;
+      this.#show(trace, own, anew);
+    } catch (error) {
+      if (api.cancelled(error)) return;
+      this.#fail(error, anew);
+    } finally {
+      if (this.asking === asking) this.element.removeAttribute("aria-busy");
+    }
+  }
+
+  // A network of which nothing can be shown still answers.
+  async #answerOnly(signal) {
+    const [answer] = await this.#stream(signal);
+    this.ribbon.say(this.shared.text, answer.text, false);
+    this.facts.replaceChildren(
+      `log-probability ${decimal(answer.log_probability)}. This network has no attention to look at.`,
+    );
+    this.body.classList.remove("growing");
+    this.body.classList.add("opaque");
+    this.app.announce(`${this.settings.model}: ${answer.text}`);
+  }
+
+  async #stream(signal) {
+    if (api.seen(this.request(true))) return [];
+    const { text } = this.shared;
+    this.body.hidden = false;
+    this.body.classList.add("growing");
+    this.ribbon.say(text, "");
+    return api.run(this.#search(), (partial) => this.ribbon.say(text, partial), signal);
+  }
+
+  #fail(error, anew) {
+    if (anew) this.body.hidden = true;
+    showError(this.error, error);
+  }
+
+  #show(trace, own, anew) {
+    Object.assign(this, { trace, own });
+    this.body.hidden = false;
+    this.body.classList.remove("growing", "opaque");
+    if (anew) this.ribbon.pinned = null;
+    this.#showRibbon();
+    this.#showFacts();
+    this.yours.show(trace, own, this.settings.target !== "");
+    this.views.show(trace);
+    if (anew) this.app.announce(`${this.settings.model}: ${trace.target.text}`);
+  }
+
+  #showRibbon() {
+    const grid = gridOf(this.trace, { map: 0, level: this.settings.unit }),
+      width = grid.columns.length;
+    this.ribbon.render({
+      source: grid.columns,
+      target: grid.rows,
+      percent: grid.percent,
+      write: (value) => shown(grid, value),
+      map: grid.rows.map((_, row) => Array.from(grid.values.subarray(row * width, (row + 1) * width))),
+      chances: chances(this.trace.target, this.settings.unit),
+    });
+  }
+
+  #showFacts() {
+    const { target } = this.trace,
+      { prefix } = this.settings,
+      forced = prefix ? prefix.split(",").length : 0;
+    const per = target.log_probability / Math.max(1, target.tokens.length);
+    this.facts.replaceChildren(
+      make("span", { title: "the geometric mean over its tokens" }, `${probability(per)} sure per token`),
+      make("span", {}, `log-probability ${decimal(target.log_probability)}`),
+      ...(target.ended ? [] : [make("span", { class: "warning" }, "cut off: the longest length was reached")]),
+      ...(forced && !target.given ? [this.#chip(plainTokens(target.tokens).slice(0, forced).join(" "))] : []),
+    );
+  }
+
+  #chip(beginning) {
+    return make(
+      "span",
+      { class: "chip" },
+      `begins as you chose: ${beginning} `,
+      make("button", { type: "button", class: "quiet", click: () => this.takeBranch([]) }, "Undo"),
+    );
+  }
+}
+
+// The probability of each word or token of the answer.
+function chances(target, unit) {
+  if (unit === "tokens") return target.log_probabilities.map(Math.exp);
+  const logs = target.words.map(() => 0);
+  target.word_of.forEach((word, token) => {
+    if (word >= 0) logs[word] += target.log_probabilities[token];
+  });
+  return logs.map(Math.exp);
+}

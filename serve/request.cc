@@ -1,0 +1,253 @@
+#include "serve/request.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "attend/base/names.h"
+#include "attend/data/utf8.h"
+
+namespace attend::serve {
+namespace {
+
+using nlohmann::json;
+
+constexpr int kDeepest = 4;            // an object of lists is all that there is
+constexpr size_t kLongestName = 64;    // of a field, for finding the nearest one
+constexpr size_t kPrefixTokens = 512;  // more than any answer that is continued by hand
+
+[[noreturn]] void wrong(const std::string& message) { refuse(400, "bad_request", message); }
+
+std::string shown(const json& value) {
+  if (value.is_string()) return attend::quoted(value.get_ref<const std::string&>());
+  if (value.is_array()) return "a list";
+  if (value.is_object()) return "an object";
+  return value.dump();
+}
+
+json parse_object(std::string_view body) {
+  const auto shallow = [](int depth, json::parse_event_t, json&) {
+    if (depth > kDeepest) wrong("body: an object of texts, numbers and lists is wanted, got a deeper one");
+    return true;
+  };
+  json parsed;
+  try {
+    parsed = json::parse(body, shallow);
+  } catch (const json::exception& error) {
+    // The library's own words behind its number: "parse error at line 1, column 7: syntax error while …"
+    std::string what = error.what();
+    what = what.substr(std::min(what.find("] ") + 2, what.size()));
+    wrong("body: JSON is wanted, got " + (body.empty() ? "nothing" : what.substr(0, 300)));
+  }
+  if (!parsed.is_object()) wrong("body: an object {\"text\": …} is wanted, got " + shown(parsed));
+  return parsed;
+}
+
+std::string text_of(const std::string& name, const json& value) {
+  if (!value.is_string()) wrong(name + ": a text is wanted, got " + shown(value));
+  return value.get<std::string>();
+}
+
+bool switch_of(const std::string& name, const json& value) {
+  if (!value.is_boolean()) wrong(name + ": true or false is wanted, got " + shown(value));
+  return value.get<bool>();
+}
+
+/// As a setting's text; JSON has types, so "4" is not 4.
+std::string value_of(const OptionInfo& option, const json& value) {
+  const bool fits = option.type == "whole number"    ? value.is_number_integer()
+                    : option.type == "number"        ? value.is_number()
+                    : option.type == "true or false" ? value.is_boolean()
+                                                     : value.is_string();
+  const std::string kind = option.type == "true or false" ? option.type : "a " + option.type;
+  if (!fits) wrong(option.name + ": " + kind + " is wanted, got " + shown(value));
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+int64_t characters(std::string_view text) {
+  return std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; });
+}
+
+void check_length(const std::string& name, std::string_view text, const Limits& limits) {
+  if (characters(text) > limits.text_characters) {
+    refuse(413, "too_large", name, ": at most ", limits.text_characters, " characters are wanted, got ",
+           characters(text), "; send it in parts");
+  }
+}
+
+void check_text(const std::string& name, std::string_view text, const Limits& limits) {
+  if (data::split_words(text).empty()) wrong(name + ": a text with at least one word is wanted, got an empty one");
+  check_length(name, text, limits);
+}
+
+std::vector<std::string> texts_of(const json& value, const Limits& limits) {
+  if (!value.is_array() || value.empty()) {
+    wrong("texts: a list of at least one text is wanted, got " + (value.is_array() ? "an empty one" : shown(value)));
+  }
+  if (static_cast<int64_t>(value.size()) > limits.texts) {
+    refuse(413, "too_large", "texts: at most ", limits.texts, " are wanted, got ", value.size(),
+           "; send them in several requests");
+  }
+  std::vector<std::string> texts;
+  for (const json& one : value) {
+    texts.push_back(text_of("texts", one));
+    check_length("texts", texts.back(), limits);
+  }
+  return texts;
+}
+
+std::vector<int32_t> tokens_of(const json& value) {
+  std::vector<int32_t> tokens;
+  if (!value.is_array()) wrong("prefix_tokens: a list of token numbers is wanted, got " + shown(value));
+  if (value.size() > kPrefixTokens) {
+    refuse(413, "too_large", "prefix_tokens: at most ", kPrefixTokens, " are wanted, got ", value.size());
+  }
+  for (const json& one : value) {
+    // A number above int64 reads as unsigned: asked first, it does not wrap around.
+    const bool fits = one.is_number_integer() && (!one.is_number_unsigned() || one.get<uint64_t>() <= INT32_MAX) &&
+                      one.get<int64_t>() >= 0 && one.get<int64_t>() <= INT32_MAX;
+    if (!fits) wrong("prefix_tokens: token numbers from 0 are wanted, got " + shown(one));
+    tokens.push_back(static_cast<int32_t>(one.get<int64_t>()));
+  }
+  return tokens;
+}
+
+/// The fields that a body may have: names with what is done with their value.
+class Fields {
+ public:
+  using Take = std::function<void(const json& value)>;
+
+  Fields& field(const std::string& name, Take take) {
+    takes_.emplace(name, std::move(take));
+    return *this;
+  }
+  /// One for each option of the struct, collected as settings.
+  template <HasFields Options>
+  Fields& options(const Options& options, SettingList& into) {
+    for (const OptionInfo& option : describe_options(options)) {
+      field(option.name, [option, &into](const json& value) {
+        into.push_back({option.name, value_of(option, value), option.name});
+        check_value(option, into.back());
+      });
+    }
+    return *this;
+  }
+  void read(const json& object) const {
+    for (const auto& [name, value] : object.items()) {
+      const auto found = takes_.find(name);
+      if (found == takes_.end()) refuse_field(name);
+      if (!value.is_null()) found->second(value);
+    }
+  }
+
+ private:
+  [[noreturn]] void refuse_field(const std::string& name) const {
+    std::vector<std::string_view> known;
+    for (const auto& [one, take] : takes_) known.push_back(one);
+    refuse_name("body: unknown field", known, std::string_view(name).substr(0, kLongestName));
+  }
+
+  std::map<std::string, Take> takes_;
+};
+
+Fields common_fields(Asked& asked, const Limits& limits) {
+  Fields fields;
+  fields.field("model", [&](const json& v) { asked.model = text_of("model", v); })
+      .field("prefix",
+             [&](const json& v) {
+               asked.prefix = text_of("prefix", v);
+               check_length("prefix", asked.prefix, limits);
+             })
+      .field("prefix_tokens", [&](const json& v) { asked.prefix_tokens = tokens_of(v); })
+      .options(decode::SearchOptions{}, asked.search);
+  return fields;
+}
+
+void check_prefix(const Asked& asked) {
+  if (!asked.prefix.empty() && !asked.prefix_tokens.empty()) wrong("prefix or prefix_tokens is wanted, got both");
+}
+
+/// Errors about what was asked for, whoever found them, are Refusals.
+template <class Read>
+auto reading(Read&& read) {
+  try {
+    return read();
+  } catch (const Refusal&) {
+    throw;
+  } catch (const Error& error) {
+    wrong(error.what());
+  }
+}
+
+void at_most(const char* name, int64_t value, int64_t limit) {
+  if (value > limit) refuse(400, "over_limit", name, ": at most ", limit, " is wanted here, got ", value);
+}
+
+}  // namespace
+
+std::string error_json(std::string_view code, std::string_view message) {
+  const nlohmann::ordered_json error = {{"error", {{"code", code}, {"message", message}}}};
+  return error.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+RunRequest parse_run(std::string_view body, const Limits& limits) {
+  return reading([&] {
+    RunRequest run;
+    std::optional<std::string> text;
+    Fields fields = common_fields(run, limits);
+    fields.field("text", [&](const json& v) { text = text_of("text", v); })
+        .field("texts", [&](const json& v) { run.texts = texts_of(v, limits); })
+        .field("stream", [&](const json& v) { run.stream = switch_of("stream", v); })
+        .read(parse_object(body));
+    check_prefix(run);
+    if (text.has_value() == !run.texts.empty()) {
+      wrong(text ? "text or texts is wanted, got both" : "body: \"text\" is wanted, got none");
+    }
+    if (text) check_text("text", *text, limits), run.texts = {*text};
+    if (run.texts.size() != 1 && run.stream) wrong("stream: one text is wanted, got several");
+    if (run.texts.size() != 1 && !run.prefix_tokens.empty()) wrong("prefix_tokens: one text is wanted, got several");
+    return run;
+  });
+}
+
+ExplainRequest parse_explain(std::string_view body, const Limits& limits) {
+  return reading([&] {
+    ExplainRequest asked;
+    asked.options.weights = false;
+    SettingList options;
+    bool named = false;
+    Fields fields = common_fields(asked, limits);
+    fields.field("text", [&](const json& v) { asked.text = text_of("text", v), named = true; })
+        .field("target",
+               [&](const json& v) {
+                 asked.options.target = text_of("target", v);
+                 check_text("target", *asked.options.target, limits);
+               })
+        .field("weights", [&](const json& v) { asked.options.weights = switch_of("weights", v); })
+        .options(asked.options, options)
+        .read(parse_object(body));
+    set_options(asked.options, options);
+    check_prefix(asked);
+    if (!named) wrong("body: \"text\" is wanted, got none");
+    check_text("text", asked.text, limits);
+    return asked;
+  });
+}
+
+decode::SearchOptions search_of(decode::SearchOptions own, const SettingList& asked, const Limits& limits) {
+  return reading([&] {
+    set_options(own, asked);
+    if (own.sample && own.beam > 1 && find_setting(asked, "beam") != nullptr) {
+      wrong("sample or beam is wanted, got both: drawn answers keep no beam");
+    }
+    at_most("beam", own.beam, limits.beam);
+    at_most("n_best", own.n_best, limits.n_best);
+    at_most("max_length", own.max_length, limits.answer_tokens);
+    at_most("min_length", own.min_length, limits.answer_tokens);
+    if (!own.sample && own.beam >= 1) own.beam = std::max(own.beam, own.n_best);
+    return own;
+  });
+}
+
+}  // namespace attend::serve

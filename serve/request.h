@@ -1,0 +1,42 @@
+// Bodies of requests: JSON text → what is asked for. Knows no sockets and no models; whatever is wrong is a Refusal.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attend/base/options.h"
+#include "attend/decode/search.h"
+#include "attend/tasks/explanation.h"
+#include "serve/options.h"
+#include "serve/refusal.h"
+
+namespace attend::serve {
+
+/// Common to both: which model, how it searches, and how its answer has to begin.
+struct Asked {
+  std::string model;   ///< "": the first
+  SettingList search;  ///< over the model's own way of searching
+  std::string prefix;
+  std::vector<int32_t> prefix_tokens;
+};
+
+struct RunRequest : Asked {
+  std::vector<std::string> texts;
+  bool stream = false;
+};
+
+struct ExplainRequest : Asked {
+  std::string text;
+  tasks::ExplainOptions options;  ///< all but search and prefix
+};
+
+RunRequest parse_run(std::string_view body, const Limits& limits);
+ExplainRequest parse_explain(std::string_view body, const Limits& limits);
+
+/// The model's own way of searching with what was asked for over it, within the limits.
+decode::SearchOptions search_of(decode::SearchOptions own, const SettingList& asked, const Limits& limits);
+
+}  // namespace attend::serve

@@ -1,0 +1,79 @@
+#include "serve/server.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "attend/base/error.h"
+#include "attend/kernels/parallel.h"
+#include "serve/api.h"
+#include "serve/connections.h"
+#include "serve/http.h"
+
+namespace attend::serve {
+namespace {
+
+constexpr int64_t kMostWorkers = 4;  // by default: the kernels' threads are shared, and each worker adds its own
+
+size_t workers_of(const Traffic& traffic) {
+  const int64_t cores = std::max<int64_t>(1, std::thread::hardware_concurrency());
+  return static_cast<size_t>(traffic.workers > 0 ? traffic.workers : std::min(cores, kMostWorkers));
+}
+
+/// Each request that is computed or waits holds a thread; these are left for those that need no worker.
+constexpr size_t kSpareHandlers = 16;
+
+const ServeOptions& checked(const ServeOptions& options) {
+  require(options.port >= 0 && options.port <= 65535, "port: 0 to 65535 is wanted, got ", options.port);
+  const Limits& l = options.limits;
+  for (const int64_t limit : {l.body_bytes, l.text_characters, l.texts, l.beam, l.n_best, l.answer_tokens}) {
+    require(limit >= 1, "limits: at least 1 is wanted, got ", limit);
+  }
+  const Traffic& t = options.traffic;
+  require(t.workers >= 0 && t.threads >= 0, "workers, threads: at least 0 is wanted");
+  require(t.waiting >= 0 && t.waiting <= 10'000, "waiting: 0 to 10000 is wanted, got ", t.waiting);
+  require(t.connections >= 1, "connections: at least 1 is wanted, got ", t.connections);
+  for (const double time : {l.seconds, t.read_seconds, t.write_seconds, t.idle_seconds}) {
+    require(time > 0 && time <= 86'400, "times: more than 0 and at most 86400 seconds are wanted, got ", time);
+  }
+  return options;
+}
+
+}  // namespace
+
+struct Server::Parts {
+  // Ended from the last to the first: nobody is asked who is gone.
+  Models models;
+  Workers workers;
+  Api api;
+  Http http;
+  Connections connections;
+  std::string host;
+
+  Parts(const std::vector<std::string>& folders, const ServeOptions& options)
+      : models(folders),
+        workers(workers_of(options.traffic), static_cast<size_t>(options.traffic.waiting)),
+        api(models, workers, options.limits),
+        http(api, options),
+        connections(options.host, options.port, options.traffic, static_cast<size_t>(options.limits.body_bytes),
+                    workers.count() + static_cast<size_t>(options.traffic.waiting) + kSpareHandlers,
+                    [this](Client& client) { return http.handle(client, connections.stopping()); }),
+        host(options.host) {}
+};
+
+Server::Server(const std::vector<std::string>& folders, const ServeOptions& options) {
+  require(!folders.empty(), "serve: at least one model's folder is wanted, got none");
+  if (checked(options).traffic.threads > 0) kernels::set_threads(static_cast<int>(options.traffic.threads));
+  parts_ = std::make_unique<Parts>(folders, options);
+}
+
+Server::~Server() = default;
+void Server::start() { parts_->connections.start(); }
+void Server::stop() { parts_->connections.stop(); }
+int Server::port() const { return parts_->connections.port(); }
+size_t Server::models() const { return parts_->models.all().size(); }
+std::string Server::address() const {
+  const bool six = parts_->host.find(':') != std::string::npos;
+  return "http://" + (six ? "[" + parts_->host + "]" : parts_->host) + ":" + std::to_string(port());
+}
+
+}  // namespace attend::serve

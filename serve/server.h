@@ -1,0 +1,34 @@
+// The server: models, workers, endpoints and connections put together.
+//
+//   Server server({"my-model"}, options);
+//   server.start();                 // answers from here on, at server.address()
+//   server.stop();                  // finishes what is running
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "serve/options.h"
+
+namespace attend::serve {
+
+class Server {
+ public:
+  /// Loads the models and takes the port. Throws Error where a folder is no model or the address is not to be had.
+  Server(const std::vector<std::string>& folders, const ServeOptions& options);
+  ~Server();
+
+  void start();
+  void stop();
+  int port() const;
+  /// "http://127.0.0.1:8080"
+  std::string address() const;
+  size_t models() const;
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace attend::serve

@@ -1,0 +1,53 @@
+// Who computes: a few threads of their own, so that memory and cores are bounded however many clients there are.
+//
+// A model may be used by several threads at once: answering only reads it (`answer` and `explain` are const, caches of a
+// search belong to that search, observation and tapes belong to their thread), and the kernels' pool serves one loop at a
+// time: who finds it taken works alone.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace attend::serve {
+
+/// Something to compute. Whoever no longer wants it cancels it: it is then not begun, or ends where it next asks.
+struct Job {
+  std::function<void()> run;  ///< must not throw
+  std::atomic<bool> cancelled{false};
+};
+
+class Workers {
+ public:
+  /// `waiting`: most jobs that wait.
+  Workers(size_t count, size_t waiting);
+  /// Finishes what was submitted.
+  ~Workers();
+  Workers(const Workers&) = delete;
+  Workers& operator=(const Workers&) = delete;
+
+  /// False where too many wait already.
+  bool submit(std::shared_ptr<Job> job);
+  size_t running() const { return running_.load(); }
+  size_t waiting() const;
+  size_t count() const { return threads_.size(); }
+
+ private:
+  void work();
+
+  const size_t most_;
+  mutable std::mutex mutex_;
+  std::condition_variable came_;
+  std::deque<std::shared_ptr<Job>> jobs_;
+  bool stopping_ = false;
+  std::atomic<size_t> running_{0};
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace attend::serve

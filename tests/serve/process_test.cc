@@ -1,0 +1,89 @@
+// `attend serve` as a process: its address, its end, and what it says where it cannot begin.
+#include "tests/support/process.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+#include <thread>
+
+#include "tests/serve/served.h"
+#include "tests/support/command.h"
+
+namespace attend::test {
+namespace {
+
+class ServeProcess : public testing::Test {
+ protected:
+  TestFolder folder_;
+  std::string model_ = tiny_model(folder_, "tiny");
+};
+
+int port_in(const std::string& line) {
+  return line.starts_with("open http://127.0.0.1:") ? std::stoi(line.substr(22)) : 0;
+}
+
+TEST_F(ServeProcess, SaysWhereItIsAndEndsWhenTold) {
+  for (const int signal : {SIGTERM, SIGINT}) {
+    Process process({"serve", model_, "--port", "0", "--log"}, (folder_.path() / "errors").string());
+    const int port = port_in(process.line(60));
+    ASSERT_GT(port, 0);
+    httplib::Client client("127.0.0.1", port);
+    client.set_read_timeout(60);
+    const std::string much = json{{"texts", std::vector<std::string>(100, "a b c d e f g h")}, {"beam", 16}}.dump();
+    int status = 0;
+    std::thread asking([&] {
+      const auto result = client.Post("/v1/run", much, "application/json");
+      status = result ? result->status : -1;
+    });
+    httplib::Client watching("127.0.0.1", port);
+    while (json::parse(watching.Get("/healthz")->body)["running"] == 0 && status == 0) std::this_thread::yield();
+    process.signal(signal);
+    EXPECT_EQ(process.wait(), 0);
+    asking.join();
+    EXPECT_EQ(status, 200) << "what was running is finished";
+    EXPECT_TRUE(has(folder_.bytes("errors"), "POST \"/v1/run\" 200")) << folder_.bytes("errors");
+  }
+}
+
+TEST_F(ServeProcess, SaysInOneLineWhyItCannotBegin) {
+  const Served other;
+  const std::string port = std::to_string(other.port());
+  struct Row {
+    std::string arguments;
+    int code;
+    const char* part;
+  };
+  for (const Row& row : {Row{model_ + " --port " + port, 1, "Address already in use; --port 0"},
+                         Row{model_ + " --port 70000", 2, "0 to 65535 is wanted, got 70000"},
+                         Row{model_ + " --port 0 --host 300.1.1.1", 1, "an address of this machine is wanted"},
+                         Row{model_ + " --port 0 --host 192.0.2.1", 1, "cannot listen on 192.0.2.1"},
+                         Row{folder_.path().string(), 1, "without config.yml"}, Row{"nowhere", 1, "there is none"},
+                         Row{"", 2, "DIR is wanted"}, Row{model_ + " --body-bytes 0", 1, "at least 1 is wanted"},
+                         Row{model_ + " --prot 0", 2, "the nearest is --port"}}) {
+    const Result result = attend_with("serve " + row.arguments + " 2>&1");
+    EXPECT_EQ(result.code, row.code) << row.arguments << result.output;
+    EXPECT_TRUE(has(result.output, row.part)) << result.output;
+    EXPECT_EQ(lines(result.output), 1) << result.output;
+  }
+}
+
+TEST_F(ServeProcess, StandsAMixedLoadFromAnotherProcess) {
+  Process process({"serve", model_, "--port", "0"});
+  const int port = port_in(process.line(60));
+  ASSERT_GT(port, 0);
+  const std::string command =
+      "python3 '" ATTEND_SOURCE_DIR "/bench/serve_load.py' http://127.0.0.1:" + std::to_string(port) +
+      " --requests 200 --at-once 16 --text 'a b c' 2>&1";
+  FILE* pipe = popen(command.c_str(), "r");
+  ASSERT_NE(pipe, nullptr);
+  std::string output;
+  for (int c; (c = fgetc(pipe)) != EOF;) output += static_cast<char>(c);
+  EXPECT_EQ(WEXITSTATUS(pclose(pipe)), 0) << output;
+  EXPECT_TRUE(has(output, "lost           0")) << output;
+  process.signal(SIGTERM);
+  EXPECT_EQ(process.wait(), 0);
+}
+
+}  // namespace
+}  // namespace attend::test

@@ -1,0 +1,88 @@
+// A tiny model in a folder, a server for it, and a client.
+#pragma once
+
+#include <httplib.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+
+#include "attend/models/zoo.h"
+#include "attend/tasks/text.h"
+#include "serve/server.h"
+#include "tests/support/folder.h"
+
+namespace attend::test {
+
+using nlohmann::json;
+
+inline std::shared_ptr<data::Tokeniser> words_of(const std::string& text) {
+  data::TokeniserOptions options;
+  options.kind = "words";
+  bool given = false;
+  return data::train_tokeniser(options, [&](std::string& line) {
+    line = text;
+    return !std::exchange(given, true);
+  });
+}
+
+/// With new weights, which say nothing sensible; but always the same.
+inline std::string tiny_model(const TestFolder& folder, const std::string& name) {
+  const tasks::TextModel model(tasks::TextConfig({{"tsv", "none", "", true},
+                                                  {"tokeniser.kind", "words", ""},
+                                                  {"model.name", "recurrent", ""},
+                                                  {"model.embedding", "8", ""},
+                                                  {"model.hidden", "12", ""},
+                                                  {"filter.longest", "40", ""},
+                                                  {"search.max_length", "6", ""}}),
+                               words_of("a b c d e f g h , ."), words_of("A B C D E F G H"));
+  const std::filesystem::path path = folder.path() / name;
+  std::filesystem::create_directories(path);
+  model.save(path);
+  models::save_weights(const_cast<models::Model&>(model.model()), path / "weights.safetensors");
+  return path.string();
+}
+
+/// A server on a free port of this machine.
+class Served {
+ public:
+  explicit Served(serve::ServeOptions options = {}) {
+    options.port = 0;
+    server_.emplace(std::vector{tiny_model(folder_, "tiny"), tiny_model(folder_, "other/tiny")}, options);
+    server_->start();
+  }
+
+  httplib::Client client() const {
+    httplib::Client made("127.0.0.1", server_->port());
+    made.set_read_timeout(60);
+    return made;
+  }
+  httplib::Result post(const std::string& path, const std::string& body) const {
+    return client().Post(path, body, "application/json");
+  }
+  httplib::Result get(const std::string& path) const { return client().Get(path); }
+  int port() const { return server_->port(); }
+  serve::Server& server() { return *server_; }
+  const TestFolder& folder() const { return folder_; }
+
+ private:
+  TestFolder folder_;
+  std::optional<serve::Server> server_;
+};
+
+/// A socket of one's own, for what no client library would send.
+class RawClient {
+ public:
+  explicit RawClient(int port);
+  ~RawClient();
+  RawClient(const RawClient&) = delete;
+  RawClient& operator=(const RawClient&) = delete;
+  void send(std::string_view text) const;
+  /// All that comes until the other side closes, or nothing more for `seconds`.
+  std::string receive(double seconds = 20) const;
+
+ private:
+  int socket_;
+};
+
+}  // namespace attend::test

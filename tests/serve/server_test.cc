@@ -1,0 +1,252 @@
+// The endpoints, as a client sees them.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "serve/api.h"
+#include "tests/serve/served.h"
+
+namespace attend::test {
+namespace {
+
+Served& served() {
+  static Served one;
+  return one;
+}
+
+json body_of(const httplib::Result& result) {
+  EXPECT_TRUE(result) << httplib::to_string(result.error());
+  return result ? json::parse(result->body, nullptr, false) : json();
+}
+
+void expect_error(const httplib::Result& result, int status, const std::string& code, const std::string& part) {
+  ASSERT_TRUE(result) << httplib::to_string(result.error());
+  EXPECT_EQ(result->status, status) << result->body;
+  const json body = json::parse(result->body, nullptr, false);
+  ASSERT_TRUE(body.is_object()) << result->body;
+  EXPECT_EQ(body["error"]["code"], code) << result->body;
+  EXPECT_NE(body["error"]["message"].get<std::string>().find(part), std::string::npos) << result->body;
+}
+
+TEST(Server, SaysThatItIsWell) {
+  const auto result = served().get("/healthz");
+  EXPECT_EQ(body_of(result), json({{"status", "ok"}, {"models", 2}, {"running", 0}, {"waiting", 0}}));
+  EXPECT_EQ(result->get_header_value("X-Content-Type-Options"), "nosniff");
+  EXPECT_EQ(served().client().Head("/healthz")->status, 200);
+}
+
+TEST(Server, NamesItsModelsWithAllThatAFormNeeds) {
+  const json models = body_of(served().get("/v1/models"))["models"];
+  ASSERT_EQ(models.size(), 2u);
+  EXPECT_EQ(models[0]["name"], "tiny");
+  EXPECT_EQ(models[1]["name"], "tiny-2");
+  EXPECT_EQ(models[0]["network"], "recurrent");
+  EXPECT_GT(models[0]["parameters"], 100);
+  EXPECT_EQ(models[0]["source_vocabulary"], 14);
+  EXPECT_EQ(models[0]["longest"], 40);
+  EXPECT_EQ(models[0]["attends"], true);
+  EXPECT_EQ(models[0]["methods"][0], "attention");
+  EXPECT_EQ(models[0]["sites"][0], json({{"site", "decoder.memory"}, {"layer", 0}, {"heads", 1}}));
+  EXPECT_EQ(models[0]["search"]["beam"], 4);
+  EXPECT_EQ(models[0]["search"]["max_length"], 6);
+  EXPECT_TRUE(models[0]["bleu"].is_null());
+}
+
+TEST(Server, AnswersOneTextAndSeveral) {
+  const json one = body_of(served().post("/v1/run", R"({"text": "a b c", "beam": 2})"));
+  EXPECT_EQ(one["model"], "tiny");
+  ASSERT_EQ(one["answers"].size(), 1u);
+  ASSERT_EQ(one["answers"][0].size(), 1u);
+  EXPECT_LT(one["answers"][0][0]["log_probability"], 0);
+  EXPECT_TRUE(one["answers"][0][0]["ended"].is_boolean());
+  std::string texts = R"("d")";
+  for (int i = 0; i < 40; ++i) texts += R"(, "a b c")";  // more than one group
+  const json all = body_of(served().post("/v1/run", R"({"model": "tiny-2", "beam": 2, "texts": [)" + texts + "]}"));
+  EXPECT_EQ(all["model"], "tiny-2");
+  ASSERT_EQ(all["answers"].size(), 41u);
+  EXPECT_EQ(all["answers"][40][0]["text"], one["answers"][0][0]["text"]);
+}
+
+TEST(Server, KeepsTheOptionsOfASearch) {
+  const json best = body_of(served().post("/v1/run", R"({"text": "a b c", "n_best": 3})"));
+  EXPECT_EQ(best["answers"][0].size(), 3u);
+  const char* drawn = R"({"text": "a b c", "sample": true, "n_best": 2, "seed": 5, "temperature": 0.7})";
+  EXPECT_EQ(body_of(served().post("/v1/run", drawn)), body_of(served().post("/v1/run", drawn)));
+  const json begun = body_of(served().post("/v1/run", R"({"text": "a b c", "prefix": "B B"})"));
+  EXPECT_TRUE(begun["answers"][0][0]["text"].get<std::string>().starts_with("B B")) << begun;
+}
+
+TEST(Server, StreamsWhatItSaysAndThenTheAnswer) {
+  const auto result = served().post("/v1/run", R"({"text": "a b c", "beam": 2, "stream": true})");
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->status, 200);
+  EXPECT_EQ(result->get_header_value("Content-Type"), "application/x-ndjson");
+  std::istringstream lines(result->body);
+  std::vector<json> all;
+  for (std::string line; std::getline(lines, line);) all.push_back(json::parse(line));
+  ASSERT_GE(all.size(), 1u);
+  for (size_t i = 0; i + 1 < all.size(); ++i) EXPECT_TRUE(all[i].contains("partial")) << result->body;
+  EXPECT_EQ(all.back(), body_of(served().post("/v1/run", R"({"text": "a b c", "beam": 2})")));
+}
+
+TEST(Server, StreamsNoPartsOfATextThatIsTooLongForOnePiece) {
+  std::string text = "a";
+  for (int i = 0; i < 60; ++i) text += " b";
+  const auto result = served().post("/v1/run", json{{"text", text}, {"stream", true}}.dump());
+  EXPECT_EQ(json::parse(result->body)["answers"][0][0]["parts"], 2);
+}
+
+TEST(Server, ExplainsAnAnswer) {
+  const json trace = body_of(served().post("/v1/explain", R"({"text": "a b c", "beam": 2})"));
+  EXPECT_EQ(trace["format"], "attend-trace/1");
+  EXPECT_EQ(trace["model"]["name"], "tiny");
+  EXPECT_EQ(trace["source"]["text"], "a b c");
+  EXPECT_FALSE(trace["sites"][0].contains("weights"));
+  const json given = body_of(served().post("/v1/explain", R"({"text": "a b c", "target": "B A"})"));
+  EXPECT_EQ(given["target"]["text"], "B A");
+  EXPECT_EQ(given["target"]["given"], true);
+}
+
+TEST(Server, ShowsCurvesThinnedAndTheWorstSentencesFirst) {
+  std::ofstream log(served().folder().path() / "tiny/log.jsonl");
+  for (int step = 1; step <= 3000; ++step) log << json{{"step", step}, {"loss", 1.0 / step}} << '\n';
+  log << json{{"step", 3000}, {"valid_loss", 0.5}, {"bleu", 12.5}, {"output", "x"}} << "\n{\"cut";
+  log.close();
+  const json curves = body_of(served().get("/v1/models/tiny/curves"));
+  EXPECT_LE(curves["train"].size(), 501u);
+  EXPECT_GE(curves["train"].size(), 250u);
+  EXPECT_EQ(curves["train"].back()["step"], 3000);
+  EXPECT_EQ(curves["valid"], json::parse(R"([{"step": 3000, "valid_loss": 0.5, "bleu": 12.5}])"));
+  EXPECT_EQ(body_of(served().get("/v1/models/tiny-2/curves")), json::parse(R"({"train": [], "valid": []})"));
+
+  EXPECT_TRUE(body_of(served().get("/v1/models/tiny/gallery")).contains("note"));
+  std::ofstream(served().folder().path() / "other/tiny/valid.jsonl")
+      << R"({"source":"a","reference":"A","output":"A","chrf":100})" << '\n'
+      << R"({"source":"b","reference":"B","output":"C","chrf":3.5})" << '\n';
+  const json gallery = body_of(served().get("/v1/models/tiny-2/gallery"));
+  ASSERT_EQ(gallery["sentences"].size(), 2u);
+  EXPECT_EQ(gallery["sentences"][0]["source"], "b");
+}
+
+TEST(Server, GivesThePageWithATagAndAPolicy) {
+  const auto page = served().get("/");
+  ASSERT_TRUE(page);
+  EXPECT_EQ(page->status, 200);
+  EXPECT_TRUE(page->get_header_value("Content-Type").starts_with("text/html"));
+  EXPECT_TRUE(page->get_header_value("Content-Security-Policy").starts_with("default-src 'self'"));
+  EXPECT_EQ(page->get_header_value("Cache-Control"), "no-cache");
+  const auto again = served().client().Get("/", {{"If-None-Match", page->get_header_value("ETag")}});
+  EXPECT_EQ(again->status, 304);
+  EXPECT_EQ(again->body, "");
+}
+
+TEST(Server, RefusesWhatIsAskedWrongly) {
+  struct Row {
+    const char *body, *part;
+  };
+  for (const auto& [body, part] : std::initializer_list<Row>{
+           {"", "body: JSON is wanted, got nothing"},
+           {"{\"text\": ", "JSON is wanted"},
+           {"[1]", "an object"},
+           {"[[[[[[[[1]]]]]]]]", "deeper"},
+           {"{}", "\"text\" is wanted"},
+           {R"({"text": 3})", "text: a text is wanted, got 3"},
+           {R"({"text": "  "})", "at least one word"},
+           {R"({"text": "a", "texts": ["a"]})", "both"},
+           {R"({"texts": []})", "an empty one"},
+           {R"({"text": "a", "bem": 4})", "the nearest is \"beam\""},
+           {R"({"text": "a", "beam": "4"})", "beam: a whole number is wanted, got \"4\""},
+           {R"({"text": "a", "beam": 0})", "beam"},
+           {R"({"text": "a", "beam": 1e99})", "beam"},
+           {R"({"text": "a", "beam": 99999999999999999999})", "beam"},
+           {R"({"text": "a", "temperature": 0, "sample": true})", "temperature"},
+           {R"({"text": "a", "sample": true, "beam": 3})", "both"},
+           {R"({"texts": ["a", "b"], "stream": true})", "stream: one text"},
+           {R"({"text": "a", "prefix": "A", "prefix_tokens": [4]})", "both"},
+           {R"({"text": "a", "prefix_tokens": [99]})", "numbers below"},
+           {R"({"text": "a", "prefix_tokens": [-1]})", "from 0"},
+           {R"({"text": "a", "prefix_tokens": [18446744073709551615]})", "from 0"},
+       }) {
+    SCOPED_TRACE(body);
+    expect_error(served().post("/v1/run", body), 400, "bad_request", part);
+  }
+  for (const char* body : {R"({"text": "a", "method": "magic"})", R"({"text": "a", "site": "nowhere"})",
+                           R"({"text": "a", "head": 7})", R"({"text": "a", "layer": 0.5})", R"({"text": ""})"}) {
+    SCOPED_TRACE(body);
+    expect_error(served().post("/v1/explain", body), 400, "bad_request", "wanted");
+  }
+}
+
+TEST(Server, RefusesWhatIsTooLarge) {
+  expect_error(served().post("/v1/run", R"({"text": "a", "beam": 33})"), 400, "over_limit", "beam: at most 32");
+  expect_error(served().post("/v1/run", R"({"text": "a", "n_best": 33})"), 400, "over_limit", "n_best: at most 32");
+  expect_error(served().post("/v1/run", R"({"text": "a", "max_length": 3000})"), 400, "over_limit", "2000");
+  expect_error(served().post("/v1/run", json{{"text", std::string(10'001, 'a')}}.dump()), 413, "too_large", "10001");
+  expect_error(served().post("/v1/run", json{{"texts", std::vector<std::string>(257, "a")}}.dump()), 413, "too_large",
+               "at most 256");
+  expect_error(served().post("/v1/run", std::string((1 << 20) + 1, ' ')), 413, "too_large", "1048576 bytes");
+  expect_error(served().get("/" + std::string(2000, 'x')), 414, "too_large", "address");
+}
+
+TEST(Server, RefusesWhatDoesNotExistWithWhatDoes) {
+  expect_error(served().get("/v2/run"), 404, "not_found", "POST /v1/run");
+  expect_error(served().post("/nowhere", "{}"), 404, "not_found", "GET /healthz");
+  expect_error(served().post("/v1/run", R"({"text": "a", "model": "big"})"), 404, "no_such_model", "tiny, tiny-2");
+  expect_error(served().get("/v1/models/big/curves"), 404, "no_such_model", "tiny, tiny-2");
+  expect_error(served().get("/v1/run"), 405, "method_not_allowed", "POST is wanted");
+  const auto deleted = served().client().Delete("/healthz");
+  expect_error(deleted, 405, "method_not_allowed", "GET is wanted");
+  EXPECT_EQ(deleted->get_header_value("Allow"), "GET");
+}
+
+TEST(Server, TakesJsonAloneAndAsItIs) {
+  const auto post = [&](const httplib::Headers& headers, const char* type) {
+    return served().client().Post("/v1/run", headers, R"({"text": "a"})", type);
+  };
+  EXPECT_EQ(post({}, "application/json; charset=utf-8")->status, 200);
+  expect_error(post({}, "text/plain"), 415, "unsupported", "application/json is wanted");
+  expect_error(post({}, "multipart/form-data; boundary=x"), 415, "unsupported", "application/json is wanted");
+  expect_error(post({{"Content-Encoding", "gzip"}}, "application/json"), 415, "unsupported", "gzip");
+  RawClient chunks(served().port());
+  chunks.send(
+      "POST /v1/run HTTP/1.1\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n");
+  EXPECT_TRUE(chunks.receive().starts_with("HTTP/1.1 411")) << "no length";
+}
+
+TEST(Server, GivesTextsBackWhateverTheirLetters) {
+  for (const char* body : {R"({"text": "\u0000 a"})", R"({"text": "日本 😀 é"})", R"({"text": "a\nb\t\u2028"})"}) {
+    EXPECT_EQ(served().post("/v1/run", body)->status, 200) << body;
+  }
+  expect_error(served().post("/v1/run", "{\"text\": \"\xff\"}"), 400, "bad_request", "JSON is wanted");
+  expect_error(served().post("/v1/run", R"({"text": "\ud800"})"), 400, "bad_request", "JSON is wanted");
+}
+
+/// Paths of the description and the examples of their requests, one per line of the file.
+TEST(Server, DoesWhatItsDescriptionSays) {
+  std::istringstream in(served().get("/openapi.yaml")->body);
+  std::set<std::string> described;
+  std::string path;
+  bool request = false;
+  size_t examples = 0;
+  for (std::string line; std::getline(in, line);) {
+    const std::string text = line.substr(std::min(line.find_first_not_of(' '), line.size()));
+    if (line.starts_with("  /")) path = text.substr(0, text.size() - 1), request = false;
+    if (text == "get:" || text == "post:") described.insert((text == "get:" ? "GET " : "POST ") + path);
+    if (text == "requestBody:" || text == "responses:") request = text == "requestBody:";
+    if (!request || !text.starts_with("value: ")) continue;
+    const auto result = served().post(path, text.substr(7));
+    EXPECT_EQ(result->status, 200) << line << "\n" << result->body;
+    EXPECT_EQ(result->body.find("\"error\""), std::string::npos) << line << "\n" << result->body;
+    ++examples;
+  }
+  std::set<std::string> there;
+  for (const serve::Endpoint& one : serve::endpoints())
+    there.insert(std::string(one.method) + " " + std::string(one.path));
+  EXPECT_EQ(described, there);
+  EXPECT_GE(examples, 8u);
+}
+
+}  // namespace
+}  // namespace attend::test
