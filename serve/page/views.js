@@ -113,7 +113,7 @@ export class Views {
     }
     const large = new MapView(() => {});
     const close = make("button", { type: "button", class: "quiet", click: () => this.refresh() }, "Back to all heads");
-    this.place.replaceChildren(close, make("h3", {}, `${site}, layer ${layer + 1}, head ${head + 1}`), large.element);
+    this.place.replaceChildren(close, make("h3", {}, `${site}, layer ${layer}, head ${head}`), large.element);
     large.show({ trace, site, layer, head, level: this.pane.settings.unit });
     close.focus();
   }
