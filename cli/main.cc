@@ -32,6 +32,8 @@ constexpr Command kCommands[] = {
     {"run", "one line in, one line out", "attend run my-model < in.txt > out.txt", run},
     {"eval", "a model, or outputs that anyone made: BLEU, chrF, exact match",
      "attend eval my-model --source a --target b", eval},
+    {"compare", "one model per choice, and one report of all of them",
+     "attend compare translate --vary attention.score=dot,additive --out report", compare},
     {"list", "models, scores, aligns and the rest, with formula and paper", "attend list scores", list},
     {"demo", "trains the built-in translation and shows where it looks", "attend demo", demo},
 #ifdef ATTEND_BENCH
