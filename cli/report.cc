@@ -77,18 +77,18 @@ std::vector<const Column*> columns_of(const Comparison& c) {
   return columns;
 }
 
-/// Whether no other model shows a better value; with one model alone, nothing is the best.
+/// Whether no other model shows a better value, and some show a worse one.
 bool is_best(const Comparison& c, const Column& column, const Compared& model) {
   const auto value = column.value(model);
   if (!value || column.better == 0) return false;
-  int others = 0;
+  bool any_worse = false;
   for (const Compared& other : c.models) {
     const auto its = column.value(other);
-    if (!its) continue;
-    ++others;
-    if (column.better * *its > column.better * *value && column.text(*its) != column.text(*value)) return false;
+    if (!its || column.text(*its) == column.text(*value)) continue;
+    if (column.better * *its > column.better * *value) return false;
+    any_worse = true;
   }
-  return others > 1;
+  return any_worse;
 }
 
 std::string cell(const Column& column, const Compared& model) {
@@ -129,7 +129,7 @@ std::string main_table(const Comparison& c) {
   for (size_t i = 0; i < c.models.size(); ++i) {
     const Compared& model = c.models[i];
     html += "<tr><th scope=\"row\">" + inlined(explain::svg_mark(i)) + "<span>" + escaped_markup(model.name);
-    if (model.state != "finished") html += " <em>" + model.state + "</em>";
+    if (model.state != "finished") html += " <em class=\"" + model.state + "\">" + model.state + "</em>";
     if (!model.options.empty()) html += "<small>" + escaped_markup(model.options) + "</small>";
     html += "</span></th>";
     for (const Column* column : columns) {

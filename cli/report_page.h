@@ -26,6 +26,7 @@ p { margin: 0 0 .8rem; }
 .about, .note, figcaption, footer, .said { color: var(--quiet); }
 .note, figcaption, footer { font-size: .88rem; }
 .wide { overflow-x: auto; }
+.wide + .note { margin-top: .7rem; }
 table { border-collapse: collapse; width: 100%; font-size: .94rem; font-variant-numeric: tabular-nums;
   overflow-wrap: normal; }
 th, td { padding: .5rem .7rem; text-align: right; border-bottom: 1px solid var(--line); vertical-align: top;
@@ -37,7 +38,7 @@ tbody tr:hover { background: var(--soft); }
 th > svg, h4 > svg { vertical-align: -1px; margin-right: .6rem; }
 th > span { display: inline-block; vertical-align: top; }
 small { display: block; color: var(--quiet); font-weight: 400; font-size: .8rem; white-space: normal; max-width: 24rem; }
-em { color: var(--bad); font-style: normal; font-size: .85em; }
+em { color: var(--quiet); font-style: normal; font-size: .85em; }
 th button { all: unset; cursor: pointer; }
 th button:focus-visible { outline: 2px solid currentColor; outline-offset: 3px; }
 th[aria-sort=ascending] button::after { content: " ↑"; }
@@ -50,7 +51,7 @@ summary { cursor: pointer; color: var(--quiet); }
 .card > svg { display: block; max-width: 100%; height: auto; }
 .said { font-size: .94rem; margin: 0 0 .6rem; }
 .none { color: var(--quiet); font-size: .88rem; margin: 0; }
-.failed b { color: var(--bad); }
+em.failed, .failed b { color: var(--bad); }
 footer { margin-top: 3rem; border-top: 1px solid var(--line); padding-top: .8rem; }
 @media print { body { max-width: none; } .card { break-inside: avoid; } }
 </style>

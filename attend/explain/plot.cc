@@ -12,7 +12,7 @@
 namespace attend::explain {
 namespace {
 
-constexpr double kWidth = 760, kHeight = 300;            // of one plot, its texts included
+constexpr double kWidth = 760, kHeight = 330;            // of one plot, its texts included
 constexpr double kTop = 34, kBottom = 52, kLeft = 58;    // room for title, x's texts, y's texts
 constexpr double kLetter = 6.6, kLine = 15, kFont = 12;  // a letter's width, a line's height, of texts of kFont
 constexpr double kMostLabel = 150, kLegendLine = 20;     // room for names at the ends; height of a legend's line
@@ -165,12 +165,12 @@ class Panel {
     }
     y_ticks_ = round_ticks(ys.low, ys.high, 5);
     if (plot.categories.empty()) {
+      if (xs.low >= 0 && xs.low < (xs.high - xs.low) * 0.5) xs.low = 0;
       x_ticks_ = round_ticks(xs.low, xs.high, 7);
-      x_low_ = std::min(x_ticks_.front(), xs.low),
+      x_low_ = xs.any ? xs.low : x_ticks_.front(),
       x_high_ = xs.any ? std::max(xs.high, xs.low + 1e-9) : x_ticks_.back();
-      if (xs.low >= 0 && xs.low < (xs.high - xs.low) * 0.5) x_low_ = 0;
     } else {
-      x_low_ = -0.5, x_high_ = static_cast<double>(plot.categories.size()) - 0.5;
+      x_low_ = -0.35, x_high_ = static_cast<double>(plot.categories.size()) - 0.75;
     }
   }
 
@@ -204,7 +204,7 @@ class Panel {
       }
     }
     for (size_t i = 0; i < plot_.categories.size(); ++i) {
-      const double room = (right_ - kLeft) / static_cast<double>(plot_.categories.size());
+      const double room = (right_ - kLeft) / (x_high_ - x_low_);
       out += text(x(static_cast<double>(i)), bottom_ + 17, "ap-q", cut(plot_.categories[i], room), "middle");
     }
     out += text((kLeft + right_) / 2, bottom_ + 38, "ap-q", plot_.x_label, "middle");
@@ -244,7 +244,7 @@ class Panel {
 
   /// Names at the ends of lines, from above: moved down a little where they would touch, left out where that is not enough.
   std::string labels() const {
-    constexpr double kMoved = 22;
+    constexpr double kMoved = 46;
     std::vector<End> ends;
     for (const Series& s : plot_.series) {
       for (size_t i = s.xs.size(); i-- > 0;) {
@@ -262,8 +262,9 @@ class Panel {
       last = end.y;
       const double at = right_ + 14;
       if (end.x < right_ - 1 || std::abs(end.y - end.from) > 1) {
-        out += "<line class=\"ap-g\" x1=\"" + number(end.x + 6) + "\" y1=\"" + number(end.from) + "\" x2=\"" +
-               number(at - 3) + "\" y2=\"" + number(end.y) + "\"/>\n";
+        out += "<g class=\"ap-s" + std::to_string(end.index % kLooks.size()) + "\" stroke-width=\"0.8\"><line x1=\"" +
+               number(end.x + 6) + "\" y1=\"" + number(end.from) + "\" x2=\"" + number(at - 3) + "\" y2=\"" +
+               number(end.y) + "\"/></g>\n";
       }
       out += text(at, end.y + 4, "ap-t", cut(end.name, kMostLabel));
     }

@@ -71,8 +71,8 @@ TEST(Report, WithoutAnyResultItIsStillAPage) {
 
 TEST(Report, TheMarkdownTableHasOneRowPerModelAndTheBestInBold) {
   const std::string text = markdown_report(comparison());
-  EXPECT_TRUE(has(text, "| dot | 30.0 | 40.0 | **50.0** | 12.3k | **1:00** | 17 |")) << text;
-  EXPECT_TRUE(has(text, " | **31.2** | **41.2** | **50.0** | 12.3k | 1:30 | 11 |")) << text;
+  EXPECT_TRUE(has(text, "| dot | 30.0 | 40.0 | 50.0 | 12.3k | **1:00** | 17 |")) << text;
+  EXPECT_TRUE(has(text, " | **31.2** | **41.2** | 50.0 | 12.3k | 1:30 | 11 |")) << text;
   EXPECT_TRUE(has(text, "| mad (failed) | – |")) << text;
   EXPECT_TRUE(has(text, "mad failed: the loss")) << text;
 }

@@ -31,7 +31,8 @@ TEST(RoundTicks, CoverTheRangeAtOneTwoOrFive) {
     const std::vector<double> ticks = round_ticks(low, high);
     ASSERT_GE(ticks.size(), 2u) << low << ' ' << high;
     EXPECT_LE(ticks.size(), 9u) << low << ' ' << high;
-    EXPECT_LE(ticks.front(), low), EXPECT_GE(ticks.back(), high);
+    EXPECT_LE(ticks.front(), low);
+    EXPECT_GE(ticks.back(), high);
   }
   EXPECT_GE(round_ticks(kNone, std::numeric_limits<double>::infinity()).size(), 2u);
 }
