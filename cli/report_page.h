@@ -70,7 +70,7 @@ document.querySelectorAll("#scores thead th").forEach((head, column) => {
     const key = row => row.children[column].dataset.v;
     const compare = (a, b) => column === 0 ? a.children[0].textContent.localeCompare(b.children[0].textContent)
       : Number(key(a)) - Number(key(b));
-    const missing = row => column > 0 && key(row) === undefined;
+    const missing = row => column > 0 ? key(row) === undefined : false;
     const rows = [...body.rows].sort((a, b) => missing(a) - missing(b) || (down ? compare(b, a) : compare(a, b)) || 0);
     document.querySelectorAll("#scores thead th").forEach(other => other.removeAttribute("aria-sort"));
     head.setAttribute("aria-sort", down ? "descending" : "ascending");

@@ -29,7 +29,7 @@ constexpr std::array<Look, 8> kLooks = {{{"#0b62a4", "#6cb6f0", ""},
                                          {"#a83a82", "#f09ad0", "9 3 2 3"},
                                          {"#8a6100", "#f2c14e", "4 2"},
                                          {"#4b4bb8", "#a9a9ff", "12 4"},
-                                         {"#5b5b5b", "#c4c4c4", "1 2"},
+                                         {"#4f4f4f", "#c4c4c4", "5 2 1 2"},
                                          {"#a11d33", "#ff8a9a", "8 2 1 2 1 2"}}};
 
 /// "12.5": as few digits as tell it, at most two behind the point.
