@@ -4,6 +4,7 @@
 
 namespace attend::cli {
 
+int compare(int argc, char** argv);
 int demo(int argc, char** argv);
 int eval(int argc, char** argv);
 int run(int argc, char** argv);

@@ -10,9 +10,9 @@
 #include "attend/base/replacement.h"
 #include "attend/data/alignment.h"
 #include "attend/data/lines.h"
-#include "attend/data/pairs.h"
 #include "attend/explain/alignment.h"
 #include "attend/kernels/parallel.h"
+#include "attend/tasks/comparison.h"
 #include "attend/tasks/text.h"
 #include "cli/commands.h"
 #include "cli/evaluation.h"
@@ -96,15 +96,10 @@ std::vector<tasks::TextPair> pairs_to_translate(const tasks::TextModel& model, c
     require(!test.empty(), "--source and --target are wanted: the model was trained on files");
     return test;
   }
-  data::PairReader reader({{options.source}, {options.target}, {}});
-  std::vector<tasks::TextPair> pairs;
-  for (data::Pair pair; reader.next(pair);) pairs.push_back({pair.source, pair.target, {}});
-  return pairs;
+  return tasks::test_files(options.source, options.target).pairs;
 }
 
-/// In pieces, so that the bar moves.
-Evaluated translate(const tasks::TextModel& model, const EvalOptions& options, tasks::AnswerOptions answer) {
-  constexpr size_t kAtOnce = 256;
+Evaluated translated(const tasks::TextModel& model, const EvalOptions& options, tasks::AnswerOptions answer) {
   const std::vector<tasks::TextPair> pairs = pairs_to_translate(model, options);
   Evaluated all;
   read_gold(options, all);
@@ -119,14 +114,9 @@ Evaluated translate(const tasks::TextModel& model, const EvalOptions& options, t
   answer.align = !all.gold.empty();
   answer.threshold = options.alignment_threshold;
   Progress bar("translating", static_cast<long>(pairs.size()));
-  for (size_t at = 0; at < pairs.size(); at += kAtOnce) {
-    std::vector<std::string> lines;
-    for (size_t i = at; i < std::min(pairs.size(), at + kAtOnce); ++i) lines.push_back(pairs[i].source);
-    for (const std::vector<tasks::Answer>& answers : model.answer(lines, answer)) {
-      all.outputs.push_back(answers.at(0).text), all.links.push_back(answers.at(0).links);
-    }
-    bar.show(static_cast<long>(all.outputs.size()), "");
-  }
+  tasks::Translations said =
+      tasks::translate(model, pairs, answer, [&](size_t done) { bar.show(static_cast<long>(done), ""); });
+  all.outputs = std::move(said.outputs), all.links = std::move(said.links);
   for (const tasks::TextPair& pair : pairs) all.references.push_back(pair.target);
   if (!options.save_output.empty()) {
     std::string text;
@@ -198,7 +188,7 @@ int eval(int argc, char** argv) {
   }
   if (const std::string none = search_objection(answer.search); !none.empty()) return flags.refuse(none);
   if (options.threads > 0) kernels::set_threads(static_cast<int>(options.threads));
-  const Evaluated all = model ? translate(*model, options, answer) : read_files(options);
+  const Evaluated all = model ? translated(*model, options, answer) : read_files(options);
   std::cout << scored(all, bleu).dump(2) << '\n';
   return 0;
 }

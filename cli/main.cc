@@ -35,6 +35,8 @@ constexpr Command kCommands[] = {
     {"explain", "what it looked at: a heat map here, or as HTML, SVG, PNG, JSON",
      "attend explain my-model \"some text\" --out x.html", explain},
     {"serve", "models over HTTP, with a page for the browser", "attend serve my-model", serve},
+    {"compare", "one model per choice, and one report of all of them",
+     "attend compare translate --vary attention.score=dot,additive --out report", compare},
     {"list", "models, scores, aligns and the rest, with formula and paper", "attend list scores", list},
     {"demo", "trains the built-in translation and shows where it looks", "attend demo", demo},
 #ifdef ATTEND_BENCH

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace attend::cli {
 
@@ -20,6 +21,10 @@ class Progress {
   void show(long done, const std::string& note);
   /// The last state, and a new line.
   void finish(long done, const std::string& note);
+  /// What is being done now: the next of several runs under one bar.
+  void relabel(std::string label) { label_ = std::move(label); }
+  /// So much of the total is done already, in no time of this run.
+  void skip(long done) { begun_ += done; }
   /// Lines of their own above the bar, which goes on below them.
   void say(std::string_view text);
 

@@ -1,15 +1,46 @@
-// A training run with its bar, as `attend train` and `attend demo` show it.
+// A training run as `attend train`, `attend demo` and `attend compare` show it, and what they train from.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <vector>
 
+#include "attend/base/options.h"
 #include "attend/tasks/text.h"
+#include "cli/flags.h"
+#include "cli/progress.h"
 
 namespace attend::cli {
 
+/// Where a run is shown: with a bar of its own, or as its share of a bar for several runs.
+class RunView {
+ public:
+  virtual ~RunView() = default;
+  /// Lines above the bar.
+  virtual void say(const std::string& text) = 0;
+  /// All is prepared; from here on it goes step by step.
+  virtual void begin(int64_t step, int64_t steps) = 0;
+  virtual void show(int64_t step, const std::string& note) = 0;
+  virtual void end(int64_t step, const std::string& note) = 0;
+  /// What to say after Ctrl-C: how the run is gone on with.
+  virtual std::string go_on(const std::string& out) const = 0;
+};
+
 /// Trains in the folder `out`; the exit code: 0, or 130 after Ctrl-C (143 after SIGTERM), which saves.
 int train_in(const tasks::TextConfig& config, const std::string& out, bool resume);
+int train_in(const tasks::TextConfig& config, const std::string& out, bool resume, RunView& view);
 /// Whether the run in that folder came to its end.
 bool finished(const std::string& out);
+/// The file in a run's folder that says how it ended. It is there only once it has.
+inline constexpr const char* kResult = "result.json";
+
+/// "translate, dates, reverse".
+std::string task_names();
+/// Whether that is a task's name.
+bool is_task(const std::string& subject);
+/// What a task or a recipe sets; throws Error where it is neither.
+SettingList settings_of_subject(const std::string& subject);
+/// A group of flags for each first part of the options' names: data, model, train, …
+void add_groups(Flags& flags, const std::vector<OptionInfo>& all);
 
 }  // namespace attend::cli

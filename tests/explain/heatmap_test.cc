@@ -167,11 +167,11 @@ TEST(SvgHeatmap, IsXmlWhateverTheTokensAre) {
   const Tensor weights = Tensor::full({2, 3}, 0.5);
   const std::vector<std::string> rows{"<&\"'>", "\xff\x02"}, columns{"</svg>", "שלום", std::string(300, 'W')};
   const std::string svg = svg_heatmap(weights, rows, columns);
-  EXPECT_EQ(test::xml_objection(svg), "");
+  EXPECT_EQ(test::xml_complaint(svg), "");
   EXPECT_NE(svg.find("&lt;&amp;&quot;"), svg.npos);
   EXPECT_NE(svg.find("…<title>WWW"), svg.npos) << "shortened, and whole in the tooltip";
-  EXPECT_EQ(test::xml_objection(svg_heatmap(Tensor::zeros({0, 0}), {}, {})), "");
-  EXPECT_EQ(test::xml_objection(svg_heatmap(Tensor::zeros({300, 300}), std::vector<std::string>(300, "r"),
+  EXPECT_EQ(test::xml_complaint(svg_heatmap(Tensor::zeros({0, 0}), {}, {})), "");
+  EXPECT_EQ(test::xml_complaint(svg_heatmap(Tensor::zeros({300, 300}), std::vector<std::string>(300, "r"),
                                             std::vector<std::string>(300, "c"))),
             "");
 }

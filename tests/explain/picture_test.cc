@@ -105,10 +105,10 @@ TEST(SvgPicture, IsXmlOfEveryKindOfTrace) {
   for (const Trace& trace : {test::hindi_trace(), test::signed_trace(), test::hard_trace(), test::local_trace(),
                              test::heads_trace(), test::odd_trace()}) {
     for (const char* level : {"words", "tokens"}) {
-      EXPECT_EQ(test::xml_objection(svg_picture(trace, {level, true})), "") << trace.maps[0].label;
+      EXPECT_EQ(test::xml_complaint(svg_picture(trace, {level, true})), "") << trace.maps[0].label;
     }
   }
-  EXPECT_EQ(test::xml_objection(svg_multiples(test::heads_trace(), "decoder.self")), "");
+  EXPECT_EQ(test::xml_complaint(svg_multiples(test::heads_trace(), "decoder.self")), "");
 }
 
 TEST(SvgPicture, SaysWhatItShows) {

@@ -1,0 +1,40 @@
+// Line plots as SVG: a few series over numbers or categories, readable on light and dark pages, in print and without colour.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace attend::explain {
+
+/// A line through (xs[i], ys[i]); a y that is not finite is a gap in it.
+struct Series {
+  std::string name;
+  std::vector<double> xs, ys;
+};
+
+struct Plot {
+  std::string title, x_label, y_label;
+  std::vector<Series> series;
+  std::vector<std::string> categories;  ///< what x = 0, 1, … are called; empty: x is a number
+};
+
+/// Numbers 1, 2 or 5 times a power of ten apart that cover [low, high], about `wanted` of them.
+std::vector<double> round_ticks(double low, double high, int wanted = 5);
+
+/// The plots one above the other, with one legend: series of the same name look the same in all of them, in the order in which
+/// `names` has them (those of the first plot where it is empty). Each series has a colour, a dash and a marker of its own; its
+/// name stands at its end, too, where it does not cover another.
+std::string svg_plots(std::span<const Plot> plots, std::span<const std::string> names = {});
+std::string svg_plot(const Plot& plot);
+
+/// The line and marker of series `index`, small, for a table of a page that has plots, or plot_style(), in it.
+std::string svg_mark(size_t index);
+
+/// The colours of all series on light and dark pages: a <style> element, which svg_plots has in it already.
+std::string plot_style();
+
+/// Text for an SVG or a page: & < > and quotes as entities.
+std::string escaped_markup(std::string_view text);
+
+}  // namespace attend::explain

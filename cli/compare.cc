@@ -1,0 +1,388 @@
+// `attend compare`: one model per choice, and one report of all of them.
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "attend/base/error.h"
+#include "attend/base/names.h"
+#include "attend/base/recipe.h"
+#include "attend/base/replacement.h"
+#include "attend/kernels/parallel.h"
+#include "attend/tasks/comparison.h"
+#include "cli/commands.h"
+#include "cli/evaluation.h"
+#include "cli/flags.h"
+#include "cli/progress.h"
+#include "cli/report.h"
+#include "cli/training.h"
+#include "cli/variants.h"
+
+namespace attend::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kSummary = "trains one model per choice and writes one report of all of them";
+
+struct CompareOptions {
+  std::vector<std::string> vary, variant;
+  std::string source, target, out;
+  bool force = false;
+  int64_t threads = 0;
+
+  template <class Visit>
+  void fields(Visit&& visit) {
+    visit("vary", vary, "KEY=A,B: a model for each value; of several, for each combination");
+    visit("variant", variant, "\"NAME: KEY=VALUE KEY=VALUE\": a model with these options over the recipe's");
+    visit(
+        "source", source,
+        "sentences to score with, plain or .gz; none: the held-out ones of a built-in corpus, or the validation files");
+    visit("target", target, "their references");
+    visit("out", out, "folder of the report, and of the models");
+    visit("force", force, "train anew those models in that folder whose options have changed");
+    visit("threads", threads, "0: as many as the machine has");
+  }
+};
+
+/// One model that is wanted.
+struct Wanted {
+  std::string name, options, folder;
+  tasks::TextConfig config;
+  bool trained = false;  ///< a folder that was given; it is taken as it is
+  bool anew = false;     ///< there is one with other options in its place
+  tasks::TestSet test;
+};
+
+bool is_model(const std::string& subject) {
+  return !is_task(subject) && fs::is_directory(subject) && fs::exists(fs::path(subject) / tasks::TextModel::kConfig);
+}
+
+/// A folder's or a recipe's own name.
+std::string stem(const std::string& subject) {
+  fs::path path = fs::path(subject).lexically_normal();
+  if (!path.has_filename()) path = path.parent_path();
+  return is_model(subject) ? path.filename().string() : path.stem().string();
+}
+
+std::string words_of(const SettingList& settings) {
+  std::string text;
+  for (const Setting& s : settings) text += (text.empty() ? "" : " ") + s.name + "=" + s.value;
+  return text;
+}
+
+/// The words before the first flag: what flags there are hangs on them.
+std::vector<std::string> subjects_in(int argc, char** argv) {
+  std::vector<std::string> subjects;
+  for (int i = 1; i < argc && argv[i][0] != '-'; ++i) subjects.emplace_back(argv[i]);
+  return subjects;
+}
+
+/// A recipe or task that is to be trained: what it sets, and with what options.
+struct Recipe {
+  std::string subject;
+  SettingList settings;
+};
+
+std::vector<Recipe> recipes_of(const std::vector<std::string>& subjects, int argc, char** argv) {
+  std::vector<Recipe> recipes;
+  for (const std::string& subject : subjects) {
+    if (is_model(subject)) continue;
+    require(!fs::is_directory(subject) || is_task(subject), subject, ": a model's folder is wanted, got one without ",
+            tasks::TextModel::kConfig);
+    Recipe recipe{subject, settings_of_subject(subject)};
+    if (const auto model = peek_flag(argc, argv, "model.name")) {
+      recipe.settings.push_back({"model.name", *model, "--model.name"});
+    }
+    recipes.push_back(std::move(recipe));
+  }
+  return recipes;
+}
+
+/// What `attend train` would take for any of these; but --source and --target are here what to score with.
+std::vector<OptionInfo> training_options(const std::vector<Recipe>& recipes) {
+  std::vector<OptionInfo> all;
+  const auto add = [&](const tasks::TextConfig& config) {
+    for (const OptionInfo& option : config.all()) {
+      const bool known = std::ranges::find(all, option.name, &OptionInfo::name) != all.end();
+      if (!known && option.name != "source" && option.name != "target") all.push_back(option);
+    }
+  };
+  for (const Recipe& recipe : recipes) add(tasks::TextConfig(recipe.settings));
+  if (recipes.empty()) add(tasks::TextConfig({}));
+  return all;
+}
+
+/// A recipe with the flags that apply to it: options of a network only where it has them.
+SettingList with_flags(const Recipe& recipe, const SettingList& flags) {
+  const std::vector<OptionInfo> known = tasks::TextConfig(recipe.settings).all();
+  SettingList settings = recipe.settings;
+  for (const Setting& flag : flags) {
+    const bool has = std::ranges::find(known, flag.name, &OptionInfo::name) != known.end();
+    if (has || !flag.name.starts_with("model.")) settings.push_back(flag);
+  }
+  return settings;
+}
+
+void require_files(const tasks::TextOptions& o) {
+  for (const auto* list : {&o.source, &o.target, &o.tsv, &o.valid_source, &o.valid_target, &o.valid_tsv}) {
+    for (const std::string& path : *list) require(fs::exists(path), path, ": a file is wanted, there is none");
+  }
+}
+
+/// The models that a recipe and its variants ask for; each of them can be made.
+void add_variants(const Recipe& recipe, const SettingList& flags, const CompareOptions& options, bool several,
+                  std::vector<Wanted>& all) {
+  const SettingList settings = with_flags(recipe, flags);
+  for (const Variant& variant : make_variants(options.vary, options.variant)) {
+    std::string name = variant.name.empty() ? stem(recipe.subject) : variant.name;
+    if (several && !variant.name.empty()) name = stem(recipe.subject) + ": " + name;
+    Wanted wanted{name, words_of(variant.settings), "", tasks::TextConfig(settings_over(settings, variant))};
+    require_files(wanted.config.options);
+    try {
+      tasks::TextModel::try_model(wanted.config);
+    } catch (const Error& error) {
+      fail("variant ", quoted(name), ": ", error.what());
+    }
+    all.push_back(std::move(wanted));
+  }
+}
+
+/// What differs between two configurations: "train.epochs was 3, now 4"; "" if nothing does. The sizes of vocabularies are a
+/// result of training.
+std::string difference(const tasks::TextConfig& before, const tasks::TextConfig& now) {
+  if (before.model != now.model) return "model.name was " + before.model + ", now " + now.model;
+  const std::vector<OptionInfo> old = before.all();
+  for (const OptionInfo& option : now.all()) {
+    if (option.name == "model.source_vocabulary" || option.name == "model.target_vocabulary") continue;
+    const auto found = std::ranges::find(old, option.name, &OptionInfo::name);
+    const std::string was = found == old.end() ? "" : found->value;
+    if (was != option.value)
+      return option.name + " was " + attend::quoted(was) + ", now " + attend::quoted(option.value);
+  }
+  return "";
+}
+
+/// Where each model goes; refuses what would be trained over another one.
+void place(std::vector<Wanted>& all, const CompareOptions& options) {
+  std::set<std::string> taken, names;
+  for (Wanted& wanted : all) {
+    require(names.insert(wanted.name).second, "models of different names are wanted, got two called ",
+            quoted(wanted.name), "; rename one of the folders or recipes");
+    if (wanted.trained) continue;
+    const std::string first = slug(wanted.name);
+    std::string name = first;
+    for (int i = 2; !taken.insert(name).second; ++i) name = first + "-" + std::to_string(i);
+    wanted.folder = (fs::path(options.out) / "models" / name).string();
+    const fs::path saved = fs::path(wanted.folder) / tasks::TextModel::kConfig;
+    if (!fs::exists(saved)) continue;
+    const std::string changed = difference(tasks::TextConfig(read_recipe(saved)), wanted.config);
+    wanted.anew = !changed.empty();
+    require(!wanted.anew || options.force, wanted.folder, " was trained with other options (", changed,
+            "): --force trains anew what has changed; or name another --out");
+  }
+}
+
+void choose_tests(std::vector<Wanted>& all, const CompareOptions& options) {
+  std::optional<tasks::TestSet> files;
+  if (!options.source.empty()) files = tasks::test_files(options.source, options.target);
+  for (Wanted& wanted : all) wanted.test = files ? *files : tasks::test_of(wanted.config);
+}
+
+std::vector<Wanted> plan(const std::vector<std::string>& subjects, const std::vector<Recipe>& recipes,
+                         const SettingList& flags, const CompareOptions& options) {
+  std::vector<Wanted> all;
+  for (const std::string& subject : subjects) {
+    const auto recipe = std::ranges::find(recipes, subject, &Recipe::subject);
+    if (recipe != recipes.end()) {
+      add_variants(*recipe, flags, options, recipes.size() > 1, all);
+    } else {
+      const std::string saved = fs::path(subject) / tasks::TextModel::kConfig;
+      all.push_back({stem(subject), subject, subject, tasks::TextConfig(read_recipe(saved)), true});
+    }
+  }
+  place(all, options);
+  choose_tests(all, options);
+  return all;
+}
+
+constexpr long kShare = 1000;  // of the bar, for each model
+
+/// A run as its share of the bar for all of them.
+class SharedBar : public RunView {
+ public:
+  SharedBar(Progress& progress, size_t index) : progress_(progress), done_(kShare * static_cast<long>(index)) {}
+  void say(const std::string& text) override { progress_.say(text); }
+  void begin(int64_t step, int64_t steps) override {
+    steps_ = std::max<int64_t>(1, steps);
+    progress_.skip(share(step));
+  }
+  void show(int64_t step, const std::string& note) override { progress_.show(done_ + share(step), note); }
+  void end(int64_t step, const std::string& note) override { show(step, note); }
+  std::string go_on(const std::string&) const override { return "the same command"; }
+
+ private:
+  long share(int64_t step) const { return kShare * step / steps_; }
+
+  Progress& progress_;
+  long done_;
+  int64_t steps_ = 1;
+};
+
+/// Trains what is not yet trained; the exit code of train_in.
+int train_wanted(const Wanted& wanted, Progress& progress, size_t index) {
+  const bool there = !wanted.anew && fs::exists(fs::path(wanted.folder) / tasks::TextModel::kConfig);
+  if (wanted.trained || (there && finished(wanted.folder))) {
+    progress.skip(kShare);
+    progress.say(wanted.name + ": trained before (" + wanted.folder + ")");
+    return 0;
+  }
+  SharedBar view(progress, index);
+  if (!there) fs::remove(fs::path(wanted.folder) / kResult);  // of what it takes the place of
+  return train_in(wanted.config, wanted.folder, there, view);
+}
+
+void read_result(const std::string& folder, Compared& model) {
+  const fs::path path = fs::path(folder) / kResult;
+  if (!fs::exists(path)) return;
+  const nlohmann::json result = nlohmann::json::parse(read_file(path, size_t{1} << 20), nullptr, false);
+  if (!result.is_object()) return;
+  model.steps = result.value("steps", int64_t{0}), model.tokens = result.value("tokens", int64_t{0});
+  model.seconds = result.value("seconds", 0.0);
+}
+
+nlohmann::ordered_json scores_of(const tasks::Measured& measured, const tasks::TestSet& test) {
+  std::vector<std::string> references;
+  std::vector<data::Links> gold;
+  for (const tasks::TextPair& pair : test.pairs) references.push_back(pair.target), gold.push_back(pair.links);
+  nlohmann::ordered_json all = scores(measured.outputs, references, {});
+  if (!measured.links.empty()) all["alignment"] = alignment_scores(measured.links, gold, {});
+  return all;
+}
+
+/// The groups of the first model's test, with the counts in this one.
+std::vector<tasks::LengthGroup> groups_for(const Comparison& comparison, std::span<const int64_t> lengths) {
+  for (const Compared& model : comparison.models) {
+    if (model.groups.empty()) continue;
+    std::vector<tasks::LengthGroup> groups = model.groups;
+    for (tasks::LengthGroup& group : groups) {
+      group.count = std::ranges::count_if(lengths, [&](int64_t n) { return group.has(n); });
+    }
+    return groups;
+  }
+  const int64_t least = std::max<int64_t>(10, static_cast<int64_t>(lengths.size()) / 50);
+  return tasks::length_groups(lengths, least);
+}
+
+void measure_model(Comparison& comparison, Compared& model, Progress& progress, long done) {
+  const std::vector<size_t> shown = tasks::sentences_to_show(model.test.pairs);
+  const std::string of = " of " + std::to_string(model.test.pairs.size());
+  tasks::Measured measured = tasks::measure(model.folder, model.test, shown, [&](size_t sentences) {
+    progress.show(done, "translating " + std::to_string(sentences) + of);
+  });
+  const std::vector<int64_t> lengths = tasks::source_lengths(model.test.pairs, comparison.unit == "letters");
+  model.groups = groups_for(comparison, lengths);
+  model.by_length = tasks::bleu_by_length(measured.outputs, model.test.pairs, lengths, model.groups);
+  model.scores = scores_of(measured, model.test);
+  model.measured = std::move(measured);
+  model.state = "finished";
+}
+
+Comparison begin(const std::vector<Wanted>& all, const std::vector<std::string>& subjects) {
+  Comparison comparison;
+  for (const std::string& subject : subjects) {
+    comparison.subject += (comparison.subject.empty() ? "" : ", ") + subject;
+  }
+  const auto letters = [](const Wanted& wanted) { return wanted.config.options.tokeniser.kind == "characters"; };
+  if (std::ranges::all_of(all, letters)) comparison.unit = "letters";
+  const auto sources = [](const Wanted& wanted) {
+    std::string text;
+    for (const tasks::TextPair& pair : wanted.test.pairs) text += pair.source + '\n' + pair.target + '\n';
+    return text;
+  };
+  for (const Wanted& wanted : all) {
+    comparison.same_test = comparison.same_test && sources(wanted) == sources(all.front());
+    Compared model;
+    model.name = wanted.name, model.options = wanted.options, model.folder = wanted.folder, model.test = wanted.test;
+    comparison.models.push_back(std::move(model));
+  }
+  return comparison;
+}
+
+/// Trains and measures one after the other; the report is written anew after each. The exit code.
+int run_all(const std::vector<Wanted>& all, Comparison& comparison, const std::string& out) {
+  const size_t count = all.size();
+  Progress progress("", kShare * static_cast<long>(count));
+  int code = 0;
+  for (size_t i = 0; i < count && code < 128; ++i) {
+    Compared& model = comparison.models[i];
+    const std::string label = std::to_string(i + 1) + "/" + std::to_string(count) + " " + model.name;
+    progress.relabel(label);
+    progress.say(label + (model.options.empty() ? "" : "  " + model.options));
+    try {
+      const int ended = train_wanted(all[i], progress, i);
+      model.curve = tasks::read_curve(model.folder);
+      if (ended == 0) {
+        read_result(model.folder, model);
+        measure_model(comparison, model, progress, kShare * static_cast<long>(i + 1));
+      } else {
+        model.state = "interrupted", code = ended;
+      }
+    } catch (const std::exception& error) {
+      model.state = "failed", model.error = error.what(), code = 1;
+      progress.say("failed: " + model.name + ": " + model.error);
+    }
+    write_report(comparison, out);
+  }
+  if (code < 128) progress.finish(kShare * static_cast<long>(count), "");
+  return code;
+}
+
+/// What is wrong with these flags together; "" if nothing is.
+std::string objection(const std::vector<std::string>& named, const std::vector<std::string>& subjects, bool recipes,
+                      const SettingList& settings, const CompareOptions& o) {
+  if (named.empty()) return "a recipe, a task or models' folders are wanted, such as translate";
+  if (named != subjects)
+    return "recipes, tasks and folders are wanted before the flags: attend compare " + named.back();
+  if (o.out.empty()) return "--out is wanted: the folder of the report";
+  if (o.source.empty() != o.target.empty()) return "--source and --target are wanted, both or none";
+  if (!recipes && !(o.vary.empty() && o.variant.empty())) {
+    return "--vary and --variant want a recipe or a task to train: a trained model is taken as it is";
+  }
+  if (!recipes && !settings.empty()) return settings[0].where + " wants a recipe or a task to train";
+  return "";
+}
+
+}  // namespace
+
+int compare(int argc, char** argv) {
+  CompareOptions options;
+  Flags flags("compare", kSummary);
+  std::vector<std::string> named;
+  flags.arguments("RECIPE|TASK|DIR", named, "recipes, tasks (" + task_names() + ") or folders of trained models")
+      .options("comparison", options);
+  const std::vector<std::string> subjects = subjects_in(argc, argv);
+  std::vector<Recipe> recipes;
+  std::vector<Wanted> all;
+  try {
+    recipes = recipes_of(subjects, argc, argv);
+    add_groups(flags, training_options(recipes));
+    if (const auto code = flags.parse(argc, argv)) return *code;
+    const std::string wrong = objection(named, subjects, !recipes.empty(), flags.settings(), options);
+    if (!wrong.empty()) return flags.refuse(wrong);
+    all = plan(subjects, recipes, flags.settings(), options);
+  } catch (const Error& error) {
+    return flags.refuse(error.what());
+  }
+  if (options.threads > 0) kernels::set_threads(static_cast<int>(options.threads));
+  require_writable(options.out);
+  Comparison comparison = begin(all, subjects);
+  const int code = run_all(all, comparison, options.out);
+  std::cout << text_table(comparison) << std::flush;
+  std::cerr << "report: " << (fs::path(options.out) / "report.html").string() << '\n';
+  if (code >= 128) std::cerr << "interrupted; the same command goes on\n";
+  return code;
+}
+
+}  // namespace attend::cli

@@ -1,0 +1,382 @@
+#include "cli/report.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "attend/base/replacement.h"
+#include "attend/explain/heatmap.h"
+#include "attend/train/bleu.h"
+#include "cli/progress.h"
+#include "cli/report_page.h"
+#include "cli/terminal.h"
+
+namespace attend::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using explain::escaped_markup;
+using nlohmann::ordered_json;
+
+std::string fixed(double value, int digits) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.*f", digits, value);
+  return text;
+}
+
+/// A column of the table. `better`: 1 more is, −1 less is, 0 neither.
+struct Column {
+  const char *title, *explained;
+  int better;
+  std::optional<double> (*value)(const Compared&);
+  std::string (*text)(double);
+};
+
+std::optional<double> speed(const Compared& model) {
+  if (!model.tokens || !model.seconds || *model.seconds <= 0) return {};
+  return static_cast<double>(*model.tokens) / *model.seconds;
+}
+
+template <class Number>
+std::optional<double> measured(const Compared& model, Number number) {
+  return model.measured ? std::optional<double>(number(*model.measured)) : std::nullopt;
+}
+
+const Column kColumns[] = {
+    {"BLEU", "of the whole test, as sacreBLEU has it", 1,
+     [](const Compared& m) { return measured(m, [](const tasks::Measured& x) { return x.bleu; }); },
+     [](double v) { return fixed(v, 1); }},
+    {"chrF", "F-score of n-grams of letters, as sacreBLEU has it", 1,
+     [](const Compared& m) { return measured(m, [](const tasks::Measured& x) { return x.chrf; }); },
+     [](double v) { return fixed(v, 1); }},
+    {"Exact %", "share of answers that are their reference", 1,
+     [](const Compared& m) { return measured(m, [](const tasks::Measured& x) { return 100 * x.exact; }); },
+     [](double v) { return fixed(v, 1); }},
+    {"AER", "alignment error rate against the gold alignment; less is better", -1,
+     [](const Compared& m) -> std::optional<double> {
+       if (!m.measured || !m.measured->alignment) return {};
+       return m.measured->alignment->error_rate;
+     },
+     [](double v) { return fixed(v, 3); }},
+    {"Parameters", "numbers that are learnt", 0,
+     [](const Compared& m) {
+       return measured(m, [](const tasks::Measured& x) { return static_cast<double>(x.parameters); });
+     },
+     short_number},
+    {"Training", "time of training, without validations", -1, [](const Compared& m) { return m.seconds; }, clock_time},
+    {"Tokens/s", "target tokens per second of training", 0, speed, short_number},
+};
+
+/// Columns that at least one model has something for.
+std::vector<const Column*> columns_of(const Comparison& c) {
+  std::vector<const Column*> columns;
+  for (const Column& column : kColumns) {
+    const auto has = [&](const Compared& model) { return column.value(model).has_value(); };
+    if (std::ranges::any_of(c.models, has)) columns.push_back(&column);
+  }
+  return columns;
+}
+
+/// Whether no other model shows a better value, and some show a worse one.
+bool is_best(const Comparison& c, const Column& column, const Compared& model) {
+  const auto value = column.value(model);
+  if (!value || column.better == 0) return false;
+  bool any_worse = false;
+  for (const Compared& other : c.models) {
+    const auto its = column.value(other);
+    if (!its || column.text(*its) == column.text(*value)) continue;
+    if (column.better * *its > column.better * *value) return false;
+    any_worse = true;
+  }
+  return any_worse;
+}
+
+std::string cell(const Column& column, const Compared& model) {
+  const auto value = column.value(model);
+  return value ? column.text(*value) : "–";
+}
+
+std::vector<std::string> names_of(const Comparison& c) {
+  std::vector<std::string> names;
+  for (const Compared& model : c.models) names.push_back(model.name);
+  return names;
+}
+
+const Compared* first_measured(const Comparison& c) {
+  const auto found = std::ranges::find_if(c.models, [](const Compared& m) { return m.measured.has_value(); });
+  return found == c.models.end() ? nullptr : &*found;
+}
+
+/// Inside of a page, an SVG needs no namespace.
+std::string inlined(std::string svg) {
+  constexpr std::string_view kNamespace = " xmlns=\"http://www.w3.org/2000/svg\"";
+  for (size_t at; (at = svg.find(kNamespace)) != std::string::npos;) svg.erase(at, kNamespace.size());
+  return svg;
+}
+
+std::string figure(const std::string& svg, const std::string& caption) {
+  return "<figure><div class=\"wide\">" + inlined(svg) + "</div><figcaption>" + escaped_markup(caption) +
+         "</figcaption></figure>\n";
+}
+
+std::string main_table(const Comparison& c) {
+  const std::vector<const Column*> columns = columns_of(c);
+  std::string html = "<div class=\"wide\"><table id=\"scores\"><thead><tr><th scope=\"col\">Model</th>";
+  for (const Column* column : columns) {
+    html += "<th scope=\"col\" title=\"" + escaped_markup(column->explained) + "\">" + column->title + "</th>";
+  }
+  html += "</tr></thead>\n<tbody>\n";
+  for (size_t i = 0; i < c.models.size(); ++i) {
+    const Compared& model = c.models[i];
+    html += "<tr><th scope=\"row\">" + inlined(explain::svg_mark(i)) + "<span>" + escaped_markup(model.name);
+    if (model.state != "finished") html += " <em class=\"" + model.state + "\">" + model.state + "</em>";
+    if (!model.options.empty()) html += "<small>" + escaped_markup(model.options) + "</small>";
+    html += "</span></th>";
+    for (const Column* column : columns) {
+      const auto value = column->value(model);
+      const std::string text = cell(*column, model);
+      html += "<td" + (value ? " data-v=\"" + std::to_string(*value) + "\"" : std::string()) + ">" +
+              (is_best(c, *column, model) ? "<strong>" + text + "</strong>" : text) + "</td>";
+    }
+    html += "</tr>\n";
+  }
+  return html + "</tbody></table></div>\n";
+}
+
+std::string length_table(const Comparison& c, const Compared& first) {
+  std::string html = "<details><summary>The numbers</summary><div class=\"wide\"><table><thead><tr><th scope=\"col\">" +
+                     std::string("Source ") + c.unit + "</th>";
+  for (const tasks::LengthGroup& group : first.groups) html += "<th scope=\"col\">" + group.text() + "</th>";
+  html += "</tr></thead><tbody><tr><th scope=\"row\">sentences</th>";
+  for (const tasks::LengthGroup& group : first.groups) html += "<td>" + std::to_string(group.count) + "</td>";
+  html += "</tr>\n";
+  for (const Compared& model : c.models) {
+    if (model.by_length.empty()) continue;
+    html += "<tr><th scope=\"row\">" + escaped_markup(model.name) + "</th>";
+    for (const double bleu : model.by_length) html += "<td>" + (std::isnan(bleu) ? "–" : fixed(bleu, 1)) + "</td>";
+    html += "</tr>\n";
+  }
+  return html + "</tbody></table></div></details>\n";
+}
+
+std::string alignment_card(const Compared& model, size_t index, const tasks::ShownAnswer& shown) {
+  std::string html = "<div class=\"card\"><h4>" + inlined(explain::svg_mark(index)) + escaped_markup(model.name) +
+                     "</h4><p class=\"said\">" + escaped_markup(shown.answer.text) + "</p>";
+  const tasks::Answer& a = shown.answer;
+  if (a.weights.defined() && a.weights.size() > 0) {
+    return html + inlined(explain::svg_heatmap(a.weights, a.target, a.source)) + "</div>\n";
+  }
+  return html + "<p class=\"none\">This model does not attend to its source.</p></div>\n";
+}
+
+std::string alignments(const Comparison& c) {
+  const Compared* first = first_measured(c);
+  if (first == nullptr || first->measured->shown.empty()) return "";
+  std::string html =
+      "<h2>Where they look</h2>\n<p>The same sentences for all models. Source words stand above, the answer to the "
+      "left; the darker a cell, the more the model looked there when it said the word.</p>\n";
+  for (size_t k = 0; k < first->measured->shown.size(); ++k) {
+    const tasks::TextPair& pair = first->test.pairs.at(first->measured->shown[k].number);
+    html += "<section><h3>" + escaped_markup(pair.source) +
+            "</h3><p class=\"said\">Reference: " + escaped_markup(pair.target) + "</p><div class=\"cards\">\n";
+    for (size_t i = 0; i < c.models.size(); ++i) {
+      const Compared& model = c.models[i];
+      if (!model.measured || k >= model.measured->shown.size()) continue;
+      html += alignment_card(model, i, model.measured->shown[k]);
+    }
+    html += "</div></section>\n";
+  }
+  return html;
+}
+
+std::string failures(const Comparison& c) {
+  std::string html;
+  for (const Compared& model : c.models) {
+    if (model.error.empty()) continue;
+    html += "<li><b>" + escaped_markup(model.name) + "</b>: " + escaped_markup(model.error) + "</li>\n";
+  }
+  return html.empty() ? "" : "<h2>What failed</h2>\n<ul class=\"failed\">\n" + html + "</ul>\n";
+}
+
+/// "Scored on 1000 sentences: …".
+std::string scored_on(const Comparison& c) {
+  const Compared* first = first_measured(c);
+  if (first == nullptr) return "No model has been scored yet.";
+  std::string text = "Scored on " + std::to_string(first->test.pairs.size()) + " sentences: " + first->test.name + ".";
+  if (!c.same_test) text += " Not all models had the same sentences: compare their scores with care.";
+  return text;
+}
+
+constexpr const char* kLengthCaption =
+    "BLEU of the sentences of each length. Long sentences are harder for all: compare the lines within a group.";
+constexpr const char* kLearningCaption =
+    "The validations during training: BLEU of greedy answers, and the loss per target token. Losses are comparable "
+    "between "
+    "models with the same vocabulary.";
+
+bool learnt(const Comparison& c) {
+  return std::ranges::any_of(c.models, [](const Compared& m) { return !m.curve.steps.empty(); });
+}
+
+ordered_json number_or_null(double value) { return std::isfinite(value) ? ordered_json(value) : ordered_json(nullptr); }
+
+ordered_json numbers(const std::vector<double>& values) {
+  ordered_json all = ordered_json::array();
+  for (const double value : values) all.push_back(number_or_null(value));
+  return all;
+}
+
+ordered_json json_of(const Compared& model) {
+  ordered_json json{{"name", model.name}, {"folder", model.folder}, {"options", model.options}, {"state", model.state}};
+  if (!model.error.empty()) json["error"] = model.error;
+  if (model.steps) json["steps"] = *model.steps;
+  if (model.tokens) json["tokens"] = *model.tokens;
+  if (model.seconds) json["seconds"] = *model.seconds;
+  if (const auto rate = speed(model)) json["tokens_per_second"] = *rate;
+  if (model.measured) json["parameters"] = model.measured->parameters, json["scores"] = model.scores;
+  for (size_t i = 0; i < model.by_length.size(); ++i) {
+    const tasks::LengthGroup& group = model.groups[i];
+    json["by_length"].push_back({{"from", group.first},
+                                 {"to", group.last ? ordered_json(*group.last) : ordered_json(nullptr)},
+                                 {"sentences", group.count},
+                                 {"bleu", number_or_null(model.by_length[i])}});
+  }
+  json["curve"] = {{"step", numbers(model.curve.steps)},
+                   {"minutes", numbers(model.curve.minutes)},
+                   {"valid_loss", numbers(model.curve.loss)},
+                   {"bleu", numbers(model.curve.bleu)}};
+  return json;
+}
+
+/// For a cell of a Markdown table.
+std::string in_markdown(const std::string& text) {
+  std::string safe;
+  for (const char c : text) safe += c == '|' ? "\\|" : c == '\n' ? " " : std::string(1, c);
+  return safe;
+}
+
+std::string padded(const std::string& text, size_t width, bool left) {
+  const std::string blanks(width - std::min(width, text_width(text)), ' ');
+  return left ? text + blanks : blanks + text;
+}
+
+}  // namespace
+
+explain::Plot length_plot(const Comparison& c) {
+  explain::Plot plot{"BLEU by length of the source", c.unit + " in the source (sentences)", "BLEU", {}, {}};
+  const Compared* first = first_measured(c);
+  if (first == nullptr) return plot;
+  for (const tasks::LengthGroup& group : first->groups) {
+    plot.categories.push_back(group.text() + " (" + std::to_string(group.count) + ")");
+  }
+  for (const Compared& model : c.models) {
+    if (model.by_length.empty()) continue;
+    explain::Series series{model.name, {}, model.by_length};
+    for (size_t i = 0; i < model.by_length.size(); ++i) series.xs.push_back(static_cast<double>(i));
+    plot.series.push_back(std::move(series));
+  }
+  return plot;
+}
+
+std::vector<explain::Plot> learning_plots(const Comparison& c) {
+  std::vector<explain::Plot> plots{{"Validation BLEU by step", "step", "BLEU", {}, {}},
+                                   {"Validation loss by step", "step", "loss per token", {}, {}},
+                                   {"Validation BLEU by time", "minutes of training", "BLEU", {}, {}}};
+  for (const Compared& model : c.models) {
+    const tasks::Curve& curve = model.curve;
+    if (curve.steps.empty()) continue;
+    plots[0].series.push_back({model.name, curve.steps, curve.bleu});
+    plots[1].series.push_back({model.name, curve.steps, curve.loss});
+    plots[2].series.push_back({model.name, curve.minutes, curve.bleu});
+  }
+  return plots;
+}
+
+std::string html_report(const Comparison& c) {
+  const std::vector<std::string> names = names_of(c);
+  std::string body =
+      "<h1>" + std::to_string(c.models.size()) + " models compared</h1>\n<p class=\"about\">" +
+      escaped_markup(c.subject) + ". " + escaped_markup(scored_on(c)) + "</p>\n" + main_table(c) +
+      "<p class=\"note\">The best of each score is bold. A heading that is pressed sorts by its column.</p>\n" +
+      failures(c);
+  const auto drawn = [&](const explain::Plot& plot) { return explain::svg_plots(std::span(&plot, 1), names); };
+  if (const Compared* first = first_measured(c)) {
+    body += "<h2>BLEU by length</h2>\n" + figure(drawn(length_plot(c)), kLengthCaption) + length_table(c, *first);
+  }
+  if (learnt(c)) {
+    body += "<h2>How they learnt</h2>\n" + figure(explain::svg_plots(learning_plots(c), names), kLearningCaption);
+  }
+  body += alignments(c) + "<footer><p>BLEU: " + escaped_markup(train::bleu_signature()) +
+          ". Made by <code>attend compare</code>; every number is in report.json.</p></footer>\n";
+  return std::string(kPageHead) + explain::plot_style() + kPageBody + body + kPageTail;
+}
+
+std::string markdown_report(const Comparison& c) {
+  const std::vector<const Column*> columns = columns_of(c);
+  std::string text = "# " + std::to_string(c.models.size()) + " models compared\n\n" + c.subject + ". " + scored_on(c) +
+                     "\n\n| model |",
+              rule = "|---|";
+  for (const Column* column : columns) text += " " + std::string(column->title) + " |", rule += "---:|";
+  text += "\n" + rule + "\n";
+  for (const Compared& model : c.models) {
+    text += "| " + in_markdown(model.name) + (model.state == "finished" ? "" : " (" + model.state + ")") + " |";
+    for (const Column* column : columns) {
+      const std::string bold = is_best(c, *column, model) ? "**" : "";
+      text += " " + bold + cell(*column, model) + bold + " |";
+    }
+    text += "\n";
+  }
+  for (const Compared& model : c.models) {
+    if (!model.error.empty()) text += "\n" + model.name + " failed: " + model.error + "\n";
+  }
+  if (first_measured(c) != nullptr) text += "\n![BLEU by length of the source](bleu-by-length.svg)\n";
+  if (learnt(c)) text += "\n![Learning curves](learning-curves.svg)\n";
+  return text;
+}
+
+ordered_json json_report(const Comparison& c) {
+  ordered_json models = ordered_json::array();
+  for (const Compared& model : c.models) models.push_back(json_of(model));
+  const Compared* first = first_measured(c);
+  return {{"subject", c.subject},
+          {"test", first == nullptr ? "" : first->test.name},
+          {"same_test", c.same_test},
+          {"length_unit", c.unit},
+          {"models", std::move(models)}};
+}
+
+std::string text_table(const Comparison& c) {
+  const std::vector<const Column*> columns = columns_of(c);
+  std::vector<std::vector<std::string>> rows(1, {"model"});
+  for (const Column* column : columns) rows[0].push_back(column->title);
+  for (const Compared& model : c.models) {
+    rows.push_back({model.name + (model.state == "finished" ? "" : " (" + model.state + ")")});
+    for (const Column* column : columns) {
+      rows.back().push_back(cell(*column, model) + (is_best(c, *column, model) ? "*" : " "));
+    }
+  }
+  std::string text;
+  for (const std::vector<std::string>& row : rows) {
+    for (size_t k = 0; k < row.size(); ++k) {
+      size_t width = 0;
+      for (const std::vector<std::string>& other : rows) width = std::max(width, text_width(other[k]));
+      text += (k == 0 ? "" : "  ") +
+              padded(&row == &rows[0] && k > 0 ? row[k] + " " : row[k], k > 0 ? width + 1 : width, k == 0);
+    }
+    while (text.ends_with(' ')) text.pop_back();
+    text += '\n';
+  }
+  return text;
+}
+
+void write_report(const Comparison& c, const fs::path& folder) {
+  const std::vector<std::string> names = names_of(c);
+  const explain::Plot by_length = length_plot(c);
+  write_file(folder / "report.json", json_report(c).dump(2) + "\n");
+  write_file(folder / "bleu-by-length.svg", explain::svg_plots(std::span(&by_length, 1), names));
+  write_file(folder / "learning-curves.svg", explain::svg_plots(learning_plots(c), names));
+  write_file(folder / "report.md", markdown_report(c));
+  write_file(folder / "report.html", html_report(c));
+}
+
+}  // namespace attend::cli

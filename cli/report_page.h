@@ -1,0 +1,85 @@
+// The page around a report: its style and the few lines that sort its table. Nothing in it is loaded from elsewhere.
+#pragma once
+
+namespace attend::cli {
+
+inline constexpr const char* kPageHead = R"html(<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Models compared</title>
+<style>
+:root { --page: #fff; --ink: #1f2933; --quiet: #52606d; --line: #d9dee4; --soft: #f5f7f9; --bad: #a11d33; }
+@media (prefers-color-scheme: dark) {
+  :root { --page: #14181d; --ink: #e6e9ed; --quiet: #a5b0bd; --line: #38424e; --soft: #1c2229; --bad: #ff8a9a; }
+}
+* { box-sizing: border-box; }
+body { margin: 0 auto; padding: 2rem 1.25rem 4rem; max-width: 62rem; background: var(--page); color: var(--ink);
+  font: 16px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; overflow-wrap: anywhere; }
+h1 { font-size: 1.6rem; line-height: 1.25; margin: 0 0 .4rem; }
+h2 { font-size: 1.2rem; margin: 2.8rem 0 .6rem; }
+h3 { font-size: 1rem; margin: 1.8rem 0 .1rem; }
+h4 { font-size: .95rem; margin: 0 0 .2rem; }
+p { margin: 0 0 .8rem; }
+.about, .note, figcaption, footer, .said { color: var(--quiet); }
+.note, figcaption, footer { font-size: .88rem; }
+.wide { overflow-x: auto; }
+.wide + .note { margin-top: .7rem; }
+table { border-collapse: collapse; width: 100%; font-size: .94rem; font-variant-numeric: tabular-nums;
+  overflow-wrap: normal; }
+th, td { padding: .5rem .7rem; text-align: right; border-bottom: 1px solid var(--line); vertical-align: top;
+  white-space: nowrap; }
+th:first-child { text-align: left; padding-left: 0; }
+thead th { color: var(--quiet); font-weight: 600; border-bottom: 2px solid var(--line); }
+tbody th { font-weight: 500; }
+tbody tr:hover { background: var(--soft); }
+th > svg, h4 > svg { vertical-align: -1px; margin-right: .6rem; }
+th > span { display: inline-block; vertical-align: top; }
+small { display: block; color: var(--quiet); font-weight: 400; font-size: .8rem; white-space: normal; max-width: 24rem; }
+em { color: var(--quiet); font-style: normal; font-size: .85em; }
+th button { all: unset; cursor: pointer; }
+th button:focus-visible { outline: 2px solid currentColor; outline-offset: 3px; }
+th[aria-sort=ascending] button::after { content: " ↑"; }
+th[aria-sort=descending] button::after { content: " ↓"; }
+figure { margin: 0 0 1rem; }
+figure svg { display: block; min-width: 34rem; width: 100%; height: auto; }
+summary { cursor: pointer; color: var(--quiet); }
+.cards { display: grid; gap: 1rem; grid-template-columns: repeat(auto-fill, minmax(min(100%, 19rem), 1fr)); }
+.card { border: 1px solid var(--line); border-radius: 8px; padding: .8rem; min-width: 0; }
+.card > svg { display: block; max-width: 100%; height: auto; }
+.said { font-size: .94rem; margin: 0 0 .6rem; }
+.none { color: var(--quiet); font-size: .88rem; margin: 0; }
+em.failed, .failed b { color: var(--bad); }
+footer { margin-top: 3rem; border-top: 1px solid var(--line); padding-top: .8rem; }
+@media print { body { max-width: none; } .card { break-inside: avoid; } }
+</style>
+)html";
+
+inline constexpr const char* kPageBody = "</head>\n<body>\n";
+
+inline constexpr const char* kPageTail = R"html(<script>
+document.querySelectorAll("#scores thead th").forEach((head, column) => {
+  const button = document.createElement("button");
+  button.textContent = head.textContent;
+  head.replaceChildren(button);
+  button.addEventListener("click", () => {
+    const down = head.getAttribute("aria-sort") ? head.getAttribute("aria-sort") === "ascending" : column > 0;
+    const body = document.querySelector("#scores tbody");
+    const key = row => row.children[column].dataset.v;
+    const compare = (a, b) => column === 0 ? a.children[0].textContent.localeCompare(b.children[0].textContent)
+      : Number(key(a)) - Number(key(b));
+    const missing = row => column > 0 ? key(row) === undefined : false;
+    const rows = [...body.rows].sort((a, b) => missing(a) - missing(b) || (down ? compare(b, a) : compare(a, b)) || 0);
+    document.querySelectorAll("#scores thead th").forEach(other => other.removeAttribute("aria-sort"));
+    head.setAttribute("aria-sort", down ? "descending" : "ascending");
+    body.append(...rows);
+  });
+});
+</script>
+</body>
+</html>
+)html";
+
+}  // namespace attend::cli

@@ -1,0 +1,215 @@
+#include "cli/training.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <csignal>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "attend/base/memory.h"
+#include "attend/base/names.h"
+#include "attend/base/recipe.h"
+#include "attend/base/replacement.h"
+#include "attend/tasks/task.h"
+#include "attend/train/log.h"
+
+namespace attend::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+volatile std::sig_atomic_t interrupted = 0;
+
+/// The first Ctrl-C (or SIGTERM) asks for an end; the second one ends at once, which leaves the last checkpoint.
+void interrupt(int signal) {
+  constexpr std::string_view kSaid = "\nstopping after this step or validation (again: at once) …\n";
+  interrupted = signal;
+  std::signal(signal, SIG_DFL);
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, kSaid.data(), kSaid.size());
+}
+
+/// Ctrl-C and SIGTERM as `interrupt` has them, for as long as a run goes on.
+class Interruptible {
+ public:
+  Interruptible() { set(interrupt); }
+  Interruptible(const Interruptible&) = delete;
+  Interruptible& operator=(const Interruptible&) = delete;
+  ~Interruptible() { set(SIG_DFL); }
+
+ private:
+  static void set(void (*handler)(int)) {
+    for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, handler);
+  }
+};
+
+train::TrainResult run_until_interrupted(train::Trainer& trainer, std::span<train::Watcher* const> watchers) {
+  const Interruptible interruptible;
+  return trainer.run(watchers);
+}
+
+/// A run alone, with its own bar.
+class OwnBar : public RunView {
+ public:
+  void say(const std::string& text) override {
+    if (progress_) return progress_->say(text);
+    std::fprintf(stderr, "%s\n", text.c_str());
+  }
+  void begin(int64_t step, int64_t steps) override { progress_.emplace("training", steps, stderr, step); }
+  void show(int64_t step, const std::string& note) override { progress_->show(step, note); }
+  void end(int64_t step, const std::string& note) override {
+    progress_->finish(step, note);
+    progress_.reset();
+  }
+  std::string go_on(const std::string& out) const override { return "attend train --resume --out " + out; }
+
+ private:
+  std::optional<Progress> progress_;
+};
+
+/// Puts a run into its view: the bar, and a line for each validation.
+class Shown : public train::Watcher {
+ public:
+  Shown(RunView& view, int64_t step) : view_(view), step_(step) {}
+
+  void stepped(const train::StepReport& r) override {
+    char loss[32];
+    const double rate = r.seconds > 0 ? static_cast<double>(r.tokens) / r.seconds : 0;
+    std::snprintf(loss, sizeof(loss), "loss %.3f", r.loss);
+    step_ = r.step, note_ = std::string(loss) + "  " + short_number(rate) + " tokens/s";
+    view_.show(r.step, note_);
+  }
+
+  void validated(const train::StepReport& r, const train::Validation& v, bool best) override {
+    char text[160];
+    std::snprintf(text, sizeof(text), "step %lld, epoch %lld: validation loss %.3f, perplexity %.2f",
+                  static_cast<long long>(r.step), static_cast<long long>(r.epoch), v.loss, std::exp(v.loss));
+    std::string line = text;
+    for (const auto& [name, score] : v.scores) {
+      std::snprintf(text, sizeof(text), ", %s %.1f", name.c_str(), score);
+      line += text;
+    }
+    view_.say(line + (best ? "  (best so far)" : ""));
+    if (!v.source.empty()) view_.say("  " + v.source + "\n  → " + v.output + "\n  = " + v.reference);
+  }
+
+  bool stop() override { return interrupted != 0; }
+  void finish() { view_.end(step_, note_); }
+
+ private:
+  RunView& view_;
+  int64_t step_;
+  std::string note_;
+};
+
+void say_prepared(const tasks::TextTraining& run, const tasks::TextModel& model, RunView& view) {
+  std::string text = run.filtered().text() + "; vocabulary " + std::to_string(model.source().size()) + " → " +
+                     std::to_string(model.target().size()) + "; " + std::to_string(run.valid().size()) +
+                     " validation pairs";
+  if (run.valid_left_out() > 0) text += " (" + std::to_string(run.valid_left_out()) + " too long or empty: in no loss)";
+  view.say(text);
+}
+
+void say_result(const train::TrainResult& result, const std::string& out, RunView& view) {
+  const std::string step = std::to_string(result.step);
+  if (result.outcome == train::Outcome::interrupted) {
+    return view.say("interrupted at step " + step + "; saved. Go on with: " + view.go_on(out));
+  }
+  if (result.outcome == train::Outcome::stopped_early) {
+    view.say("stopped at step " + step + ": no improvement for some validations");
+  }
+  view.say("saved " + out + " (" +
+           (result.averaged ? "mean of the last weights" : "weights of step " + std::to_string(result.best_step)) +
+           "; peak memory " + std::to_string(memory::usage().peak >> 20) + " MiB)");
+}
+
+void write_result(const train::TrainResult& result, const tasks::TextTraining& run, const std::string& out) {
+  if (result.outcome == train::Outcome::interrupted) return;
+  const nlohmann::ordered_json json{
+      {"outcome", result.outcome == train::Outcome::finished ? "finished" : "stopped early"},
+      {"steps", result.step},
+      {"weights_of_step", result.best_step},
+      {"averaged", result.averaged},
+      {"pairs", run.pairs()},
+      {"tokens", result.tokens},
+      {"seconds", result.seconds},
+      {"peak_memory_mib", memory::usage().peak >> 20}};
+  write_file(fs::path(out) / kResult, json.dump(2) + "\n");
+}
+
+bool is_recipe(const std::string& subject) {
+  const std::string ending = fs::path(subject).extension();
+  return ending == ".yml" || ending == ".yaml" || fs::exists(subject);
+}
+
+/// "model.hidden" → "model"; options without a dot are about data.
+std::string group_of(const OptionInfo& option) {
+  const size_t dot = option.name.find('.');
+  return dot == std::string::npos ? "data" : option.name.substr(0, dot);
+}
+
+}  // namespace
+
+bool finished(const std::string& out) { return fs::exists(fs::path(out) / kResult); }
+
+int train_in(const tasks::TextConfig& config, const std::string& out, bool resume) {
+  OwnBar view;
+  return train_in(config, out, resume, view);
+}
+
+int train_in(const tasks::TextConfig& config, const std::string& out, bool resume, RunView& view) {
+  tasks::TextTraining run(config, out, resume, [&](const std::string& what) { view.say(what + " …"); });
+  say_prepared(run, run.model(), view);
+  const int64_t step = run.trainer().step(), steps = run.trainer().steps();
+  if (step >= steps && finished(out)) {  // else it was stopped before the average
+    view.say(out + " has taken all of its " + std::to_string(steps) +
+             " steps; to go on, ask for more: --train.epochs or --train.steps");
+    return 0;
+  }
+  if (run.trainer().out_of_patience() && finished(out)) {
+    view.say(out + " stopped at step " + std::to_string(step) + ": " + std::to_string(config.options.train.patience) +
+             " validations brought no improvement; to go on, ask for more patience: --train.patience (0: any)");
+    return 0;
+  }
+  view.begin(step, steps);
+  Shown shown(view, step);
+  train::Log log(out, resume ? std::optional(step) : std::nullopt);
+  fs::remove(fs::path(out) / kResult);
+  train::Watcher* const watchers[] = {&shown, &log};
+  const train::TrainResult result = run_until_interrupted(run.trainer(), watchers);
+  shown.finish();
+  write_result(result, run, out);
+  say_result(result, out, view);
+  return result.outcome == train::Outcome::interrupted ? 128 + interrupted : 0;
+}
+
+std::string task_names() {
+  std::string names;
+  for (const tasks::TaskRow& row : tasks::tasks()) names += (names.empty() ? "" : ", ") + std::string(row.name);
+  return names;
+}
+
+bool is_task(const std::string& subject) {
+  return std::ranges::any_of(tasks::tasks(), [&](const tasks::TaskRow& row) { return row.name == subject; });
+}
+
+SettingList settings_of_subject(const std::string& subject) {
+  if (is_task(subject)) return {{"task", subject, "task"}};  // first: its model may lie in a folder of that name
+  if (is_recipe(subject)) return read_recipe(subject);
+  fail("a recipe (a .yml file) or a task is wanted, got ", quoted(subject), "; tasks: ", task_names());
+}
+
+void add_groups(Flags& flags, const std::vector<OptionInfo>& all) {
+  std::vector<std::string> order;
+  for (const OptionInfo& option : all) {
+    if (std::ranges::find(order, group_of(option)) == order.end()) order.push_back(group_of(option));
+  }
+  for (const std::string& title : order) {
+    std::vector<OptionInfo> group;
+    std::ranges::copy_if(all, std::back_inserter(group), [&](const OptionInfo& o) { return group_of(o) == title; });
+    flags.options(title, std::move(group));
+  }
+}
+
+}  // namespace attend::cli

@@ -1,0 +1,117 @@
+// Line plots: round ticks, well-formed SVG whatever the names, gaps, and series that differ by more than their colour.
+#include "attend/explain/plot.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tests/support/message.h"
+#include "tests/support/xml.h"
+
+namespace attend::explain {
+namespace {
+
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+
+size_t count(const std::string& text, const std::string& part) {
+  size_t found = 0;
+  for (size_t at = 0; (at = text.find(part, at)) != std::string::npos; at += part.size()) ++found;
+  return found;
+}
+
+TEST(RoundTicks, CoverTheRangeAtOneTwoOrFive) {
+  EXPECT_EQ(round_ticks(0, 100), (std::vector<double>{0, 20, 40, 60, 80, 100}));
+  EXPECT_EQ(round_ticks(3, 38), (std::vector<double>{0, 10, 20, 30, 40}));
+  EXPECT_EQ(round_ticks(-1, 1, 4), (std::vector<double>{-1, -0.5, 0, 0.5, 1}));
+  for (const auto& [low, high] : {std::pair(1.2, 1.3), {0.0, 1e-6}, {-7e5, 3e9}, {5.0, 5.0}, {0.0, 0.0}, {1e9, 1e9}}) {
+    const std::vector<double> ticks = round_ticks(low, high);
+    ASSERT_GE(ticks.size(), 2u) << low << ' ' << high;
+    EXPECT_LE(ticks.size(), 9u) << low << ' ' << high;
+    EXPECT_LE(ticks.front(), low);
+    EXPECT_GE(ticks.back(), high);
+  }
+  EXPECT_GE(round_ticks(kNone, std::numeric_limits<double>::infinity()).size(), 2u);
+}
+
+TEST(Plot, IsWellFormedWhateverTheNames) {
+  const Plot plot{
+      "a <b> & \"c\"", "x & y", "'z'", {{"<s> & \"t\"", {1, 2, 3}, {4, 5, 6}}, {"größe", {1, 2}, {kNone, 5}}}, {}};
+  const std::string svg = svg_plot(plot);
+  EXPECT_EQ(test::xml_complaint(svg), "") << svg;
+  EXPECT_NE(svg.find("a &lt;b&gt; &amp; &quot;c&quot;"), std::string::npos);
+  EXPECT_NE(svg.find("größe"), std::string::npos);
+  EXPECT_NE(svg.find("prefers-color-scheme"), std::string::npos) << "readable on a dark page";
+  EXPECT_EQ(test::xml_complaint(svg_mark(11)), "");
+  EXPECT_EQ(svg.find("nan"), std::string::npos);
+  EXPECT_EQ(svg.find("inf"), std::string::npos);
+}
+
+TEST(Plot, WithoutAnythingItIsStillAPicture) {
+  for (const Plot& plot :
+       {Plot{}, Plot{"none", "", "", {{"a", {}, {}}}, {}}, Plot{"none", "", "", {{"a", {1}, {kNone}}}, {"x"}}}) {
+    const std::string svg = svg_plot(plot);
+    EXPECT_EQ(test::xml_complaint(svg), "") << svg;
+    EXPECT_EQ(svg.find("nan"), std::string::npos) << svg;
+  }
+}
+
+TEST(Plot, AGapBreaksTheLine) {
+  const std::string whole = svg_plot({"", "", "", {{"a", {0, 1, 2, 3, 4}, {1, 2, 3, 4, 5}}}, {}});
+  const std::string broken = svg_plot({"", "", "", {{"a", {0, 1, 2, 3, 4}, {1, 2, kNone, 4, 5}}}, {}});
+  const auto path = [](const std::string& svg) {
+    const size_t begin = svg.find("round\" d=\"") + 10;
+    return svg.substr(begin, svg.find('"', begin) - begin);
+  };
+  EXPECT_EQ(count(path(whole), "M"), 1u) << path(whole);
+  EXPECT_EQ(count(path(broken), "M"), 2u) << path(broken);
+  EXPECT_EQ(count(path(broken), "L"), 2u) << path(broken);
+}
+
+TEST(Plot, SeriesDifferInDashOrMarkerNotOnlyInColour) {
+  std::set<std::string> looks;
+  for (size_t i = 0; i < 16; ++i) {
+    std::string mark = svg_mark(i);
+    const size_t colour = mark.find("ap-s");
+    looks.insert(mark.erase(colour, mark.find('"', colour) - colour));
+  }
+  EXPECT_EQ(looks.size(), 16u);
+}
+
+TEST(Plot, NamesAtTheEndsDoNotTouch) {
+  Plot plot{"", "", "", {}, {"a", "b"}};
+  for (int i = 0; i < 12; ++i) plot.series.push_back({"series " + std::to_string(i), {0, 1}, {0.0, 50 + 0.01 * i}});
+  plot.series.push_back({"below", {0, 1}, {0, 10}});
+  const std::string svg = svg_plot(plot);
+  const std::string picture = svg.substr(svg.find("rotate(-90"));
+  std::vector<double> heights;
+  for (size_t at = 0; (at = picture.find("<text class=\"ap-t\"", at)) != std::string::npos; ++at) {
+    heights.push_back(std::stod(picture.substr(picture.find("y=\"", at) + 3)));
+  }
+  ASSERT_GE(heights.size(), 2u) << "some have room";
+  EXPECT_LT(heights.size(), 13u) << "not all of them have";
+  std::ranges::sort(heights);
+  for (size_t i = 1; i < heights.size(); ++i) EXPECT_GE(heights[i] - heights[i - 1], 12) << i;
+}
+
+TEST(Plot, ASeriesLooksTheSameInEveryPlot) {
+  const std::vector<std::string> names{"a", "b"};
+  const Plot plot{"", "", "", {{"b", {0, 1}, {1, 2}}}, {}};
+  const std::string svg = svg_plots(std::span(&plot, 1), names);
+  EXPECT_EQ(count(svg, "class=\"ap-s1\""), 2u) << "its line, and in the legend";
+  EXPECT_EQ(count(svg, "class=\"ap-s0\""), 1u) << "the other one in the legend alone";
+}
+
+TEST(Plot, AsManyXsAsYsAreWanted) {
+  EXPECT_EQ(test::message_of([] {
+              svg_plot({"", "", "", {{"a", {1}, {1, 2}}}, {}});
+            }),
+            "svg_plot: as many xs as ys are wanted in a, got 1 and 2");
+}
+
+}  // namespace
+}  // namespace attend::explain
