@@ -256,7 +256,7 @@ std::string in_markdown(const std::string& text) {
 }
 
 std::string padded(const std::string& text, size_t width, bool left) {
-  const std::string blanks(width - std::min(width, text_width(text)), ' ');
+  const std::string blanks(width - std::min(width, data::display_width(text)), ' ');
   return left ? text + blanks : blanks + text;
 }
 
@@ -359,7 +359,7 @@ std::string text_table(const Comparison& c) {
   for (const std::vector<std::string>& row : rows) {
     for (size_t k = 0; k < row.size(); ++k) {
       size_t width = 0;
-      for (const std::vector<std::string>& other : rows) width = std::max(width, text_width(other[k]));
+      for (const std::vector<std::string>& other : rows) width = std::max(width, data::display_width(other[k]));
       text += (k == 0 ? "" : "  ") +
               padded(&row == &rows[0] && k > 0 ? row[k] + " " : row[k], k > 0 ? width + 1 : width, k == 0);
     }

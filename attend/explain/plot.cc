@@ -7,7 +7,8 @@
 #include <sstream>
 
 #include "attend/base/error.h"
-#include "attend/explain/heatmap.h"
+#include "attend/data/display_width.h"
+#include "attend/explain/labels.h"
 
 namespace attend::explain {
 namespace {
@@ -54,17 +55,7 @@ std::string tick_text(double value, double apart) {
 }
 
 std::string cut(const std::string& text, double room) {
-  const size_t most = static_cast<size_t>(std::max(1.0, room / kLetter));
-  if (display_width(text) <= most) return text;
-  std::string shown;
-  for (size_t at = 0; at < text.size();) {
-    size_t end = at + 1;
-    while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) ++end;
-    if (display_width(shown) + 2 > most) break;
-    shown += text.substr(at, end - at);
-    at = end;
-  }
-  return shown + "…";
+  return shortened(text, static_cast<size_t>(std::max(1.0, room / kLetter)));
 }
 
 /// The marker of a series at a place; the page shines through none of them.
@@ -152,7 +143,7 @@ class Panel {
   Panel(const Plot& plot, std::span<const std::string> names, double top) : plot_(plot), names_(names), top_(top) {
     double longest = 0;
     for (const Series& s : plot.series)
-      longest = std::max(longest, kLetter * static_cast<double>(display_width(s.name)));
+      longest = std::max(longest, kLetter * static_cast<double>(data::display_width(s.name)));
     right_ = kWidth - 22 - std::min(kMostLabel, longest);
     bottom_ = top + kHeight - kBottom;
     Range xs, ys;
@@ -293,7 +284,7 @@ std::string legend(std::span<const std::string> names, double& height) {
   double x = kLeft;
   height += 14;
   for (size_t i = 0; i < names.size(); ++i) {
-    const double width = 44 + kLetter * static_cast<double>(display_width(names[i])) + 16;
+    const double width = 44 + kLetter * static_cast<double>(data::display_width(names[i])) + 16;
     if (x > kLeft && x + width > kWidth) x = kLeft, height += kLegendLine;
     out += group_of(i) + "<path d=\"M" + number(x) + " " + number(height) +
            "h32\"/><g class=\"ap-h\" stroke-width=\"1\" " + "stroke-dasharray=\"none\">" + marker(i, x + 16, height) +
