@@ -276,7 +276,7 @@ std::string part_label(const Answered& a, const AttentionPart& part) {
   if (part.layer >= 0 && part.head >= 0) {
     return "layer " + std::to_string(part.layer) + ", head " + std::to_string(part.head);
   }
-  if (sites.size() == 1 && heads == 1) return "its one attention";
+  if (sites.size() == 1 && heads == 1) return "";
   const std::string layers =
       part.layer >= 0 ? "layer " + std::to_string(part.layer) : counted(static_cast<int64_t>(sites.size()), "layer");
   const std::string of = part.head >= 0 ? "head " + std::to_string(part.head) : counted(heads, "head");

@@ -44,7 +44,8 @@ struct MethodRow {
 std::span<const MethodRow> methods();
 const MethodRow& method_named(std::string_view name);
 
-/// The part of attention as a map, and in words what it is: "mean of 2 layers × 4 heads". Refuses a part that is not there
+/// The part of attention as a map, and in words what it is: "mean of 2 layers × 4 heads", "" where there is one
+/// alone. Refuses a part that is not there
 /// with those that are.
 Tensor attention_map(const Answered& answered, const AttentionPart& part);
 std::string part_label(const Answered& answered, const AttentionPart& part);

@@ -80,7 +80,8 @@ void add_map(const explain::Answered& answered, const ExplainOptions& options, e
   explain::TraceMap map{
       .method = std::string(method.name), .label = std::string(method.name), .is_signed = method.is_signed};
   if (method.name == "attention") {
-    map.label += ", " + explain::part_label(answered, part);
+    const std::string which = explain::part_label(answered, part);
+    if (!which.empty()) map.label += ", " + which;
     map.site = options.site, map.layer = options.layer, map.head = options.head;
   }
   map.tokens = method.map(answered, part);
