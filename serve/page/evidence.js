@@ -1,7 +1,7 @@
 // Whether the map tells the truth: what became of the answer when that which was looked at was changed.
 
 import { make } from "./dom.js";
-import { probability } from "./numbers.js";
+import { decimal, probability } from "./numbers.js";
 
 export function showEvidence(rows) {
   if (!rows?.length) return make("p", { class: "hint" }, "Nothing could be measured for this answer.");
@@ -39,8 +39,9 @@ export function showEvidence(rows) {
   );
 }
 
+// The logarithm as well: changes may be smaller than a hundredth.
 function cell(log) {
   const bar = make("span", { class: "bar" });
   bar.style.setProperty("--chance", Math.exp(Math.min(0, log)).toFixed(4));
-  return make("td", { class: "figure", title: `mean log-probability ${log.toFixed(3)}` }, probability(log), bar);
+  return make("td", { class: "figure" }, probability(log), make("small", {}, ` log ${decimal(log)}`), bar);
 }

@@ -192,6 +192,7 @@ export class Pane {
       source: grid.columns,
       target: grid.rows,
       percent: grid.percent,
+      attention: ["attention", "rollout"].includes(this.trace.maps[0].method),
       write: (value) => shown(grid, value),
       map: grid.rows.map((_, row) => Array.from(grid.values.subarray(row * width, (row + 1) * width))),
       chances: chances(this.trace.target, this.settings.unit),

@@ -36,8 +36,8 @@ export class Ribbon {
 
   // `map` is a matrix [target][source]; `write` gives a value's text, `percent` says that rows are shares; `chances` has the
   // probability of each target word.
-  render({ source, target, map, percent, write, chances }) {
-    Object.assign(this, { map, percent, write, names: { source, target }, lit: null });
+  render({ source, target, map, percent, attention, write, chances }) {
+    Object.assign(this, { map, percent, attention, write, names: { source, target }, lit: null });
     this.words = { source: this.#words("source", source), target: this.#words("target", target, chances) };
     for (const side of ["source", "target"]) this.lines[side].replaceChildren(...this.words[side]);
     this.element.classList.toggle("long", Math.max(source.length, target.length) > IDLE_WORDS);
@@ -144,7 +144,8 @@ export class Ribbon {
       .slice(0, 3);
     const list = order.map(([value, other]) => `${this.names[OTHER[side]][other]} ${this.write(value)}`).join(", ");
     const name = this.names[side][index];
-    const verb = side === "target" ? "looked at" : "was looked at by";
+    const did = this.attention ? "looked at" : "leant on"; // gradients do not look
+    const verb = side === "target" ? did : `was ${did} by`;
     this.readout.replaceChildren(make("strong", {}, name), ` ${verb} ${list}`);
     word.setAttribute("aria-label", `${name} ${verb} ${list}`);
   }

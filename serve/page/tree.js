@@ -35,8 +35,9 @@ function place(nodes, steps) {
       .slice(0, MOST_ROWS);
     const above = (node) => (node.chosen ? -1 : node.parent < 0 ? 0 : (nodes[node.parent].row ?? Infinity));
     kept.sort((a, b) => above(a) - above(b) || b.total - a.total);
+    const first = kept[0]?.chosen ? 0 : 1; // where the answer has ended, its row stays empty
     kept.forEach((node, row) => {
-      node.row = row;
+      node.row = first + row;
     });
   });
   return columns.map((column) => column.filter((node) => node.row !== undefined).sort((a, b) => a.row - b.row));
@@ -84,7 +85,7 @@ function tree(trace, steps, taken, focused) {
   const nodes = grow(trace),
     columns = place(nodes, steps);
   const marked = nodes.some((node) => node.token.startsWith("▁"));
-  const rows = Math.max(...columns.map((column) => column.length));
+  const rows = 1 + Math.max(...columns.flat().map((node) => node.row));
   const size = { width: steps * COLUMN, height: rows * ROW };
   const list = make("div", { class: "tree", role: "tree", "aria-label": "The search, step by step" });
   list.style.width = `${size.width}px`;
@@ -96,7 +97,11 @@ function tree(trace, steps, taken, focused) {
       columns.flat().map((node) => edge(node, nodes)),
     ),
   );
-  const buttons = new Map(columns.flat().map((node) => [node, leaf(node, marked, columns[node.depth].length)]));
+  const buttons = new Map(
+    columns
+      .flat()
+      .map((node) => [node, leaf(node, marked, columns[node.depth].indexOf(node) + 1, columns[node.depth].length)]),
+  );
   list.append(...buttons.values());
   const at = (event) => [...buttons].find(([, button]) => button === event.target.closest(".node"))?.[0];
   list.addEventListener("click", (event) => {
@@ -125,9 +130,9 @@ function neighbour(node, key, nodes, columns) {
     case "ArrowLeft":
       return nodes[node.parent];
     case "ArrowDown":
-      return column[node.row + 1];
+      return column[column.indexOf(node) + 1];
     case "ArrowUp":
-      return column[node.row - 1];
+      return column[column.indexOf(node) - 1];
     case "Home":
       return columns[0][0];
     default:
@@ -149,7 +154,7 @@ function edge(node, nodes) {
   });
 }
 
-function leaf(node, marked, siblings) {
+function leaf(node, marked, place, siblings) {
   const name = plainToken(node.token, marked),
     chance = probability(node.log_probability);
   const fate = node.chosen ? "in the answer" : (FATES[node.fate] ?? node.fate);
@@ -161,7 +166,7 @@ function leaf(node, marked, siblings) {
       tabindex: -1,
       class: `node ${node.fate}${node.chosen ? " chosen" : ""}`,
       "aria-level": node.depth + 1,
-      "aria-posinset": node.row + 1,
+      "aria-posinset": place,
       "aria-setsize": siblings,
       "aria-selected": String(node.chosen),
       "aria-label": `${name}, ${chance}, ${fate}`,

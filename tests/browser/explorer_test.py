@@ -268,6 +268,16 @@ class Explorer(PageTest):
         self.assertEqual(self.browser.current_url, address)
         self.shot("explorer")
 
+    def test_a_picture_in_one_file(self):
+        if not support.REAL:
+            self.skipTest("the program is not there")
+        picture = pathlib.Path(WORK.name) / "picture.html"
+        subprocess.run([support.BINARY, "explain", str(pathlib.Path(WORK.name) / "transformer"), self.text, "--out", str(picture)],
+                       check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.browser.get(picture.as_uri())
+        self.wait(lambda: self.all(".hm-grid td"))
+        self.shot("picture")
+
     def test_temperature_samples(self):
         self.open(text=self.text, model="transformer", temperature=1.0)
         drawn = self.trace("transformer", sample=True, temperature=1.0, seed=1, beam=1)
