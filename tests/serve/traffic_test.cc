@@ -178,7 +178,7 @@ TEST(Traffic, TooManyRequestsAreToldToComeBack) {
 TEST(Traffic, ARequestThatTakesTooLongIsGivenUp) {
   serve::ServeOptions options;
   options.traffic.workers = 1;
-  options.limits.seconds = 0.02;
+  options.limits.seconds = 0.001;
   Served served(options);
   const std::string much = json{{"texts", std::vector<std::string>(256, "a b c d e f g h")}, {"beam", 32}}.dump();
   const auto result = served.post("/v1/run", much);
