@@ -10,7 +10,7 @@ const METHODS = {
   occlusion: "Occlusion: each word left out",
 };
 
-const numbered = (name, size) => Array.from({ length: size }, (_, index) => [index, `${name} ${index + 1}`]);
+const numbered = (name, size) => Array.from({ length: size }, (_, index) => [index, `${name} ${index}`]);
 
 export function controls(pane) {
   const { settings, model } = pane;
