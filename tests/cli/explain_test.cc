@@ -1,0 +1,109 @@
+// `attend explain`, and `attend run --trace`: what a model looked at, in every form, and what is refused.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "attend/explain/png.h"
+#include "attend/explain/trace.h"
+#include "tests/support/command.h"
+#include "tests/support/folder.h"
+#include "tests/support/small_run.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+using namespace attend::test;
+
+class Explain : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    folder_ = std::make_unique<TestFolder>();
+    const fs::path tsv = folder_->file("pairs.tsv", small_corpus());
+    const fs::path recipe = folder_->file("recipe.yml", small_recipe(tsv, 100));
+    const Result trained = attend_with("train " + in_quotes(recipe) + " --out " + in_quotes(model()) + " 2>&1");
+    ASSERT_EQ(trained.code, 0) << trained.output;
+  }
+  static void TearDownTestSuite() { folder_.reset(); }
+
+  static fs::path model() { return folder_->path() / "model"; }
+  static Result explain(const std::string& arguments, const std::string& environment = "") {
+    return attend_with("explain " + in_quotes(model()) + " " + arguments + " 2>&1", environment);
+  }
+  /// The answer alone, as `attend run` gives it.
+  static std::string answer(const std::string& text) {
+    const fs::path file = folder_->file("input", text + "\n");
+    return attend_with("run " + in_quotes(model()) + " < " + in_quotes(file)).output;
+  }
+
+  static std::unique_ptr<TestFolder> folder_;
+};
+std::unique_ptr<TestFolder> Explain::folder_;
+
+TEST_F(Explain, ShowsTheAnswerAndItsMap) {
+  const Result shown = explain("'a b'");
+  EXPECT_EQ(shown.code, 0);
+  EXPECT_TRUE(has(shown.output, "a b\n  → " + answer("a b"))) << shown.output;
+  EXPECT_TRUE(has(shown.output, "attention: source above")) << shown.output;
+  EXPECT_FALSE(has(shown.output, "\x1b[")) << "no colour where it is no terminal";
+  EXPECT_TRUE(has(explain("'a b' --colour always").output, "\x1b[48;2;"));
+  EXPECT_TRUE(has(explain("'a b' --method saliency").output, "saliency: source above"));
+}
+
+TEST_F(Explain, EvidenceIsInPlainWords) {
+  const Result shown = explain("'a b' --evidence");
+  EXPECT_EQ(shown.code, 0);
+  EXPECT_TRUE(has(shown.output, "without the source word that the map points at")) << shown.output;
+  EXPECT_TRUE(has(shown.output, "with equal weights on all source tokens")) << shown.output;
+}
+
+TEST_F(Explain, AnAnswerOfOnesOwn) {
+  const Result shown = explain("'a b' --target 'A A A'");
+  EXPECT_EQ(shown.code, 0);
+  EXPECT_TRUE(has(shown.output, "→ A A A   (given)")) << shown.output;
+}
+
+TEST_F(Explain, WritesEveryKindOfFile) {
+  for (const std::string ending : {"html", "svg", "json", "png"}) {
+    if (ending == "png" && !attend::explain::can_write_png()) continue;
+    const fs::path out = folder_->path() / ("x." + ending);
+    const Result result = explain("'a b' --out " + in_quotes(out));
+    EXPECT_EQ(result.code, 0) << result.output;
+    EXPECT_TRUE(has(result.output, "wrote " + out.string())) << result.output;
+    EXPECT_GT(fs::file_size(out), 500u);
+  }
+  EXPECT_EQ(attend::explain::read_traces(folder_->path() / "x.json").at(0).source.text, "a b");
+  EXPECT_TRUE(folder_->bytes("x.svg").starts_with("<svg"));
+}
+
+TEST_F(Explain, RefusesWithTwoAndOneLine) {
+  const auto refused = [](const Result& result, const std::string& part) {
+    EXPECT_EQ(result.code, 2) << result.output;
+    EXPECT_EQ(lines(result.output), 1) << result.output;
+    EXPECT_TRUE(has(result.output, part)) << result.output;
+  };
+  refused(explain("''"), "a text with at least one word is wanted");
+  refused(explain("'a b' --head 3"), "head 0 to 0 is wanted, got 3");
+  refused(explain("'a b' --layer 2"), "decoder.memory layer 0 (1 head)");
+  refused(explain("'a b' --method atention"), "attention");
+  refused(explain("'a b' --level letters"), "words or tokens");
+  refused(explain("'a b' --out x.gif"), ".html, .svg, .png or .json");
+  refused(explain("'a b' --colour blue"), "auto, always or never");
+  refused(attend_with("explain " + in_quotes(folder_->path() / "none") + " 'a b' 2>&1"), "a model's folder is wanted");
+  EXPECT_EQ(explain("'a b' --out " + in_quotes(folder_->path() / "none" / "x.svg")).code, 1) << "no such folder";
+}
+
+TEST_F(Explain, ATraceChangesNoAnswer) {
+  const fs::path input = folder_->file("lines", "a b\n\nc d\ne\n"), trace = folder_->path() / "t.jsonl";
+  const std::string run = "run " + in_quotes(model()) + " --input " + in_quotes(input);
+  const Result plain = attend_with(run), traced = attend_with(run + " --trace " + in_quotes(trace));
+  EXPECT_EQ(plain.output, traced.output);
+  const auto traces = attend::explain::read_traces(trace);
+  ASSERT_EQ(traces.size(), 3u) << "an empty line has none";
+  EXPECT_EQ(traces[1].source.text, "c d");
+  EXPECT_EQ(traces[1].sites.at(0).weights.dim(2), 2);
+  EXPECT_EQ(attend_with(run + " --trace " + in_quotes(input) + " 2>&1").code, 2) << "what is read is not written over";
+}
+
+}  // namespace
