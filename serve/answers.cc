@@ -37,17 +37,15 @@ tasks::ExplainOptions with(tasks::ExplainOptions options, const Asked& asked, de
   options.search = search;
   options.prefix = asked.prefix;
   options.prefix_tokens = asked.prefix_tokens;
-  options.partial = [&watch](const std::string& text) {
-    watch.check();
-    if (watch.partial) watch.partial(text);
-  };
+  options.check = watch.check;
+  if (watch.partial) options.partial = watch.partial;
   return options;
 }
 
 Json step_by_step(const ServedModel& served, const RunRequest& request, const decode::SearchOptions& search,
                   const Watch& watch) {
   tasks::ExplainOptions options;
-  options.weights = false;
+  options.weights = options.map = false;
   const explain::Trace trace = tasks::explain(served.model, request.texts[0], with(options, request, search, watch));
   Json answers = Json::array();
   for (const explain::TraceAnswer& answer : trace.answers) answers.push_back(answer_json(answer));
@@ -58,6 +56,7 @@ Json in_groups(const ServedModel& served, const RunRequest& request, const decod
                const Watch& watch) {
   tasks::AnswerOptions options;
   options.search = search;
+  options.check = watch.check;
   const int64_t first = search.first_sentence;
   Json all = Json::array();
   for (size_t begin = 0; begin < request.texts.size(); begin += kGroup) {

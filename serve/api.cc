@@ -41,7 +41,7 @@ Reply reply_to(std::exception_ptr error) {
   } catch (const Refusal& refusal) {
     return error_reply(refusal.status(), refusal.code(), refusal.what());
   } catch (const Cancelled&) {
-    return error_reply(503, "timeout", kLate);
+    return error_reply(504, "timeout", kLate);
   } catch (const Error& asked) {
     const std::string_view message = asked.what();
     if (!message.starts_with("memory:")) return error_reply(400, "bad_request", message);

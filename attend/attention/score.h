@@ -37,6 +37,7 @@ struct ScoreRow {
   std::unique_ptr<Score> (*make)(const ScoreOptions& options, Random& random);
   bool takes_coverage = false;  // inside its formula; to the others it is added as γ·coverage
   bool fused = false;           // c·qᵀk: the engine's attention kernels can do it
+  bool equal_widths = false;    // of query and key
 };
 
 /// The menu of scores: help, option checks, documents and tests iterate over it.

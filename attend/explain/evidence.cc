@@ -46,6 +46,7 @@ double mean_with(
     std::function<bool(const Observation&, int64_t)> which = [](const Observation& o, int64_t) {
       return o.site.ends_with(".memory");
     }) {
+  a.checked();
   RowChange intervention(std::move(which), std::move(change));
   const Intervening intervening(intervention);
   const data::Batch batch{data::Sequences({a.source}), data::Sequences({a.target})};

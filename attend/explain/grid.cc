@@ -178,9 +178,9 @@ Grid site_grid(const Trace& trace, const std::string& site, int64_t layer, int64
     total = word_weights(total, columns.label_of, rows.label_of, static_cast<int64_t>(columns.labels.size()),
                          static_cast<int64_t>(rows.labels.size()));
   }
-  const std::string what = heads > 1 ? "mean of " + std::to_string(heads) + " heads"
-                                     : "layer " + std::to_string(sites[0]->layer) + " · head " +
-                                           std::to_string(std::max<int64_t>(0, head));
+  const std::string what =
+      heads > 1 ? "mean of " + std::to_string(heads) + " heads"
+                : "layer " + std::to_string(sites[0]->layer) + " · head " + std::to_string(std::max<int64_t>(0, head));
   return {total, rows.labels, columns.labels, look_of(sites, head, rows, columns), site + ", " + what};
 }
 

@@ -33,6 +33,7 @@ template <class Take>
 void gradients(const Answered& a, const std::vector<Question>& questions, Take&& take) {
   const size_t at_once = static_cast<size_t>(rows_at_once(a)), S = a.source.size();
   for (size_t begin = 0; begin < questions.size(); begin += at_once) {
+    a.checked();
     const size_t count = std::min(at_once, questions.size() - begin);
     std::vector<std::vector<int32_t>> targets;
     data::Batch batch;
@@ -287,6 +288,7 @@ Tensor rescored(const Answered& a, const std::vector<std::vector<int32_t>>& sour
   const size_t at_once = static_cast<size_t>(rows_at_once(a)), T = static_cast<size_t>(a.steps());
   Tensor all({static_cast<int64_t>(sources.size()), a.steps()});
   for (size_t begin = 0; begin < sources.size(); begin += at_once) {
+    a.checked();
     const size_t count = std::min(at_once, sources.size() - begin);
     const auto from = sources.begin() + static_cast<std::ptrdiff_t>(begin);
     const data::Batch batch{data::Sequences({from, from + static_cast<std::ptrdiff_t>(count)}),

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,7 +20,11 @@ struct Answered {
   std::vector<int32_t> source, target;
   std::vector<TraceSite> sites;
   std::vector<double> log_probabilities;  ///< of each target token, and of the end where the model says it
+  std::function<void()> check = {};       ///< called between the passes of a method; what it throws ends it
 
+  void checked() const {
+    if (check) check();
+  }
   /// Predictions: one per token, and the end.
   int64_t steps() const { return static_cast<int64_t>(log_probabilities.size()); }
 };

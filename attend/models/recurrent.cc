@@ -110,6 +110,11 @@ RecurrentModel::RecurrentModel(const RecurrentModelOptions& options, Random& ran
   if (told_ == Told::attention) {
     AttentionConfig config = options.attention;
     config.query = H, config.key = config.value = summary_;
+    // An encoder that reads both ways is wider than the decoder: a dot product then wants its keys projected.
+    if (score_named(config.score).equal_widths && config.query != config.key && config.query_projection == "none" &&
+        config.key_projection == "none") {
+      config.key_projection = "linear";
+    }
     attention_ = std::make_unique<Attention>(config, random, "decoder.memory");
     context_ = attention_->context_size();
     if (config.align == "sample") reinforce_ = std::make_unique<Reinforce>(options.reinforce, H, random);

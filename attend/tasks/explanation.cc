@@ -71,18 +71,24 @@ std::vector<decode::Hypothesis> answers_of(const TextModel& model, const data::T
 }
 
 void add_map(const explain::Answered& answered, const ExplainOptions& options, explain::Trace& trace) {
-  const bool attends = std::ranges::any_of(
+  const auto to_source = std::ranges::find_if(
       trace.sites, [](const explain::TraceSite& s) { return s.queries == "target" && s.keys.starts_with("source"); });
+  const bool attends = to_source != trace.sites.end();
   const explain::MethodRow& method = explain::method_named(options.method != kAuto ? options.method
                                                            : attends               ? "attention"
                                                                                    : "jacobian");
-  const explain::AttentionPart part{options.site, options.layer, options.head, options.combine};
+  // A decoder alone looks at its source through its own past.
+  const bool has_default =
+      std::ranges::any_of(trace.sites, [](const explain::TraceSite& s) { return s.site == ExplainOptions().site; });
+  const std::string site =
+      attends && !has_default && options.site == ExplainOptions().site ? to_source->site : options.site;
+  const explain::AttentionPart part{site, options.layer, options.head, options.combine};
   explain::TraceMap map{
       .method = std::string(method.name), .label = std::string(method.name), .is_signed = method.is_signed};
   if (method.name == "attention") {
     const std::string which = explain::part_label(answered, part);
     if (!which.empty()) map.label += ", " + which;
-    map.site = options.site, map.layer = options.layer, map.head = options.head;
+    map.site = site, map.layer = options.layer, map.head = options.head;
   }
   map.tokens = method.map(answered, part);
   map.words = explain::word_weights(map.tokens, trace.source.word_of, trace.target.word_of,
@@ -121,14 +127,15 @@ explain::Trace explain(const TextModel& model, const std::string& text, const Ex
   decode::SearchOptions search = options.search;
   if (search.sample) search.beam = 1;  // the beam that a recipe names is for the likeliest answers
   explain::Recorder recorder([&](const explain::Recorder& heard) {
+    if (options.check) options.check();
     if (options.partial) options.partial(model.target().decode(heard.likeliest(0)));
   });
   const std::vector<decode::Hypothesis> answers = answers_of(model, source, options, search, recorder);
   explain::Trace trace = trace_of(model, recorder, {source, text}, answers, search);
   trace.given = options.target.has_value();
-  const explain::Answered answered{model.model(), source.ids, answers[0].tokens, trace.sites,
-                                   trace.token_log_probabilities};
-  add_map(answered, options, trace);
+  const explain::Answered answered{
+      model.model(), source.ids, answers[0].tokens, trace.sites, trace.token_log_probabilities, options.check};
+  if (options.map) add_map(answered, options, trace);
   if (!options.weights) {
     for (explain::TraceSite& site : trace.sites) site.weights = {}, site.centres = {};
   }

@@ -17,12 +17,15 @@ struct ExplainOptions {
   std::string site = "decoder.memory";
   int64_t layer = -1, head = -1;
   std::string combine = "mean";
+  bool map = true;      ///< false: the answer and what was observed, and no map
   bool weights = true;  ///< of every site, in the trace; without them it is small
   bool evidence = false;
   decode::SearchOptions search;
   std::optional<std::string> target;   ///< explain this answer; else the model's own
   std::string prefix;                  ///< how the model's own answer has to begin, as text …
   std::vector<int32_t> prefix_tokens;  ///< … or as tokens, which wins
+  /// Called again and again while it is computed; what it throws ends it.
+  std::function<void()> check;
   /// Told of the likeliest beginning after each step of the search.
   std::function<void(const std::string& text)> partial;
 

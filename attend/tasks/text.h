@@ -99,6 +99,7 @@ struct AnswerOptions {
   bool align = false;
   bool trace = false;
   double threshold = 0;          ///< of links; 0: the best for each target word
+  std::function<void()> check;   ///< called after each step of a search; what it throws ends it
   bool replace_unknown = false;  ///< an unknown word becomes the source word that it looked at most
 };
 

@@ -102,6 +102,17 @@ void append_answer(Answer& whole, Answer part, bool continues) {
   whole.target.insert(whole.target.end(), part.target.begin(), part.target.end());
 }
 
+/// Asks after each step whether to go on.
+class Checked : public decode::SearchWatcher {
+ public:
+  explicit Checked(const std::function<void()>& check) : check_(check) {}
+  void predicted(const decode::Predicted&) override {}
+  void stepped() override { check_(); }
+
+ private:
+  const std::function<void()>& check_;
+};
+
 Settings model_settings(const TextConfig& config, int64_t source, int64_t target) {
   Settings settings = settings_of(config.model_options, "model.");
   settings["source_vocabulary"] = std::to_string(source);
@@ -262,11 +273,17 @@ std::vector<std::vector<Answer>> TextModel::answer_batch(std::span<const Piece* 
   decode::SearchOptions search = options.search;
   if (search.sample) search.beam = 1;  // the beam that a recipe names is for the likeliest answers
   search.first_sentence += batch.front()->number();
-  explain::Recorder recorder;
+  explain::Recorder recorder([&](const explain::Recorder&) {
+    if (options.check) options.check();
+  });
+  Checked checked(options.check);
+  decode::SearchWatcher* const watcher = options.trace   ? static_cast<decode::SearchWatcher*>(&recorder)
+                                         : options.check ? &checked
+                                                         : nullptr;
   std::optional<Observing> observing;
   if (options.trace) observing.emplace(recorder);
-  const auto found = decode::search(*model_, data::Sequences(sources), search, forced ? prefixes : decltype(prefixes){},
-                                    options.trace ? &recorder : nullptr);
+  const auto found =
+      decode::search(*model_, data::Sequences(sources), search, forced ? prefixes : decltype(prefixes){}, watcher);
   observing.reset();
   std::vector<std::vector<Answer>> answers(batch.size());
   for (size_t b = 0; b < batch.size(); ++b) {

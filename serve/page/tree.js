@@ -106,7 +106,8 @@ function tree(trace, steps, taken, focused) {
   const at = (event) => [...buttons].find(([, button]) => button === event.target.closest(".node"))?.[0];
   list.addEventListener("click", (event) => {
     const node = at(event);
-    if (node && !node.chosen) taken(pathIds(trace.beam, node.index), node.index);
+    // The end cannot be gone on from.
+    if (node && !node.chosen && node.token !== "</s>") taken(pathIds(trace.beam, node.index), node.index);
     else if (node) focused(node.depth);
   });
   list.addEventListener("keydown", (event) => {

@@ -183,7 +183,7 @@ TEST(Traffic, ARequestThatTakesTooLongIsGivenUp) {
   const std::string much = json{{"texts", std::vector<std::string>(256, "a b c d e f g h")}, {"beam", 32}}.dump();
   const auto result = served.post("/v1/run", much);
   ASSERT_TRUE(result);
-  EXPECT_EQ(result->status, 503);
+  EXPECT_EQ(result->status, 504);
   EXPECT_EQ(json::parse(result->body)["error"]["code"], "timeout");
   for (int i = 0; i < 500 && json::parse(served.get("/healthz")->body)["running"] != 0; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));

@@ -178,7 +178,9 @@ TEST_F(TextRun, TheSentencesOfTheBestWeightsAreKept) {
   std::string last;
   ASSERT_NE(std::set(versions.bests.begin(), versions.bests.end()).size(), 1u) << "some were not the best";
   for (size_t i = 0; i < versions.seen.size(); ++i) {
-    if (!versions.bests[i]) EXPECT_EQ(versions.seen[i], last) << "validation " << i;
+    if (!versions.bests[i]) {
+      EXPECT_EQ(versions.seen[i], last) << "validation " << i;
+    }
     last = versions.seen[i];
   }
   const auto all = entries(last);
