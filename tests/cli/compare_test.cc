@@ -150,7 +150,7 @@ TEST_F(Compare, WhatCannotBeIsRefusedBeforeAnythingIsTrained) {
   expect_refused(asked + " --vary attention.score=generl,additive", "general");
   expect_refused(asked + " --vary hidden=8,abc", "a whole number is wanted");
   expect_refused(asked + " --variant 'x: model.name=transformer size=10 heads=3'", "variant \"x\"");
-  expect_refused(asked + " --variant 'x: attention.score=dot'", "variant \"x\"");
+  expect_refused(asked + " --variant 'x: attention.score=location'", "variant \"x\"");
   expect_refused(asked + " --variant 'x: tsv=missing.tsv'", "missing.tsv");
   expect_refused(asked + " --trian.epochs 3", "--train.epochs");
   expect_refused(asked + " --variant a --variant a", "two called");
