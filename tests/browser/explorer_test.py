@@ -115,8 +115,6 @@ class Explorer(PageTest):
         self.wait(lambda: self.words("target") == self.trace("transformer")["target"]["tokens"])
 
     def test_methods_can_be_chosen(self):
-        if "saliency" not in self.models["transformer"]["methods"]:
-            self.skipTest("there is no method but attention")
         self.open_answer()
         self.choose("method", "saliency")
         trace = self.trace("transformer", method="saliency")
