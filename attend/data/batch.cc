@@ -19,6 +19,15 @@ Sequences::Sequences(const std::vector<std::vector<int32_t>>& rows) {
   }
 }
 
+Sequences Sequences::of_images(Tensor images) {
+  require(images.rank() == 4, "Sequences: images [B,C,H,W] are wanted, got ", images.shape());
+  Sequences all;
+  all.ids = Ids({images.dim(0), 1}, std::vector<int32_t>(static_cast<size_t>(images.dim(0)), kFirstWord));
+  all.lengths.assign(static_cast<size_t>(images.dim(0)), 1);
+  all.images = std::move(images);
+  return all;
+}
+
 std::vector<int32_t> Sequences::row(int64_t b) const {
   const auto begin = ids.values.begin() + b * longest();
   return {begin, begin + lengths[static_cast<size_t>(b)]};

@@ -14,14 +14,18 @@ constexpr int32_t kPad = 0, kUnknown = 1, kBegin = 2, kEnd = 3, kFirstWord = 4;
 /// [B,T] ↔ [T,B].
 Ids transposed(const Ids& ids);
 
-/// B sequences: ids [B,T] with kPad beyond each one's length.
+/// B sequences: ids [B,T] with kPad beyond each one's length. Or B images, each of which stands as one word: a model that
+/// looks at images reads those and no ids.
 struct Sequences {
   Ids ids;
   std::vector<int32_t> lengths;
+  Tensor images = {};  ///< [B,C,H,W]; undefined where the sequences are text
 
   Sequences() = default;
   /// Pads to the longest. Empty sequences are allowed; T is at least 1.
   explicit Sequences(const std::vector<std::vector<int32_t>>& rows);
+  /// images [B,C,H,W].
+  static Sequences of_images(Tensor images);
 
   int64_t count() const { return ids.shape[0]; }
   int64_t longest() const { return ids.shape[1]; }

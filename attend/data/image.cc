@@ -1,0 +1,28 @@
+#include "attend/data/image.h"
+
+#include "attend/base/error.h"
+
+namespace attend::data {
+
+Image::Image(int64_t height, int64_t width, int64_t channels)
+    : height(height), width(width), channels(channels), pixels(static_cast<size_t>(height * width * channels)) {}
+
+Tensor to_tensor(std::span<const Image> images) {
+  require(!images.empty(), "to_tensor: at least one image is wanted, got none");
+  const Image& first = images[0];
+  Tensor all({static_cast<int64_t>(images.size()), first.channels, first.height, first.width});
+  real* out = all.data();
+  for (const Image& image : images) {
+    require(image.height == first.height && image.width == first.width && image.channels == first.channels,
+            "to_tensor: images of one size are wanted, ", first.height, "×", first.width, "×", first.channels, ", got ",
+            image.height, "×", image.width, "×", image.channels);
+    for (int64_t c = 0; c < image.channels; ++c) {
+      for (size_t i = static_cast<size_t>(c); i < image.pixels.size(); i += static_cast<size_t>(image.channels)) {
+        *out++ = static_cast<real>(image.pixels[i]) / real(255);
+      }
+    }
+  }
+  return all;
+}
+
+}  // namespace attend::data

@@ -1,0 +1,31 @@
+// An image in memory, and many of them as a tensor.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "attend/tensor/tensor.h"
+
+namespace attend::data {
+
+/// Row by row, the channels of a pixel beside each other: pixels[(y·width + x)·channels + c]; 1 channel is grey, 3 are red,
+/// green and blue.
+struct Image {
+  int64_t height = 0, width = 0, channels = 1;
+  std::vector<uint8_t> pixels = {};
+
+  Image() = default;
+  /// Black.
+  Image(int64_t height, int64_t width, int64_t channels);
+  uint8_t& at(int64_t y, int64_t x, int64_t c = 0) { return pixels[index(y, x, c)]; }
+  uint8_t at(int64_t y, int64_t x, int64_t c = 0) const { return pixels[index(y, x, c)]; }
+
+ private:
+  size_t index(int64_t y, int64_t x, int64_t c) const { return static_cast<size_t>((y * width + x) * channels + c); }
+};
+
+/// [B,C,H,W] with 0…255 as 0…1; all must have one size.
+Tensor to_tensor(std::span<const Image> images);
+
+}  // namespace attend::data

@@ -1,0 +1,35 @@
+#include "attend/data/image.h"
+
+#include <gtest/gtest.h>
+
+#include "attend/base/error.h"
+#include "attend/data/batch.h"
+
+namespace attend::data {
+namespace {
+
+TEST(Image, TensorHasOnePlanePerChannel) {
+  Image image(2, 3, 3);
+  image.at(1, 2, 0) = 255, image.at(0, 1, 2) = 51;
+  const Tensor tensor = to_tensor(std::vector{image, Image(2, 3, 3)});
+  ASSERT_EQ(tensor.shape(), Shape({2, 3, 2, 3}));
+  for (int64_t i = 0; i < 36; ++i) {
+    EXPECT_FLOAT_EQ(static_cast<float>(tensor.data()[i]), i == 5 ? 1.0F : i == 13 ? 0.2F : 0.0F) << i;
+  }
+}
+
+TEST(Image, TensorRefusesSizesThatDiffer) {
+  EXPECT_THROW(to_tensor(std::vector{Image(2, 3, 1), Image(3, 2, 1)}), Error);
+  EXPECT_THROW(to_tensor(std::vector<Image>{}), Error);
+}
+
+TEST(Image, StandsAsOneWord) {
+  const Sequences all = Sequences::of_images(to_tensor(std::vector{Image(2, 3, 1), Image(2, 3, 1)}));
+  EXPECT_EQ(all.count(), 2);
+  EXPECT_EQ(all.longest(), 1);
+  EXPECT_EQ(all.lengths, (std::vector<int32_t>{1, 1}));
+  EXPECT_THROW(Sequences::of_images(Tensor(Shape{2, 3})), Error);
+}
+
+}  // namespace
+}  // namespace attend::data
