@@ -49,14 +49,15 @@ struct CompareOptions {
 /// One model that is wanted.
 struct Wanted {
   std::string name, options, folder;
-  tasks::TextConfig config;
+  SettingList settings;
+  tasks::TextConfig config{settings};
   bool trained = false;  ///< a folder that was given; it is taken as it is
   bool anew = false;     ///< there is one with other options in its place
   tasks::TestSet test;
 };
 
 bool is_model(const std::string& subject) {
-  return !is_task(subject) && fs::is_directory(subject) && fs::exists(fs::path(subject) / tasks::TextModel::kConfig);
+  return !is_task(subject) && fs::is_directory(subject) && fs::exists(fs::path(subject) / tasks::kConfig);
 }
 
 /// A folder's or a recipe's own name.
@@ -90,7 +91,7 @@ std::vector<Recipe> recipes_of(const std::vector<std::string>& subjects, int arg
   for (const std::string& subject : subjects) {
     if (is_model(subject)) continue;
     require(!fs::is_directory(subject) || is_task(subject), subject, ": a model's folder is wanted, got one without ",
-            tasks::TextModel::kConfig);
+            tasks::kConfig);
     Recipe recipe{subject, settings_of_subject(subject)};
     if (const auto model = peek_flag(argc, argv, "model.name")) {
       recipe.settings.push_back({"model.name", *model, "--model.name"});
@@ -138,7 +139,7 @@ void add_variants(const Recipe& recipe, const SettingList& flags, const CompareO
   for (const Variant& variant : make_variants(options.vary, options.variant)) {
     std::string name = variant.name.empty() ? stem(recipe.subject) : variant.name;
     if (several && !variant.name.empty()) name = stem(recipe.subject) + ": " + name;
-    Wanted wanted{name, words_of(variant.settings), "", tasks::TextConfig(settings_over(settings, variant))};
+    Wanted wanted{name, words_of(variant.settings), "", settings_over(settings, variant)};
     require_files(wanted.config.options);
     try {
       tasks::TextModel::try_model(wanted.config);
@@ -175,7 +176,7 @@ void place(std::vector<Wanted>& all, const CompareOptions& options) {
     std::string name = first;
     for (int i = 2; !taken.insert(name).second; ++i) name = first + "-" + std::to_string(i);
     wanted.folder = (fs::path(options.out) / "models" / name).string();
-    const fs::path saved = fs::path(wanted.folder) / tasks::TextModel::kConfig;
+    const fs::path saved = fs::path(wanted.folder) / tasks::kConfig;
     if (!fs::exists(saved)) continue;
     const std::string changed = difference(tasks::TextConfig(read_recipe(saved)), wanted.config);
     wanted.anew = !changed.empty();
@@ -198,8 +199,12 @@ std::vector<Wanted> plan(const std::vector<std::string>& subjects, const std::ve
     if (recipe != recipes.end()) {
       add_variants(*recipe, flags, options, recipes.size() > 1, all);
     } else {
-      const std::string saved = fs::path(subject) / tasks::TextModel::kConfig;
-      all.push_back({stem(subject), subject, subject, tasks::TextConfig(read_recipe(saved)), true});
+      const std::string saved = fs::path(subject) / tasks::kConfig;
+      all.push_back({.name = stem(subject),
+                     .options = subject,
+                     .folder = subject,
+                     .settings = read_recipe(saved),
+                     .trained = true});
     }
   }
   place(all, options);
@@ -232,7 +237,7 @@ class SharedBar : public RunView {
 
 /// Trains what is not yet trained; the exit code of train_in.
 int train_wanted(const Wanted& wanted, Progress& progress, size_t index) {
-  const bool there = !wanted.anew && fs::exists(fs::path(wanted.folder) / tasks::TextModel::kConfig);
+  const bool there = !wanted.anew && fs::exists(fs::path(wanted.folder) / tasks::kConfig);
   if (wanted.trained || (there && finished(wanted.folder))) {
     progress.skip(kShare);
     progress.say(wanted.name + ": trained before (" + wanted.folder + ")");
@@ -240,7 +245,7 @@ int train_wanted(const Wanted& wanted, Progress& progress, size_t index) {
   }
   SharedBar view(progress, index);
   if (!there) fs::remove(fs::path(wanted.folder) / kResult);  // of what it takes the place of
-  return train_in(wanted.config, wanted.folder, there, view);
+  return train_in(wanted.settings, wanted.folder, there, view);
 }
 
 void read_result(const std::string& folder, Compared& model) {

@@ -7,6 +7,7 @@
 #include "attend/base/recipe.h"
 #include "attend/base/replacement.h"
 #include "attend/explain/heatmap.h"
+#include "attend/tasks/text.h"
 #include "attend/train/agreement.h"
 #include "attend/train/bleu.h"
 #include "cli/commands.h"
@@ -77,11 +78,10 @@ int demo(int argc, char** argv) {
   if (const auto code = flags.parse(argc, argv)) return *code;
   if (options.again || !finished(options.out)) {
     std::cout << "training: English to romanised Hindi, from a grammar that is built in\n" << std::flush;
-    const fs::path saved = fs::path(options.out) / tasks::TextModel::kConfig;
+    const fs::path saved = fs::path(options.out) / tasks::kConfig;
     const bool begun = !options.again && fs::exists(saved);
-    const tasks::TextConfig config =
-        begun ? tasks::TextConfig(read_recipe(saved)) : tasks::TextConfig({{"task", "translate", "demo"}});
-    if (const int code = train_in(config, options.out, begun)) return code;
+    const SettingList settings = begun ? read_recipe(saved) : SettingList{{"task", "translate", "demo"}};
+    if (const int code = train_in(settings, options.out, begun)) return code;
   } else {
     std::cout << "using " << options.out << ", trained before (train anew: attend demo --again)\n";
   }

@@ -5,7 +5,7 @@
 
 #include "attend/base/error.h"
 #include "attend/base/names.h"
-#include "attend/tasks/text.h"
+#include "attend/tasks/task.h"
 
 namespace attend::cli {
 namespace {
@@ -23,8 +23,12 @@ bool is_found_out(std::string_view name) {
   return name == "model.source_vocabulary" || name == "model.target_vocabulary";
 }
 
-std::string value_of(const tasks::TextConfig& config, const std::string& name) {
-  for (const OptionInfo& option : config.all()) {
+std::vector<OptionInfo> options_of(const SettingList& settings) {
+  return tasks::task_of(settings).family->options(settings);
+}
+
+std::string value_of(const std::vector<OptionInfo>& options, const std::string& name) {
+  for (const OptionInfo& option : options) {
     if (option.name == name) return option.value;
   }
   return "";
@@ -45,16 +49,18 @@ std::string shown(std::string value) {
 std::string printed(SettingList saved, const Setting& setting) {
   if (setting.name == "model.name") return setting.value;  // has options that the saved ones are none of
   saved.push_back(setting);
-  return value_of(tasks::TextConfig(saved), setting.name);
+  return value_of(options_of(saved), setting.name);
 }
 
 }  // namespace
 
 Resumed resumed(const SettingList& saved, const SettingList& asked) {
-  const tasks::TextConfig before(saved);
+  const std::vector<OptionInfo> before = options_of(saved);
   Resumed result{saved, {}};
-  if (const Setting* model = find_setting(asked, "model.name"); model && model->value != before.model) {
-    refuse(*model, before.model, model->value);  // before its options, which the run's model may not have
+  if (const Setting* model = find_setting(asked, "model.name");
+      model && model->value != value_of(before, "model.name")) {
+    refuse(*model, value_of(before, "model.name"),
+           model->value);  // before its options, which the run's model may not have
   }
   for (const Setting& setting : asked) {
     const bool last = find_setting(asked, setting.name) == &setting;  // a flag comes after the recipe
@@ -63,8 +69,7 @@ Resumed resumed(const SettingList& saved, const SettingList& asked) {
     if (was != is && !may_change(setting.name)) refuse(setting, was, is);
     result.settings.push_back(setting);
   }
-  const tasks::TextConfig after(result.settings);
-  for (const OptionInfo& option : after.all()) {
+  for (const OptionInfo& option : options_of(result.settings)) {
     const std::string was = value_of(before, option.name);
     if (was != option.value)
       result.changes.push_back(option.name + ": " + shown(option.value) + " (it was " + shown(was) + ")");

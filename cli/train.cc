@@ -5,7 +5,7 @@
 #include "attend/base/error.h"
 #include "attend/base/recipe.h"
 #include "attend/kernels/parallel.h"
-#include "attend/tasks/text.h"
+#include "attend/tasks/task.h"
 #include "cli/commands.h"
 #include "cli/flags.h"
 #include "cli/resuming.h"
@@ -31,7 +31,16 @@ struct RunOptions {
   }
 };
 
-bool has_run(const std::string& out) { return fs::exists(fs::path(out) / tasks::TextModel::kConfig); }
+bool has_run(const std::string& out) { return fs::exists(fs::path(out) / tasks::kConfig); }
+
+/// What other options there are, and their defaults, hangs on these.
+std::vector<std::string> what_options_hang_on() {
+  std::vector<std::string> names{"task", "corpus", "model.name"};
+  for (const tasks::TaskRow& row : tasks::tasks()) {
+    for (const std::string_view file : row.family->files) names.emplace_back(file);
+  }
+  return names;
+}
 
 }  // namespace
 
@@ -43,18 +52,17 @@ int train(int argc, char** argv) {
   SettingList asked, known;
   if (!subject.empty()) asked = settings_of_subject(subject);
   if (goes_on) {
-    known = read_recipe(fs::path(*out) / tasks::TextModel::kConfig);
+    known = read_recipe(fs::path(*out) / tasks::kConfig);
   } else {
     known = asked;
-    for (const char* name :
-         {"task", "source", "target", "tsv", "model.name"}) {  // what other options there are hangs on these
-      if (const auto value = peek_flag(argc, argv, name)) known.push_back({name, *value, "--" + std::string(name)});
+    for (const std::string& name : what_options_hang_on()) {
+      if (const auto value = peek_flag(argc, argv, name)) known.push_back({name, *value, "--" + name});
     }
   }
   Flags flags("train", "trains a model from a recipe, or a task on its built-in corpus");
   std::string named;
   flags.argument("RECIPE|TASK", named, "a .yml file, or one of " + task_names(), false).options("run", run);
-  add_groups(flags, tasks::TextConfig(known).all());
+  add_groups(flags, tasks::task_of(known).family->options(known));
   if (const auto code = flags.parse(argc, argv)) return *code;
   if (named != subject) return flags.refuse("the recipe or task is wanted first: attend train " + named + " …");
   asked.insert(asked.end(), flags.settings().begin(), flags.settings().end());
@@ -67,9 +75,9 @@ int train(int argc, char** argv) {
       return flags.refuse(error.what());
     }
   }
-  const tasks::TextConfig config(asked);
+  const std::vector<OptionInfo> options = tasks::task_of(asked).family->options(asked);
   if (run.dump_config) {
-    std::cout << print_recipe(config.all(), true);
+    std::cout << print_recipe(options, true);
     return 0;
   }
   if (run.out.empty()) return flags.refuse("--out is wanted: the folder of the model");
@@ -81,7 +89,7 @@ int train(int argc, char** argv) {
   }
   if (run.threads > 0) kernels::set_threads(static_cast<int>(run.threads));
   for (const std::string& change : changes) std::cerr << "going on with " << change << " …\n";
-  return train_in(config, run.out, run.resume);
+  return train_in(asked, run.out, run.resume);
 }
 
 }  // namespace attend::cli

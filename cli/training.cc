@@ -71,21 +71,23 @@ class OwnBar : public RunView {
 /// Puts a run into its view: the bar, and a line for each validation.
 class Shown : public train::Watcher {
  public:
-  Shown(RunView& view, int64_t step) : view_(view), step_(step) {}
+  Shown(RunView& view, std::string_view counted, int64_t step) : view_(view), counted_(counted), step_(step) {}
 
   void stepped(const train::StepReport& r) override {
     char loss[32];
     const double rate = r.seconds > 0 ? static_cast<double>(r.tokens) / r.seconds : 0;
     std::snprintf(loss, sizeof(loss), "loss %.3f", r.loss);
-    step_ = r.step, note_ = std::string(loss) + "  " + short_number(rate) + " tokens/s";
+    step_ = r.step, note_ = std::string(loss) + "  " + short_number(rate) + " " + std::string(counted_) + "/s";
     view_.show(r.step, note_);
   }
 
   void validated(const train::StepReport& r, const train::Validation& v, bool best) override {
     char text[160];
-    std::snprintf(text, sizeof(text), "step %lld, epoch %lld: validation loss %.3f, perplexity %.2f",
-                  static_cast<long long>(r.step), static_cast<long long>(r.epoch), v.loss, std::exp(v.loss));
+    std::snprintf(text, sizeof(text), "step %lld, epoch %lld: validation loss %.3f", static_cast<long long>(r.step),
+                  static_cast<long long>(r.epoch), v.loss);
     std::string line = text;
+    std::snprintf(text, sizeof(text), ", perplexity %.2f", std::exp(v.loss));
+    if (counted_ == "tokens") line += text;
     for (const auto& [name, score] : v.scores) {
       std::snprintf(text, sizeof(text), ", %s %.1f", name.c_str(), score);
       line += text;
@@ -99,17 +101,10 @@ class Shown : public train::Watcher {
 
  private:
   RunView& view_;
+  std::string_view counted_;
   int64_t step_;
   std::string note_;
 };
-
-void say_prepared(const tasks::TextTraining& run, const tasks::TextModel& model, RunView& view) {
-  std::string text = run.filtered().text() + "; vocabulary " + std::to_string(model.source().size()) + " → " +
-                     std::to_string(model.target().size()) + "; " + std::to_string(run.valid().size()) +
-                     " validation pairs";
-  if (run.valid_left_out() > 0) text += " (" + std::to_string(run.valid_left_out()) + " too long or empty: in no loss)";
-  view.say(text);
-}
 
 void say_result(const train::TrainResult& result, const std::string& out, RunView& view) {
   const std::string step = std::to_string(result.step);
@@ -124,14 +119,14 @@ void say_result(const train::TrainResult& result, const std::string& out, RunVie
            "; peak memory " + std::to_string(memory::usage().peak >> 20) + " MiB)");
 }
 
-void write_result(const train::TrainResult& result, const tasks::TextTraining& run, const std::string& out) {
+void write_result(const train::TrainResult& result, const tasks::Run& run, const std::string& out) {
   if (result.outcome == train::Outcome::interrupted) return;
   const nlohmann::ordered_json json{
       {"outcome", result.outcome == train::Outcome::finished ? "finished" : "stopped early"},
       {"steps", result.step},
       {"weights_of_step", result.best_step},
       {"averaged", result.averaged},
-      {"pairs", run.pairs()},
+      {"examples", run.examples()},
       {"tokens", result.tokens},
       {"seconds", result.seconds},
       {"peak_memory_mib", memory::usage().peak >> 20}};
@@ -153,33 +148,35 @@ std::string group_of(const OptionInfo& option) {
 
 bool finished(const std::string& out) { return fs::exists(fs::path(out) / kResult); }
 
-int train_in(const tasks::TextConfig& config, const std::string& out, bool resume) {
+int train_in(const SettingList& settings, const std::string& out, bool resume) {
   OwnBar view;
-  return train_in(config, out, resume, view);
+  return train_in(settings, out, resume, view);
 }
 
-int train_in(const tasks::TextConfig& config, const std::string& out, bool resume, RunView& view) {
-  tasks::TextTraining run(config, out, resume, [&](const std::string& what) { view.say(what + " …"); });
-  say_prepared(run, run.model(), view);
-  const int64_t step = run.trainer().step(), steps = run.trainer().steps();
+int train_in(const SettingList& settings, const std::string& out, bool resume, RunView& view) {
+  const tasks::Family& family = *tasks::task_of(settings).family;
+  const auto run = family.start(settings, out, resume, [&](const std::string& what) { view.say(what + " …"); });
+  view.say(run->summary());
+  train::Trainer& trainer = run->trainer();
+  const int64_t step = trainer.step(), steps = trainer.steps();
   if (step >= steps && finished(out)) {  // else it was stopped before the average
     view.say(out + " has taken all of its " + std::to_string(steps) +
              " steps; to go on, ask for more: --train.epochs or --train.steps");
     return 0;
   }
-  if (run.trainer().out_of_patience() && finished(out)) {
-    view.say(out + " stopped at step " + std::to_string(step) + ": " + std::to_string(config.options.train.patience) +
+  if (trainer.out_of_patience() && finished(out)) {
+    view.say(out + " stopped at step " + std::to_string(step) + ": " + std::to_string(trainer.options().patience) +
              " validations brought no improvement; to go on, ask for more patience: --train.patience (0: any)");
     return 0;
   }
   view.begin(step, steps);
-  Shown shown(view, step);
+  Shown shown(view, family.counted, step);
   train::Log log(out, resume ? std::optional(step) : std::nullopt);
   fs::remove(fs::path(out) / kResult);
   train::Watcher* const watchers[] = {&shown, &log};
-  const train::TrainResult result = run_until_interrupted(run.trainer(), watchers);
+  const train::TrainResult result = run_until_interrupted(trainer, watchers);
   shown.finish();
-  write_result(result, run, out);
+  write_result(result, *run, out);
   say_result(result, out, view);
   return result.outcome == train::Outcome::interrupted ? 128 + interrupted : 0;
 }

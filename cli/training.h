@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "attend/base/options.h"
-#include "attend/tasks/text.h"
+#include "attend/tasks/task.h"
 #include "cli/flags.h"
 #include "cli/progress.h"
 
@@ -27,14 +27,14 @@ class RunView {
 };
 
 /// Trains in the folder `out`; the exit code: 0, or 130 after Ctrl-C (143 after SIGTERM), which saves.
-int train_in(const tasks::TextConfig& config, const std::string& out, bool resume);
-int train_in(const tasks::TextConfig& config, const std::string& out, bool resume, RunView& view);
+int train_in(const SettingList& settings, const std::string& out, bool resume);
+int train_in(const SettingList& settings, const std::string& out, bool resume, RunView& view);
 /// Whether the run in that folder came to its end.
 bool finished(const std::string& out);
 /// The file in a run's folder that says how it ended. It is there only once it has.
 inline constexpr const char* kResult = "result.json";
 
-/// "translate, dates, reverse".
+/// "translate, dates, reverse, …".
 std::string task_names();
 /// Whether that is a task's name.
 bool is_task(const std::string& subject);

@@ -95,7 +95,7 @@ json key_of(const fs::path& folder, const TestSet& test, std::span<const size_t>
           ": a trained model is wanted, got a folder without weights.safetensors");
   return {{"weights_bytes", fs::file_size(weights)},
           {"weights_time", fs::last_write_time(weights).time_since_epoch().count()},
-          {"config", train::crc32c(read_file(folder / TextModel::kConfig, size_t{1} << 20))},
+          {"config", train::crc32c(read_file(folder / kConfig, size_t{1} << 20))},
           {"sentences", fingerprint(test, shown)}};
 }
 

@@ -1,5 +1,10 @@
 #include "attend/tasks/task.h"
 
+#include <algorithm>
+
+#include "attend/base/names.h"
+#include "attend/tasks/text.h"
+
 namespace attend::tasks {
 namespace {
 
@@ -30,13 +35,46 @@ constexpr TaskSetting kCharacters[] = {
 };
 
 constexpr TaskRow kTasks[] = {
-    {"translate", "one language to another; built in: English to romanised Hindi", "hindi", kHindi},
-    {"dates", "dates as people write them to ISO 8601", "dates", kCharacters},
-    {"reverse", "words spelled backwards", "reverse", kCharacters},
+    {"translate", "one language to another; built in: English to romanised Hindi", &kText, "hindi", kHindi},
+    {"dates", "dates as people write them to ISO 8601", &kText, "dates", kCharacters},
+    {"reverse", "words spelled backwards", &kText, "reverse", kCharacters},
 };
+
+std::string value_or(const SettingList& settings, std::string_view name, std::string_view otherwise) {
+  const Setting* found = find_setting(settings, name);
+  return found ? found->value : std::string(otherwise);
+}
+
+bool names_files(const Family& family, const SettingList& asked) {
+  return std::ranges::any_of(
+      asked, [&](const Setting& s) { return std::ranges::find(family.files, s.name) != family.files.end(); });
+}
 
 }  // namespace
 
 std::span<const TaskRow> tasks() { return kTasks; }
+
+const TaskRow& task_of(const SettingList& asked) {
+  const std::string name = value_or(asked, "task", kTasks[0].name), corpus = value_or(asked, "corpus", "");
+  const TaskRow* owner = nullptr;
+  for (const TaskRow& row : kTasks) {
+    if (row.corpus == corpus && (!owner || row.name == name)) owner = &row;
+  }
+  return owner ? *owner : row_named("task", tasks(), name);
+}
+
+SettingList with_task_defaults(const SettingList& asked) {
+  const TaskRow& task = task_of(asked);
+  if (names_files(*task.family, asked)) return asked;
+  const std::string where = "task " + std::string(task.name);
+  SettingList settings{{"corpus", std::string(task.corpus), where}};
+  const bool other_model = find_setting(asked, "model.name") != nullptr;  // has options of its own
+  for (const TaskSetting& s : task.on_builtin) {
+    if (other_model && s.name.starts_with("model.")) continue;
+    settings.push_back({std::string(s.name), std::string(s.value), where});
+  }
+  settings.insert(settings.end(), asked.begin(), asked.end());
+  return settings;
+}
 
 }  // namespace attend::tasks

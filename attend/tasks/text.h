@@ -19,8 +19,8 @@
 #include "attend/decode/search.h"
 #include "attend/explain/trace.h"
 #include "attend/models/zoo.h"
+#include "attend/tasks/run.h"
 #include "attend/tasks/valid_sentences.h"
-#include "attend/train/trainer.h"
 
 namespace attend::tasks {
 
@@ -110,8 +110,6 @@ class TextModel {
   TextModel(TextConfig config, std::shared_ptr<data::Tokeniser> source, std::shared_ptr<data::Tokeniser> target);
   /// Throws Error where no such network can be made, before a vocabulary is learnt.
   static void try_model(const TextConfig& config);
-  /// The options in a model's folder; a folder without them is none.
-  static constexpr const char* kConfig = "config.yml";
   /// What save() and a trainer wrote into a folder.
   static TextModel load(const std::filesystem::path& folder);
   /// Vocabularies and, last, config.yml, with which the folder is a model; weights are the trainer's.
@@ -167,19 +165,20 @@ struct TextPair {
 /// The held-out pairs of the corpus that a model was trained on, where that is built in; else none.
 std::vector<TextPair> builtin_test(const TextConfig& config);
 
-/// Told what is being prepared: "learning the vocabulary".
-using Prepared = std::function<void(const std::string& what)>;
+/// Lines to lines: translate, dates, reverse.
+extern const Family kText;
 
 /// A run made ready: pairs read, vocabularies learnt, pairs encoded.
-class TextTraining {
+class TextTraining : public Run {
  public:
-  /// Starts a run in `folder`, or goes on with the one that is there. While this lives, no other one can write there.
+  /// Starts a run in `folder`, or goes on with the one that is there.
   TextTraining(const TextConfig& config, std::filesystem::path folder, bool resume, const Prepared& prepared);
 
   TextModel& model() { return *model_; }
-  train::Trainer& trainer() { return *trainer_; }
+  train::Trainer& trainer() override { return *trainer_; }
+  std::string summary() const override;
+  int64_t examples() const override { return filtered_.kept; }
   const data::FilterReport& filtered() const { return filtered_; }
-  int64_t pairs() const { return filtered_.kept; }
   const std::vector<TextPair>& valid() const { return valid_; }
   /// Validation pairs that count in no loss: they have an empty side, or more tokens than the filter allows.
   int64_t valid_left_out() const { return valid_left_out_; }

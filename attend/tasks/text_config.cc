@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "attend/base/names.h"
 #include "attend/tasks/task.h"
 #include "attend/tasks/text.h"
@@ -14,32 +12,6 @@ constexpr int64_t kLongestInCharacters = 500;
 std::string value_or(const SettingList& settings, std::string_view name, std::string otherwise) {
   const Setting* found = find_setting(settings, name);
   return found ? found->value : std::move(otherwise);
-}
-
-/// The task that was asked for; the one whose corpus it is, where a built-in corpus was.
-const TaskRow& task_of(const SettingList& asked) {
-  const std::string corpus = value_or(asked, "corpus", "");
-  for (const TaskRow& row : tasks()) {
-    if (row.corpus == corpus) return row;
-  }
-  return row_named("task", tasks(), value_or(asked, "task", TextOptions{}.task));
-}
-
-/// What the task wants where it is trained on its own corpus, before what was asked for.
-SettingList with_task_defaults(const SettingList& asked) {
-  const TaskRow& task = task_of(asked);
-  const bool files = std::ranges::any_of(
-      asked, [](const Setting& s) { return s.name == "source" || s.name == "target" || s.name == "tsv"; });
-  if (files) return asked;
-  const std::string where = "task " + std::string(task.name);
-  SettingList settings{{"corpus", std::string(task.corpus), where}};
-  const bool other_model = find_setting(asked, kModelName) != nullptr;  // has options of its own
-  for (const TaskSetting& s : task.on_builtin) {
-    if (other_model && s.name.starts_with("model.")) continue;
-    settings.push_back({std::string(s.name), std::string(s.value), where});
-  }
-  settings.insert(settings.end(), asked.begin(), asked.end());
-  return settings;
 }
 
 }  // namespace

@@ -173,7 +173,18 @@ class Plan {
   std::vector<data::BatchRows> rows_;
 };
 
+constexpr std::string_view kFiles[] = {"source", "target", "tsv"};
+
+std::vector<OptionInfo> text_options(const SettingList& settings) { return TextConfig(settings).all(); }
+
+std::unique_ptr<Run> start_text(const SettingList& settings, const fs::path& folder, bool resume,
+                                const Prepared& prepared) {
+  return std::make_unique<TextTraining>(TextConfig(settings), folder, resume, prepared);
+}
+
 }  // namespace
+
+constinit const Family kText{"text", "tokens", kFiles, text_options, start_text};
 
 std::vector<TextPair> builtin_test(const TextConfig& config) {
   const TextOptions& o = config.options;
@@ -228,6 +239,14 @@ TextTraining::TextTraining(const TextConfig& config, fs::path folder, bool resum
     trainer_->save_start();
   }
   model_->save(folder);
+}
+
+std::string TextTraining::summary() const {
+  std::string text = filtered_.text() + "; vocabulary " + std::to_string(model_->source().size()) + " → " +
+                     std::to_string(model_->target().size()) + "; " + std::to_string(valid_.size()) +
+                     " validation pairs";
+  if (valid_left_out_ > 0) text += " (" + std::to_string(valid_left_out_) + " too long or empty: in no loss)";
+  return text;
 }
 
 /// Validation pairs in batches of like length; those with an empty side have no loss.

@@ -189,11 +189,11 @@ void Trainer::update() {
   Place& place = *place_;
   const std::vector<data::Batch> parts = next_batches();
   double tokens = 0, loss = 0;
-  for (const data::Batch& part : parts) tokens += static_cast<double>(target_tokens(part));
+  for (const data::Batch& part : parts) tokens += static_cast<double>(batches_.counted(part));
   training_.update = step();
   training_.own_words = options_.scheduled_sampling * place.step / static_cast<double>(steps_);
   for (const data::Batch& part : parts) {
-    const double share = static_cast<double>(target_tokens(part)) / tokens;
+    const double share = static_cast<double>(batches_.counted(part)) / tokens;
     Tape tape;
     const Var objective = model_.loss(part, &training_);
     tape.backward(objective, Tensor::full({}, static_cast<real>(share)));

@@ -67,6 +67,8 @@ struct TrainerOptions {
 struct BatchSource {
   std::function<int64_t(int64_t epoch)> count;
   std::function<data::Batch(int64_t epoch, int64_t index)> batch;
+  /// How much a batch counts, in rates and in means of losses.
+  std::function<int64_t(const data::Batch& batch)> counted = data::target_tokens;
 };
 
 /// How good the weights are: the loss per target token, further scores by name (higher is better), and one answer to look at.
@@ -130,6 +132,7 @@ class Trainer {
   /// Trains to the end, or until a watcher stops it. Throws Error where the loss is not finite, with step and rate.
   TrainResult run(std::span<Watcher* const> watchers);
 
+  const TrainerOptions& options() const { return options_; }
   int64_t step() const;
   /// How many updates the whole run has.
   int64_t steps() const;

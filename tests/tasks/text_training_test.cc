@@ -114,12 +114,12 @@ TEST_F(TextRun, WhatIsHeldOutIsNotTrainedOn) {
   EXPECT_NE(sources(first), sources(other));
   EXPECT_GT(first.valid().size(), 5u);
   EXPECT_LT(first.valid().size(), 50u);
-  EXPECT_EQ(first.pairs() + static_cast<int64_t>(first.valid().size()), kPairs);
+  EXPECT_EQ(first.examples() + static_cast<int64_t>(first.valid().size()), kPairs);
   for (const TextPair& pair : first.valid()) {
     EXPECT_EQ(first.model().source().encode(pair.source).at(0), data::kUnknown) << pair.source;
     EXPECT_EQ(first.model().target().encode(pair.target).at(0), data::kUnknown) << pair.target;
   }
-  EXPECT_EQ(first.model().source().size(), data::kFirstWord + 2 + first.pairs()) << "all others are in the vocabulary";
+  EXPECT_EQ(first.model().source().size(), data::kFirstWord + 2 + first.examples()) << "all others are in the vocabulary";
 }
 
 TEST_F(TextRun, ValidationFilesAreUsedInPlaceOfAShare) {
@@ -127,7 +127,7 @@ TEST_F(TextRun, ValidationFilesAreUsedInPlaceOfAShare) {
   TextTraining training = begin("valid", {{"valid_tsv", valid, "", true}});
   ASSERT_EQ(training.valid().size(), 2u);
   EXPECT_EQ(training.valid()[1].target, "B");
-  EXPECT_EQ(training.pairs(), kPairs);
+  EXPECT_EQ(training.examples(), kPairs);
 }
 
 TEST_F(TextRun, ResumedItGoesOnToTheSameAnswers) {
