@@ -121,15 +121,34 @@ struct Counts {
   int64_t hyp_len = 0, ref_len = 0;
 };
 
-void count_line(std::u32string_view output, std::u32string_view reference, Counts& counts) {
-  const auto hyp = data::split_at_blanks(output), ref = data::split_at_blanks(reference);
-  const Ngrams<std::u32string_view> hyp_ngrams(hyp, kOrders), ref_ngrams(ref, kOrders);
+/// Of the reference nearest in length; of two, the shorter.
+size_t nearest_length(size_t length, std::span<const std::vector<std::u32string_view>> references) {
+  const auto distance = [length](size_t other) { return other > length ? other - length : length - other; };
+  size_t nearest = references[0].size();
+  for (const auto& reference : references) {
+    const size_t size = reference.size();
+    const bool tie = distance(size) == distance(nearest);
+    if (distance(size) < distance(nearest) || (tie && size < nearest)) nearest = size;
+  }
+  return nearest;
+}
+
+void count_line(std::u32string_view output, std::span<const std::u32string> references, Counts& counts) {
+  const auto hyp = data::split_at_blanks(output);
+  std::vector<std::vector<std::u32string_view>> words;
+  std::vector<Ngrams<std::u32string_view>> ngrams;
+  words.reserve(references.size());
+  for (const std::u32string& reference : references) {
+    words.push_back(data::split_at_blanks(reference));
+    ngrams.emplace_back(words.back(), kOrders);
+  }
+  const Ngrams<std::u32string_view> hyp_ngrams(hyp, kOrders);
   for (size_t n = 1; n <= kOrders; ++n) {
-    counts.shared[n - 1] += hyp_ngrams.shared(ref_ngrams, n);
+    counts.shared[n - 1] += hyp_ngrams.shared(ngrams, n);
     counts.total[n - 1] += hyp_ngrams.count(n);
   }
   counts.hyp_len += static_cast<int64_t>(hyp.size());
-  counts.ref_len += static_cast<int64_t>(ref.size());
+  counts.ref_len += static_cast<int64_t>(nearest_length(hyp.size(), words));
 }
 
 double brevity_penalty(int64_t hyp_len, int64_t ref_len) {
@@ -152,10 +171,10 @@ std::array<double, kOrders> smoothed_precisions(const Counts& counts, const Bleu
   return precisions;
 }
 
-double geometric_mean(const std::array<double, kOrders>& precisions) {
+double geometric_mean(std::span<const double> precisions) {
   double sum = 0;
   for (const double p : precisions) sum += p == 0 ? -9999999999.0 : std::log(p);  // sacreBLEU's ln 0
-  return std::exp(sum / static_cast<double>(kOrders));
+  return std::exp(sum / static_cast<double>(precisions.size()));
 }
 
 BleuScore score_of(const Counts& counts, const BleuSmoothingRow& smoothing) {
@@ -178,10 +197,38 @@ BleuScore bleu(std::span<const std::string> outputs, std::span<const std::string
   const BleuSmoothingRow& smoothing = row_named("BLEU's smoothing", kSmoothings, options.smooth);
   Counts counts;
   visit_lines("bleu", outputs, references, options.lowercase, [&](std::u32string_view hyp, std::u32string_view ref) {
-    count_line(tokeniser.tokenise(data::without_trailing_blanks(hyp)),
-               tokeniser.tokenise(data::without_trailing_blanks(ref)), counts);
+    const std::u32string words = tokeniser.tokenise(data::without_trailing_blanks(ref));
+    count_line(tokeniser.tokenise(data::without_trailing_blanks(hyp)), std::span(&words, 1), counts);
   });
   return score_of(counts, smoothing);
+}
+
+BleuScore bleu(std::span<const std::string> outputs, std::span<const std::vector<std::string>> references,
+               const BleuOptions& options) {
+  const BleuTokeniserRow& tokeniser = row_named("BLEU's tokeniser", kTokenisers, options.tokenise);
+  const BleuSmoothingRow& smoothing = row_named("BLEU's smoothing", kSmoothings, options.smooth);
+  require(outputs.size() == references.size(), "bleu: as many outputs as lists of references are wanted, got ",
+          outputs.size(), " outputs and ", references.size(), " lists");
+  require(!outputs.empty(), "bleu: at least one line is wanted, got none");
+  Counts counts;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    require(!references[i].empty(), "bleu: output ", i + 1, ": at least one reference is wanted, got none");
+    const std::vector<std::string> repeated(references[i].size(), outputs[i]);
+    std::vector<std::u32string> words;
+    std::u32string said;
+    visit_lines("bleu", repeated, references[i], options.lowercase,
+                [&](std::u32string_view hyp, std::u32string_view ref) {
+                  words.push_back(tokeniser.tokenise(data::without_trailing_blanks(ref)));
+                  said = tokeniser.tokenise(data::without_trailing_blanks(hyp));
+                });
+    count_line(said, words, counts);
+  }
+  return score_of(counts, smoothing);
+}
+
+double BleuScore::up_to(size_t k) const {
+  require(k >= 1 && k <= kOrders, "BLEU: an order from 1 to 4 is wanted, got ", k);
+  return brevity * geometric_mean(std::span(precisions).first(k));
 }
 
 std::string BleuScore::text() const {
@@ -193,9 +240,10 @@ std::string BleuScore::text() const {
   return text;
 }
 
-std::string bleu_signature(const BleuOptions& options) {
+std::string bleu_signature(const BleuOptions& options, size_t references) {
   const auto& smoothing = row_named("BLEU's smoothing", kSmoothings, options.smooth);
-  return std::string("nrefs:1|case:") + (options.lowercase ? "lc" : "mixed") + "|eff:no|tok:" + options.tokenise +
+  return "nrefs:" + (references == 0 ? "var" : std::to_string(references)) +
+         "|case:" + (options.lowercase ? "lc" : "mixed") + "|eff:no|tok:" + options.tokenise +
          "|smooth:" + std::string(smoothing.signature) + "|version:" + std::string(kSacreBleuVersion);
 }
 

@@ -1,4 +1,4 @@
-// BLEU of a corpus with one reference per line (Papineni et al. 2002), as sacreBLEU computes it (Post 2018): the same
+// BLEU of a corpus with one or several references per line (Papineni et al. 2002), as sacreBLEU computes it (Post 2018): the same
 // tokenisers, smoothing, text and signature.
 #pragma once
 
@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "attend/base/options.h"
 
@@ -51,6 +52,8 @@ struct BleuScore {
   double brevity = 1;                        ///< min(1, e^(1 − ref_len/hyp_len))
   int64_t hyp_len = 0, ref_len = 0;          ///< words
 
+  /// brevity·(Π pₙ)^(1/k) of the orders up to k ≤ 4: "BLEU-k" of captions.
+  double up_to(size_t k) const;
   double ratio() const { return ref_len == 0 ? 0 : static_cast<double>(hyp_len) / static_cast<double>(ref_len); }
   /// "BLEU = 37.21 68.1/43.0/… (BP = 1.000 ratio = 1.003 hyp_len = … ref_len = …)"
   std::string text() const;
@@ -59,7 +62,11 @@ struct BleuScore {
 /// Throws Error unless there are as many outputs as references, and at least one.
 BleuScore bleu(std::span<const std::string> outputs, std::span<const std::string> references,
                const BleuOptions& options = {});
-/// "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:…"
-std::string bleu_signature(const BleuOptions& options = {});
+/// With at least one reference per output: an n-gram counts as often as in the reference that has it most; the length is
+/// that of the reference nearest in length, of two the shorter.
+BleuScore bleu(std::span<const std::string> outputs, std::span<const std::vector<std::string>> references,
+               const BleuOptions& options = {});
+/// "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:…"; references 0: their number differs ("nrefs:var").
+std::string bleu_signature(const BleuOptions& options = {}, size_t references = 1);
 
 }  // namespace attend::train

@@ -19,6 +19,24 @@ class Ngrams {
 
   int64_t count(size_t n) const { return std::max<int64_t>(0, static_cast<int64_t>(sorted_.size() - n) + 1); }
 
+  /// Σ min(count here, greatest count in one of the others) over the n-grams of that order.
+  int64_t shared(std::span<const Ngrams> others, size_t n) const {
+    if (others.size() == 1) return shared(others[0], n);
+    int64_t both = 0;
+    for (auto at = sorted_.begin(); at != sorted_.end();) {
+      if (at->size() < n) {
+        ++at;
+        continue;
+      }
+      const std::span<const Item> gram = at->first(n);
+      int64_t here = 0, there = 0;
+      for (; at != sorted_.end() && at->size() >= n && std::ranges::equal(at->first(n), gram); ++at) ++here;
+      for (const Ngrams& other : others) there = std::max(there, other.times(gram));
+      both += std::min(here, there);
+    }
+    return both;
+  }
+
   /// Σ min(count here, count there) over the n-grams of that order.
   int64_t shared(const Ngrams& other, size_t n) const {
     // Sorted by their longest, they are sorted by every shorter one, too.
@@ -38,6 +56,13 @@ class Ngrams {
   static bool before(std::span<const Item> a, std::span<const Item> b) {
     return std::ranges::lexicographical_compare(a, b);
   }
+  /// How often it occurs.
+  int64_t times(std::span<const Item> gram) const {
+    const auto cut = [&](std::span<const Item> one) { return one.first(std::min(one.size(), gram.size())); };
+    const auto first = std::ranges::lower_bound(sorted_, gram, before, cut);
+    return std::ranges::upper_bound(first, sorted_.end(), gram, before, cut) - first;
+  }
+
   std::vector<std::span<const Item>> sorted_;
 };
 

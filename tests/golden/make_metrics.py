@@ -136,6 +136,17 @@ def chrf_results(outputs, references, cuts):
                "name": scores[0].name, "scores": [s.score for s in scores]}
 
 
+def several_results(outputs, references, cuts):
+    """Three references per line, and the orders up to 1, 2, 3 and 4."""
+    for tokenise in ("13a", "none"):
+        metrics = [BLEU(tokenize=tokenise, max_ngram_order=order) for order in (1, 2, 3, 4)]
+        scores = [[metric.corpus_score(outputs[a:a + n], [r[a:a + n] for r in references]) for metric in metrics]
+                  for a, n in cuts]
+        yield {"tokenise": tokenise, "signature": str(metrics[-1].get_signature()),
+               "scores": [{"up_to": [s.score for s in orders], "bp": orders[-1].bp, "text": str(orders[-1])}
+                          for orders in scores]}
+
+
 def main():
     draw = random.Random(20)
     outputs, references = pairs(320, draw)
@@ -143,6 +154,9 @@ def main():
     result = {"sacrebleu": sacrebleu.__version__, "outputs": outputs, "references": references, "subsets": cuts,
               "bleu": list(bleu_results(outputs, references, cuts)),
               "chrf": list(chrf_results(outputs, references, cuts))}
+    others = [[damaged(line, draw) if line.strip() else line for line in references] for _ in range(2)]
+    result["others"] = others
+    result["several"] = list(several_results(outputs, [references, *others], cuts))
     path = Path(__file__).with_name("metrics.json")
     path.write_text(json.dumps(result, ensure_ascii=True, indent=0) + "\n", encoding="utf-8")
 

@@ -51,6 +51,29 @@ TEST(Metrics, GoldensAreOfTheReleaseThatSignaturesName) {
   EXPECT_GE(goldens.outputs.size(), 300u);
 }
 
+TEST(Metrics, BleuOfSeveralReferencesIsSacreBleus) {
+  const Goldens goldens;
+  const auto others = goldens.all["others"].get<std::vector<Lines>>();
+  for (const auto& results : goldens.all["several"]) {
+    const BleuOptions options{.tokenise = results["tokenise"]};
+    EXPECT_EQ(bleu_signature(options, 3), results["signature"]);
+    goldens.subsets(results,
+                    [&](auto outputs, auto references, const nlohmann::json& wanted, const std::string& where) {
+                      const size_t first = static_cast<size_t>(outputs.data() - goldens.outputs.data());
+                      std::vector<Lines> all;
+                      for (size_t i = 0; i < references.size(); ++i) {
+                        all.push_back({references[i], others[0][first + i], others[1][first + i]});
+                      }
+                      const BleuScore score = bleu(outputs, all, options);
+                      EXPECT_EQ(score.text(), wanted["text"]) << where;
+                      expect_same(score.brevity, wanted["bp"], where);
+                      if (score.score == 0) return;  // smoothing counts orders without a match up to the fourth
+                      for (size_t k = 1; k <= BleuScore::kOrders; ++k)
+                        expect_same(score.up_to(k), wanted["up_to"][k - 1], where);
+                    });
+  }
+}
+
 TEST(Metrics, BleuIsSacreBleus) {
   const Goldens goldens;
   for (const auto& results : goldens.all["bleu"]) {
