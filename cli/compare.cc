@@ -153,7 +153,7 @@ void add_variants(const Recipe& recipe, const SettingList& flags, const CompareO
 /// What differs between two configurations: "train.epochs was 3, now 4"; "" if nothing does. The sizes of vocabularies are a
 /// result of training.
 std::string difference(const tasks::TextConfig& before, const tasks::TextConfig& now) {
-  if (before.model != now.model) return "model.name was " + before.model + ", now " + now.model;
+  if (before.model.name != now.model.name) return "model.name was " + before.model.name + ", now " + now.model.name;
   const std::vector<OptionInfo> old = before.all();
   for (const OptionInfo& option : now.all()) {
     if (option.name == "model.source_vocabulary" || option.name == "model.target_vocabulary") continue;

@@ -117,7 +117,7 @@ std::vector<Variant> make_variants(std::span<const std::string> vary, std::span<
 
 SettingList settings_over(const SettingList& recipe, const Variant& variant) {
   SettingList settings = recipe, own = variant.settings;
-  const std::string model = tasks::TextConfig(recipe).model;
+  const std::string model = tasks::TextConfig(recipe).model.name;
   for (const Setting& s : own) {
     if ((s.name != kModelName && s.name != "name") || s.value == model) continue;
     (void)take_prefix(settings, "model.");

@@ -69,7 +69,7 @@ void add_sites(const tasks::TextModel& model, Json& description) {
 Json describe(const std::string& name, const fs::path& folder, const tasks::TextModel& model) {
   Json description = {{"name", name},
                       {"task", model.config().options.task},
-                      {"network", model.config().model},
+                      {"network", model.config().model.name},
                       {"parameters", model.parameters()},
                       {"source_vocabulary", model.source().size()},
                       {"target_vocabulary", model.target().size()},

@@ -39,7 +39,7 @@ data::TokenisedWords source_of(const TextModel& model, const std::string& text) 
   data::TokenisedWords source = model.source().tokenise(text);
   require(!source.ids.empty(), "explain: a text with at least one word is wanted, got an empty one");
   // Learned positions end where the longest sentence of training did.
-  const bool learned = std::ranges::any_of(model.config().model_options, [](const OptionInfo& option) {
+  const bool learned = std::ranges::any_of(model.config().model.options, [](const OptionInfo& option) {
     return option.name == "model.positions" && option.value == "learned";
   });
   const size_t longest = learned ? std::min(kLongest, static_cast<size_t>(model.longest())) : kLongest;
@@ -103,7 +103,7 @@ void add_map(const explain::Answered& answered, const ExplainOptions& options, e
 explain::Trace trace_of(const TextModel& model, const explain::Recorder& recorder, const Recorded& recorded,
                         const std::vector<decode::Hypothesis>& answers, const decode::SearchOptions& search) {
   explain::Trace trace;
-  trace.model = model.name(), trace.task = model.config().options.task, trace.network = model.config().model;
+  trace.model = model.name(), trace.task = model.config().options.task, trace.network = model.config().model.name;
   trace.parameters = model.parameters();
   decode::SearchOptions shown = search;
   for (const OptionInfo& option : describe_options(shown)) trace.options.emplace_back(option.name, option.value);

@@ -18,7 +18,7 @@
 #include "attend/data/tokeniser.h"
 #include "attend/decode/search.h"
 #include "attend/explain/trace.h"
-#include "attend/models/zoo.h"
+#include "attend/tasks/model_choice.h"
 #include "attend/tasks/run.h"
 #include "attend/tasks/valid_sentences.h"
 
@@ -73,8 +73,7 @@ struct TextOptions {
 /// A run's options as they are read, shown and saved: the defaults of the task, then a recipe's, then flags.
 struct TextConfig {
   TextOptions options;
-  std::string model = "transformer";
-  std::vector<OptionInfo> model_options;  // all of the model's, "model.hidden"
+  ModelChoice model;
 
   /// Refuses what no option is called, with its place and the nearest name. A task's name alone means its own corpus.
   explicit TextConfig(const SettingList& settings);

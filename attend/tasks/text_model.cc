@@ -113,11 +113,8 @@ class Checked : public decode::SearchWatcher {
   const std::function<void()>& check_;
 };
 
-Settings model_settings(const TextConfig& config, int64_t source, int64_t target) {
-  Settings settings = settings_of(config.model_options, "model.");
-  settings["source_vocabulary"] = std::to_string(source);
-  settings["target_vocabulary"] = std::to_string(target);
-  return settings;
+Settings vocabularies(int64_t source, int64_t target) {
+  return {{"source_vocabulary", std::to_string(source)}, {"target_vocabulary", std::to_string(target)}};
 }
 
 }  // namespace
@@ -144,16 +141,15 @@ struct TextModel::Piece {
 TextModel::TextModel(TextConfig config, std::shared_ptr<data::Tokeniser> source,
                      std::shared_ptr<data::Tokeniser> target)
     : config_(std::move(config)), source_(std::move(source)), target_(std::move(target)) {
-  const Settings settings = model_settings(config_, source_->size(), target_->size());
-  for (OptionInfo& option : config_.model_options) option.value = settings.at(option.name.substr(6));
-  Random random = Random(static_cast<uint64_t>(config_.options.train.seed)).named("weights");
-  model_ = models::make_model(config_.model, settings, random);
+  config_.model.find_out(vocabularies(source_->size(), target_->size()));
+  model_ = config_.model.make(config_.options.train.seed);
   for (const nn::NamedParam& p : nn::parameters(*model_)) parameters_ += static_cast<int64_t>(p.var.size());
 }
 
 void TextModel::try_model(const TextConfig& config) {
-  Random random(0);
-  (void)models::make_model(config.model, model_settings(config, data::kFirstWord + 1, data::kFirstWord + 1), random);
+  ModelChoice tried = config.model;
+  tried.find_out(vocabularies(data::kFirstWord + 1, data::kFirstWord + 1));
+  (void)tried.make(0);
 }
 
 TextModel TextModel::load(const fs::path& folder) {
@@ -185,8 +181,8 @@ void TextModel::forget(const fs::path& folder) {
 
 int64_t TextModel::longest() const {
   const auto option = [&](std::string_view name) {
-    const auto found = std::ranges::find(config_.model_options, name, &OptionInfo::name);
-    return found == config_.model_options.end() ? std::string() : found->value;
+    const auto found = std::ranges::find(config_.model.options, name, &OptionInfo::name);
+    return found == config_.model.options.end() ? std::string() : found->value;
   };
   const int64_t seen = config_.options.filter.longest;
   if (option("model.positions") != "learned") return seen;

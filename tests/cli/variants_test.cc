@@ -78,13 +78,13 @@ TEST(SettingsOver, TakeKeysWithoutTheirFirstPart) {
   EXPECT_EQ(value(settings, "model.attention.score"), "dot");
   EXPECT_EQ(value(settings, "model.hidden"), "8");
   EXPECT_EQ(value(settings, "train.epochs"), "1");
-  EXPECT_EQ(tasks::TextConfig(settings).model, "recurrent");
+  EXPECT_EQ(tasks::TextConfig(settings).model.name, "recurrent");
 }
 
 TEST(SettingsOver, AnotherNetworkTakesNothingFromTheRecipesNetwork) {
   const SettingList settings = settings_over(kRecipe, variant_of("x: model.name=transformer heads=2"));
   const tasks::TextConfig config(settings);
-  EXPECT_EQ(config.model, "transformer");
+  EXPECT_EQ(config.model.name, "transformer");
   EXPECT_EQ(value(settings, "model.heads"), "2");
   EXPECT_EQ(value(settings, "model.hidden"), "(none)");
   EXPECT_EQ(config.options.train.epochs, 3) << "all else stays";

@@ -49,7 +49,7 @@ TEST(TextConfig, WhatIsAskedForComesBeforeTheTask) {
 
 TEST(TextConfig, AnotherModelHasItsOwnDefaults) {
   const TextConfig config({{"task", "reverse", ""}, {"model.name", "transformer", ""}});
-  EXPECT_EQ(config.model, "transformer");
+  EXPECT_EQ(config.model.name, "transformer");
   EXPECT_EQ(config.options.corpus, "reverse");
   EXPECT_EQ(config.options.tokeniser.kind, "characters") << "the corpus is the same";
   for (const OptionInfo& option : models::model_row("transformer").options({}, "model.")) {
@@ -62,7 +62,7 @@ TEST(TextConfig, FilesSwitchOffWhatSuitsTheBuiltInCorpus) {
                                    SettingList{{"source", "x.en", "", true}, {"target", "x.de", "", true}}}) {
     const TextConfig config(files);
     EXPECT_EQ(config.options.corpus, "");
-    EXPECT_EQ(config.model, "transformer");
+    EXPECT_EQ(config.model.name, "transformer");
     EXPECT_EQ(config.options.tokeniser.kind, data::TokeniserOptions{}.kind);
     EXPECT_EQ(config.options.train.best_by, "loss");
   }
@@ -93,7 +93,7 @@ TEST(TextConfig, PrintedAsARecipeItReadsBackTheSame) {
       const std::string recipe = print_recipe(config.all(), help);
       const TextConfig again(parse_recipe(recipe, "recipe"));
       EXPECT_EQ(print_recipe(again.all(), help), recipe);
-      EXPECT_EQ(again.model, config.model);
+      EXPECT_EQ(again.model.name, config.model.name);
       EXPECT_EQ(again.options.tsv, config.options.tsv);
       EXPECT_EQ(again.options.corpus, config.options.corpus);
     }
