@@ -17,6 +17,7 @@
 #include "cli/commands.h"
 #include "cli/evaluation.h"
 #include "cli/flags.h"
+#include "cli/images.h"
 #include "cli/progress.h"
 #include "cli/searching.h"
 
@@ -164,6 +165,7 @@ std::string objection(const std::string& folder, const EvalOptions& o) {
 }  // namespace
 
 int eval(int argc, char** argv) {
+  if (looks_at_images(named_folder(argc, argv))) return eval_images(argc, argv);
   std::string folder;
   EvalOptions options;
   train::BleuOptions bleu;

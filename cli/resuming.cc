@@ -15,12 +15,8 @@ bool may_change(std::string_view name) {
   // kinds cannot be compared.
   constexpr std::string_view kFixed[] = {"train.seed", "train.optimiser", "train.best_by"};
   if (std::ranges::find(kFixed, name) != std::end(kFixed)) return false;
-  return name.starts_with("train.") || name.starts_with("search.") || name == "valid_sentences";
-}
-
-/// Follow from the vocabularies, whatever is asked for.
-bool is_found_out(std::string_view name) {
-  return name == "model.source_vocabulary" || name == "model.target_vocabulary";
+  return name.starts_with("train.") || name.starts_with("search.") || name == "valid_sentences" ||
+         name == "scored_images";
 }
 
 std::vector<OptionInfo> options_of(const SettingList& settings) {
@@ -62,9 +58,10 @@ Resumed resumed(const SettingList& saved, const SettingList& asked) {
     refuse(*model, value_of(before, "model.name"),
            model->value);  // before its options, which the run's model may not have
   }
+  const auto& found_out = tasks::task_of(saved).family->found_out;
   for (const Setting& setting : asked) {
     const bool last = find_setting(asked, setting.name) == &setting;  // a flag comes after the recipe
-    if (!last || is_found_out(setting.name)) continue;
+    if (!last || std::ranges::find(found_out, setting.name) != found_out.end()) continue;
     const std::string was = value_of(before, setting.name), is = printed(saved, setting);
     if (was != is && !may_change(setting.name)) refuse(setting, was, is);
     result.settings.push_back(setting);

@@ -17,6 +17,7 @@
 #include "attend/tasks/text.h"
 #include "cli/commands.h"
 #include "cli/flags.h"
+#include "cli/images.h"
 #include "cli/searching.h"
 
 namespace attend::cli {
@@ -178,6 +179,7 @@ void write_answers(OutputLines& out, int64_t number, const std::vector<tasks::An
 }  // namespace
 
 int run(int argc, char** argv) {
+  if (looks_at_images(named_folder(argc, argv))) return run_images(argc, argv);
   std::string folder;
   const bool named = argc > 1 && argv[1][0] != '-';
   std::optional<tasks::TextModel> model;

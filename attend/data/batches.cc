@@ -8,6 +8,7 @@
 
 #include "attend/base/error.h"
 #include "attend/base/random.h"
+#include "attend/data/shuffle.h"
 
 namespace attend::data {
 namespace {
@@ -15,12 +16,6 @@ namespace {
 /// Pairs that are sorted together: enough that a batch holds pairs of much the same lengths, few enough that a large corpus
 /// gives other batches in each epoch.
 constexpr size_t kPool = size_t{1} << 16;
-
-/// Fisher & Yates. Not std::shuffle, whose result differs between libraries.
-template <class T>
-void shuffle(std::vector<T>& list, Random& random) {
-  for (size_t i = list.size(); i > 1; --i) std::swap(list[i - 1], list[random.below(i)]);
-}
 
 struct Lengths {
   int64_t source, target;

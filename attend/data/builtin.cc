@@ -6,6 +6,7 @@
 
 #include "attend/base/names.h"
 #include "attend/data/builtin_split.h"
+#include "attend/data/shuffle.h"
 
 namespace attend::data {
 namespace {
@@ -45,10 +46,6 @@ class WordCounts {
  private:
   std::unordered_map<std::string_view, int> source_, target_;
 };
-
-void shuffle(std::vector<Example>& examples, Random& random) {
-  for (size_t left = examples.size(); left > 1; --left) std::swap(examples[left - 1], examples[random.below(left)]);
-}
 
 /// Which examples are held out: the first that may be.
 std::vector<size_t> held_out(const std::vector<Example>& examples, size_t wanted, bool by_words) {

@@ -1,5 +1,8 @@
 #include "attend/data/image.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "attend/base/error.h"
 
 namespace attend::data {
@@ -23,6 +26,21 @@ Tensor to_tensor(std::span<const Image> images) {
     }
   }
   return all;
+}
+
+std::vector<Image> to_images(const Tensor& tensor) {
+  require(tensor.rank() == 4, "to_images: images [B,C,H,W] are wanted, got ", tensor.shape());
+  const real* in = tensor.data();
+  std::vector<Image> images;
+  for (int64_t b = 0; b < tensor.dim(0); ++b) {
+    Image& image = images.emplace_back(tensor.dim(2), tensor.dim(3), tensor.dim(1));
+    for (int64_t c = 0; c < image.channels; ++c) {
+      for (size_t i = static_cast<size_t>(c); i < image.pixels.size(); i += static_cast<size_t>(image.channels)) {
+        image.pixels[i] = static_cast<uint8_t>(std::lround(std::clamp(*in++, real(0), real(1)) * 255));
+      }
+    }
+  }
+  return images;
 }
 
 }  // namespace attend::data

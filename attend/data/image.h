@@ -27,5 +27,7 @@ struct Image {
 
 /// [B,C,H,W] with 0…255 as 0…1; all must have one size.
 Tensor to_tensor(std::span<const Image> images);
+/// The reverse; what is below 0 or above 1 becomes that.
+std::vector<Image> to_images(const Tensor& tensor);
 
 }  // namespace attend::data

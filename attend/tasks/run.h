@@ -11,15 +11,13 @@
 #include <vector>
 
 #include "attend/base/options.h"
+#include "attend/tasks/model_folder.h"
 #include "attend/train/trainer.h"
 
 namespace attend::tasks {
 
 /// Told what is being prepared: "learning the vocabulary".
 using Prepared = std::function<void(const std::string& what)>;
-
-/// The options in a model's folder; a folder without them is none.
-inline constexpr const char* kConfig = "config.yml";
 
 /// A run made ready: data read, network made. While it lives, no other one can write in its folder.
 class Run {
@@ -37,6 +35,7 @@ struct Family {
   std::string_view name;
   std::string_view counted;                 ///< what a rate counts: "tokens" per second
   std::span<const std::string_view> files;  ///< options that name what to train on, in place of a built-in corpus
+  std::span<const std::string_view> found_out;  ///< options of models that follow from the data, whatever is asked for
   /// Every option with its value under these settings; refuses what no option is called.
   std::vector<OptionInfo> (*options)(const SettingList& settings);
   /// Starts a run in `folder`, or goes on with the one that is there.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "attend/base/names.h"
+#include "attend/tasks/image.h"
 #include "attend/tasks/text.h"
 
 namespace attend::tasks {
@@ -34,10 +35,28 @@ constexpr TaskSetting kCharacters[] = {
     {"train.best_by", "exact"},
 };
 
+constexpr TaskSetting kGlimpse[] = {
+    {"model.name", "glimpse"},
+    {"train.epochs", "5"},
+    {"train.best_by", "accuracy"},
+};
+constexpr TaskSetting kShapes[] = {
+    {"model.name", "captioner"},
+    {"train.epochs", "5"},
+    {"train.best_by", "exact"},
+};
+constexpr TaskSetting kAutoencode[] = {
+    {"model.name", "autoencoder"},
+    {"train.epochs", "5"},
+};
+
 constexpr TaskRow kTasks[] = {
     {"translate", "one language to another; built in: English to romanised Hindi", &kText, "hindi", kHindi},
     {"dates", "dates as people write them to ISO 8601", &kText, "dates", kCharacters},
     {"reverse", "words spelled backwards", &kText, "reverse", kCharacters},
+    {"glimpse", "images to labels, by a few glances; built in: digits", &kImages, "digits", kGlimpse},
+    {"caption", "images to sentences; built in: scenes of coloured shapes", &kImages, "shapes", kShapes},
+    {"autoencode", "images to a few numbers and back; built in: digits", &kImages, "digits", kAutoencode},
 };
 
 std::string value_or(const SettingList& settings, std::string_view name, std::string_view otherwise) {

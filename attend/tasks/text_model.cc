@@ -153,18 +153,13 @@ void TextModel::try_model(const TextConfig& config) {
 }
 
 TextModel TextModel::load(const fs::path& folder) {
-  require(fs::exists(folder), folder.string(), ": a model's folder is wanted, there is none");
-  require(fs::is_directory(folder), folder.string(), ": a model's folder is wanted, got a file");
-  require(fs::exists(folder / kConfig), folder.string(), ": a model's folder is wanted, got one without ", kConfig,
-          "; `attend train … --out ", folder.string(), "` makes one");
-  TextConfig config(read_recipe(folder / kConfig));
+  TextConfig config(read_config(folder));
   std::shared_ptr<data::Tokeniser> source = data::load_tokeniser(folder, "source");
   std::shared_ptr<data::Tokeniser> target =
       config.options.tokeniser.joint ? source : data::load_tokeniser(folder, "target");
   TextModel model(std::move(config), std::move(source), std::move(target));
   models::load_weights(*model.model_, folder / "weights.safetensors");
-  const fs::path whole = fs::weakly_canonical(folder);  // "." and "demo/" have a name, too
-  model.name_ = (whole.has_filename() ? whole : whole.parent_path()).filename().string();
+  model.name_ = folder_name(folder);
   return model;
 }
 

@@ -174,6 +174,7 @@ class Plan {
 };
 
 constexpr std::string_view kFiles[] = {"source", "target", "tsv"};
+constexpr std::string_view kFoundOut[] = {"model.source_vocabulary", "model.target_vocabulary"};
 
 std::vector<OptionInfo> text_options(const SettingList& settings) { return TextConfig(settings).all(); }
 
@@ -184,7 +185,7 @@ std::unique_ptr<Run> start_text(const SettingList& settings, const fs::path& fol
 
 }  // namespace
 
-constinit const Family kText{"text", "tokens", kFiles, text_options, start_text};
+constinit const Family kText{"text", "tokens", kFiles, kFoundOut, text_options, start_text};
 
 std::vector<TextPair> builtin_test(const TextConfig& config) {
   const TextOptions& o = config.options;

@@ -18,6 +18,16 @@ TEST(Image, TensorHasOnePlanePerChannel) {
   }
 }
 
+TEST(Image, ComesBackFromATensor) {
+  Image image(2, 2, 3);
+  for (size_t i = 0; i < image.pixels.size(); ++i) image.pixels[i] = static_cast<uint8_t>(20 * i + 1);
+  Tensor tensor = to_tensor(std::vector{Image(2, 2, 3), image});
+  EXPECT_EQ(to_images(tensor).at(1).pixels, image.pixels);
+  tensor.data()[0] = real(-0.5), tensor.data()[1] = real(1.5);
+  EXPECT_EQ(to_images(tensor).at(0).at(0, 0, 0), 0);
+  EXPECT_EQ(to_images(tensor).at(0).at(0, 1, 0), 255);
+}
+
 TEST(Image, TensorRefusesSizesThatDiffer) {
   EXPECT_THROW(to_tensor(std::vector{Image(2, 3, 1), Image(3, 2, 1)}), Error);
   EXPECT_THROW(to_tensor(std::vector<Image>{}), Error);

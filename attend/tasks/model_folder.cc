@@ -1,0 +1,23 @@
+#include "attend/tasks/model_folder.h"
+
+#include "attend/base/error.h"
+#include "attend/base/recipe.h"
+
+namespace attend::tasks {
+
+namespace fs = std::filesystem;
+
+SettingList read_config(const fs::path& folder) {
+  require(fs::exists(folder), folder.string(), ": a model's folder is wanted, there is none");
+  require(fs::is_directory(folder), folder.string(), ": a model's folder is wanted, got a file");
+  require(fs::exists(folder / kConfig), folder.string(), ": a model's folder is wanted, got one without ", kConfig,
+          "; `attend train … --out ", folder.string(), "` makes one");
+  return read_recipe(folder / kConfig);
+}
+
+std::string folder_name(const fs::path& folder) {
+  const fs::path whole = fs::weakly_canonical(folder);
+  return (whole.has_filename() ? whole : whole.parent_path()).filename().string();
+}
+
+}  // namespace attend::tasks

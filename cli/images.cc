@@ -1,0 +1,147 @@
+#include "cli/images.h"
+
+#include <filesystem>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "attend/base/error.h"
+#include "attend/base/recipe.h"
+#include "attend/base/replacement.h"
+#include "attend/data/image_file.h"
+#include "attend/kernels/parallel.h"
+#include "attend/tasks/image.h"
+#include "attend/tasks/task.h"
+#include "cli/flags.h"
+#include "cli/progress.h"
+
+namespace attend::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct RunOptions {
+  bool scores = false;
+  std::string rebuilt;
+  int64_t threads = 0;
+
+  template <class Visit>
+  void fields(Visit&& visit) {
+    visit("scores", scores, "write \"score<tab>answer\": of a label its probability");
+    visit("rebuilt", rebuilt, "autoencoder: folder for what it makes of the images, as PNG");
+    visit("threads", threads, "0: as many as the machine has");
+  }
+};
+
+struct EvalOptions {
+  std::string images, labels, captions, names, save_output;
+  int64_t threads = 0;
+
+  template <class Visit>
+  void fields(Visit&& visit) {
+    visit("images", images, "IDX file or folder; none: the test images of the built-in corpus");
+    visit("labels", labels, "IDX file of their labels");
+    visit("captions", captions, "file of captions; images is their folder");
+    visit("names", names, "file with the names of the images to describe; none: all that have captions");
+    visit("save_output", save_output, "file for the answers: name<tab>answer");
+    visit("threads", threads, "0: as many as the machine has");
+  }
+};
+
+void write_rebuilt(const tasks::ImageModel& model, const std::vector<std::string>& files, const std::string& folder) {
+  require_writable(folder);
+  for (const std::string& file : files) {
+    const data::Image image = data::read_image(file);
+    const fs::path out = fs::path(folder) / (fs::path(file).stem().string() + ".png");
+    data::write_png(out, model.rebuilt(std::span(&image, 1)).at(0));
+    std::cout << file << '\t' << out.string() << '\n';
+  }
+}
+
+void write_answers(const tasks::ImageModel& model, const std::vector<std::string>& files,
+                   const decode::SearchOptions& search, bool scores) {
+  for (const std::string& file : files) {
+    const data::Image image = data::read_image(file);
+    for (const tasks::ImageAnswer& one : model.answer(std::span(&image, 1), search).at(0)) {
+      if (files.size() > 1) std::cout << file << '\t';
+      if (scores) std::cout << one.score << '\t';
+      std::cout << one.text << '\n';
+    }
+    std::cout.flush();
+  }
+}
+
+tasks::ImageExamples examples_to_score(const tasks::ImageModel& model, const EvalOptions& options) {
+  tasks::ImageData data = model.config().options.data;
+  const uint64_t seed = static_cast<uint64_t>(model.config().options.train.seed);
+  if (options.images.empty()) {
+    require(!data.corpus.empty(), "--images is wanted: the model was trained on files");
+  } else {
+    data.corpus.clear();
+    data.images = options.images, data.labels = options.labels;
+    data.captions = options.captions, data.names = options.names;
+  }
+  return tasks::read_image_test(data, model.config().answers(), seed);
+}
+
+}  // namespace
+
+std::string named_folder(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    if (fs::exists(fs::path(argv[i]) / tasks::kConfig)) return argv[i];
+  }
+  return argc > 1 ? argv[1] : "";
+}
+
+bool looks_at_images(const std::string& folder) {
+  const fs::path config = fs::path(folder) / tasks::kConfig;
+  return fs::exists(config) && tasks::task_of(read_recipe(config)).family == &tasks::kImages;
+}
+
+int run_images(int argc, char** argv) {
+  std::string folder;
+  std::vector<std::string> files;
+  RunOptions options;
+  const tasks::ImageModel model = tasks::ImageModel::load(named_folder(argc, argv));
+  decode::SearchOptions search = model.config().options.search;
+  Flags flags("run", "says what images show: attend run DIR a.png b.jpg");
+  flags.argument("DIR", folder, "folder of the model").arguments("IMAGES", files, "PNG or JPEG files");
+  flags.options("run", options).options("search", search);
+  if (const auto code = flags.parse(argc, argv)) return *code;
+  if (files.empty()) return flags.refuse("at least one image is wanted: attend run " + folder + " a.png");
+  if (options.threads > 0) kernels::set_threads(static_cast<int>(options.threads));
+  const bool rebuilds = model.config().answers() == tasks::ImageAnswers::image;
+  if (rebuilds && options.rebuilt.empty())
+    return flags.refuse("--rebuilt is wanted: an autoencoder answers with images");
+  if (!rebuilds && !options.rebuilt.empty())
+    return flags.refuse("--rebuilt wants an autoencoder, got " + model.config().model.name);
+  rebuilds ? write_rebuilt(model, files, options.rebuilt) : write_answers(model, files, search, options.scores);
+  return 0;
+}
+
+int eval_images(int argc, char** argv) {
+  std::string folder;
+  EvalOptions options;
+  const tasks::ImageModel model = tasks::ImageModel::load(named_folder(argc, argv));
+  decode::SearchOptions search = model.config().options.search;
+  Flags flags("eval", "scores a model that looks at images; JSON on standard output");
+  flags.argument("DIR", folder, "folder of the model").options("eval", options).options("search", search);
+  if (const auto code = flags.parse(argc, argv)) return *code;
+  if (options.threads > 0) kernels::set_threads(static_cast<int>(options.threads));
+  const tasks::ImageExamples examples = examples_to_score(model, options);
+  Progress bar("looking", static_cast<long>(examples.count));
+  const tasks::ImageScores scored =
+      tasks::evaluate(model, examples, search, 0, [&](int64_t done) { bar.show(static_cast<long>(done), ""); });
+  nlohmann::ordered_json json{{"images", scored.images}, {"loss", scored.loss}};
+  for (const auto& [name, score] : scored.scores) json[name] = score;
+  if (const auto right = scored.scores.find("accuracy"); right != scored.scores.end())
+    json["error"] = 100 - right->second;
+  std::cout << json.dump(2) << '\n';
+  if (!options.save_output.empty()) {
+    std::string lines;
+    for (size_t i = 0; i < scored.outputs.size(); ++i) lines += scored.names[i] + "\t" + scored.outputs[i] + "\n";
+    write_file(options.save_output, lines);
+  }
+  return 0;
+}
+
+}  // namespace attend::cli
