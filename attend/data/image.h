@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "attend/tensor/tensor.h"
@@ -23,6 +24,12 @@ struct Image {
 
  private:
   size_t index(int64_t y, int64_t x, int64_t c) const { return static_cast<size_t>((y * width + x) * channels + c); }
+};
+
+struct LabelledImage {
+  Image image;
+  int32_t label = 0;
+  std::string name = {};  ///< where it comes from: a file, or a place in one
 };
 
 /// [B,C,H,W] with 0…255 as 0…1; all must have one size.
