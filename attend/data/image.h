@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "attend/tensor/tensor.h"
@@ -24,6 +25,22 @@ struct Image {
  private:
   size_t index(int64_t y, int64_t x, int64_t c) const { return static_cast<size_t>((y * width + x) * channels + c); }
 };
+
+/// Pixels [top, top + height) × [left, left + width).
+struct Box {
+  int64_t top = 0, left = 0, height = 0, width = 0;
+
+  bool operator==(const Box&) const = default;
+};
+
+struct LabelledImage {
+  Image image;
+  int32_t label = 0;
+  std::string name = {};  ///< where it comes from: a file, or a place in one
+  Box box = {};           ///< where that lies which the label speaks of; empty: anywhere
+};
+
+using LabelledImages = std::vector<LabelledImage>;
 
 /// [B,C,H,W] with 0…255 as 0…1; all must have one size.
 Tensor to_tensor(std::span<const Image> images);

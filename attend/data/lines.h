@@ -9,11 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "attend/data/byte_stream.h"
 #include "attend/data/utf8.h"
 
 namespace attend::data {
-
-class TextBytes;
 
 /// Reads one line after the other; only the line at hand is in memory. Gzip is known by its first two bytes, not by the
 /// file's name; several members in a row are one text. "\n" and "\r\n" end a line, the last one may go without. A byte order
@@ -44,12 +43,12 @@ class LineReader {
   std::string where() const { return name_ + ":" + std::to_string(number_); }
 
  private:
-  LineReader(std::string name, std::unique_ptr<TextBytes> bytes);
+  LineReader(std::string name, std::unique_ptr<ByteStream> bytes);
   void fill(const std::string& where);
   bool read_line(std::string& line);
 
   std::string name_;
-  std::unique_ptr<TextBytes> bytes_;
+  std::unique_ptr<ByteStream> bytes_;
   bool opened_ = false, ended_ = false;
   std::string begun_;            // of the next line, before what is in chunk_
   std::span<const char> chunk_;  // read, but not yet given

@@ -1,0 +1,47 @@
+// The bytes of a file, a pipe or memory, chunk by chunk; what is packed with gzip is unpacked on the way.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace attend::data {
+
+class ByteStream {
+ public:
+  virtual ~ByteStream() = default;
+  /// The next bytes, which stay until the next call; none at the end. `where` begins a message.
+  virtual std::span<const char> next(const std::string& where) = 0;
+  /// Whether next() would have to wait for bytes that have not come yet.
+  virtual bool waits() const { return false; }
+};
+
+/// A file or a pipe.
+std::unique_ptr<ByteStream> file_bytes(const std::filesystem::path& path);
+std::unique_ptr<ByteStream> standard_input_bytes(const std::string& name);
+/// `bytes` have to outlive the stream.
+std::unique_ptr<ByteStream> memory_bytes(std::span<const std::byte> bytes);
+/// Gzip (RFC 1952) is known by its first two bytes; several members in a row are one text. Anything else stays as it is.
+std::unique_ptr<ByteStream> unpacked(std::unique_ptr<ByteStream> bytes, const std::string& name);
+
+/// Fixed numbers of bytes of a stream, one after the other.
+class ByteReader {
+ public:
+  ByteReader(std::unique_ptr<ByteStream> bytes, std::string name) : name_(std::move(name)), bytes_(std::move(bytes)) {}
+
+  /// As many as there are, at most into.size(); fewer only at the end.
+  size_t read(std::span<uint8_t> into);
+  bool at_end();
+  const std::string& name() const { return name_; }
+
+ private:
+  std::string name_;
+  std::unique_ptr<ByteStream> bytes_;
+  std::span<const char> chunk_;  // read, but not yet given
+};
+
+}  // namespace attend::data

@@ -1,0 +1,23 @@
+// IDX files, in which MNIST and its relatives come: grey images and their labels, plain or gzip.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "attend/data/image.h"
+
+namespace attend::data {
+
+/// Big-endian words 0x803, count, height, width, then count·height·width bytes, and nothing behind them. Memory grows with
+/// what is really there, not with what the header says.
+std::vector<Image> read_idx_images(const std::filesystem::path& path);
+std::vector<Image> read_idx_images(std::span<const std::byte> bytes, std::string name);
+
+/// Big-endian words 0x801, count, then count bytes, and nothing behind them.
+std::vector<int32_t> read_idx_labels(const std::filesystem::path& path);
+std::vector<int32_t> read_idx_labels(std::span<const std::byte> bytes, std::string name);
+
+}  // namespace attend::data

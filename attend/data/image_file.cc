@@ -1,0 +1,45 @@
+#include "attend/data/image_file.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "attend/base/error.h"
+#include "attend/base/names.h"
+#include "attend/base/replacement.h"
+#include "attend/data/jpeg.h"
+#include "attend/data/png.h"
+
+namespace attend::data {
+namespace {
+
+struct Kind {
+  std::string_view name, magic;
+  Image (*decode)(std::span<const uint8_t>, const std::string&, int64_t);
+};
+
+constexpr Kind kKinds[] = {
+    {"PNG", "\x89PNG\r\n\x1A\n", decode_png},
+    {"JPEG", "\xFF\xD8\xFF", decode_jpeg},
+};
+
+}  // namespace
+
+Image read_image(const std::filesystem::path& path, const ImageLimits& limits) {
+  const std::string bytes = read_file(path, static_cast<size_t>(limits.most_bytes));
+  return decode_image({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}, path.native(), limits);
+}
+
+Image decode_image(std::span<const uint8_t> bytes, const std::string& name, const ImageLimits& limits) {
+  require(static_cast<int64_t>(bytes.size()) <= limits.most_bytes, name, ": wanted at most ", limits.most_bytes,
+          " bytes, got ", bytes.size());
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  for (const Kind& kind : kKinds) {
+    if (text.starts_with(kind.magic)) return kind.decode(bytes, name, limits.most_pixels);
+  }
+  if (text.empty()) fail(name, ": a PNG or JPEG image is wanted, got an empty file");
+  fail(name, ": a PNG or JPEG image is wanted, got a file that begins with ", quoted(text.substr(0, 8)));
+}
+
+void write_png(const std::filesystem::path& path, const Image& image) { write_file(path, encode_png(image)); }
+
+}  // namespace attend::data

@@ -1,0 +1,192 @@
+#include "attend/data/image_set.h"
+
+#include <algorithm>
+#include <iterator>
+#include <system_error>
+
+#include "attend/base/error.h"
+#include "attend/base/names.h"
+#include "attend/base/random.h"
+#include "attend/data/digits.h"
+#include "attend/data/idx.h"
+#include "attend/data/resize.h"
+
+namespace attend::data {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int64_t kTrain = 50'000, kValid = 5'000, kTest = 10'000;
+
+std::vector<std::string> digit_labels() { return {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}; }
+
+std::vector<fs::path> sorted_entries(const fs::path& folder) {
+  std::error_code problem;
+  std::vector<fs::path> entries;
+  for (fs::directory_iterator entry(folder, problem), end; !problem && entry != end; entry.increment(problem)) {
+    entries.push_back(entry->path());
+  }
+  require(!problem, folder.native(), ": wanted to list the folder, got: ", problem.message());
+  std::sort(entries.begin(), entries.end());
+  return entries;
+}
+
+bool is_image_name(const fs::path& path) {
+  std::string extension = path.extension().native();
+  for (char& c : extension) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return extension == ".png" || extension == ".jpg" || extension == ".jpeg";
+}
+
+struct LabelledFile {
+  fs::path path;
+  int32_t label = 0;
+};
+
+std::vector<LabelledFile> files_by_label(const fs::path& folder, std::vector<std::string>& labels) {
+  std::vector<LabelledFile> files;
+  for (const fs::path& entry : sorted_entries(folder)) {
+    if (!fs::is_directory(entry)) continue;
+    for (const fs::path& file : sorted_entries(entry)) {
+      if (is_image_name(file)) files.push_back({file, static_cast<int32_t>(labels.size())});
+    }
+    labels.push_back(entry.filename().native());
+  }
+  require(labels.size() >= 2, folder.native(), ": a sub-folder for each of two labels or more is wanted, got ",
+          labels.size());
+  require(!files.empty(), folder.native(), ": PNG or JPEG files in its sub-folders are wanted, got none");
+  return files;
+}
+
+/// Images [begin, end) of a set.
+std::shared_ptr<const StoredImages> part_of(const StoredImages& set, int64_t begin, int64_t end) {
+  return std::make_shared<StoredImages>(LabelledImages(set.images()->begin() + begin, set.images()->begin() + end),
+                                        set.labels());
+}
+
+uint64_t seed_named(uint64_t seed, std::string_view name) { return Random(seed).named(name).next_key(); }
+
+/// Plain, or with ".gz".
+fs::path mnist_file(const fs::path& folder, const std::string& name) {
+  fs::path packed = folder / (name + ".gz");
+  return fs::exists(packed) ? packed : folder / name;
+}
+
+ImageCorpus make_digits(uint64_t seed) {
+  const auto part = [&](int64_t count, std::string_view name) {
+    return std::make_shared<DrawnDigits>(count, seed_named(seed, name));
+  };
+  return {part(kTrain, "train"), part(kValid, "valid"), part(kTest, "test")};
+}
+
+template <int64_t size, int64_t pieces>
+ImageCorpus make_scenes(uint64_t seed) {
+  return scenes_over(make_digits(seed), {.size = size, .pieces = pieces}, seed);
+}
+
+constexpr ImageCorpusRow kCorpora[] = {
+    {"digits", "handwriting-like digits, 28×28", make_digits},
+    {"translated", "a digit anywhere on 60×60", make_scenes<60, 0>},
+    {"cluttered", "a digit anywhere on 60×60 among 4 pieces of others", make_scenes<60, 4>},
+    {"cluttered-100", "a digit anywhere on 100×100 among 8 pieces of others", make_scenes<100, 8>},
+};
+
+}  // namespace
+
+StoredImages::StoredImages(LabelledImages images, std::vector<std::string> labels) : ImageSet(std::move(labels)) {
+  require(!images.empty(), "image set: at least one image is wanted, got none");
+  const auto count = static_cast<int32_t>(this->labels().size());
+  for (const LabelledImage& image : images) {
+    require(image.label >= 0 && image.label < count, image.name, ": a label below ", count, " is wanted, got ",
+            image.label);
+  }
+  images_ = std::make_shared<const LabelledImages>(std::move(images));
+}
+
+LabelledImage StoredImages::at(int64_t index) const {
+  require(index >= 0, "image set: an index of at least 0 is wanted, got ", index);
+  return (*images_)[static_cast<size_t>(index % size())];
+}
+
+std::shared_ptr<const StoredImages> read_idx_pair(const fs::path& images, const fs::path& labels) {
+  std::vector<Image> pictures = read_idx_images(images);
+  const std::vector<int32_t> numbers = read_idx_labels(labels);
+  require(pictures.size() == numbers.size(), labels.native(), ": a label for each of the ", pictures.size(),
+          " images of ", images.native(), " is wanted, got ", numbers.size());
+  LabelledImages both;
+  both.reserve(pictures.size());
+  for (size_t i = 0; i < pictures.size(); ++i) {
+    both.push_back({std::move(pictures[i]), numbers[i], images.filename().native() + ":" + std::to_string(i)});
+  }
+  return std::make_shared<StoredImages>(std::move(both), digit_labels());
+}
+
+std::shared_ptr<const StoredImages> read_folder(const fs::path& folder, const FolderOptions& options, Broken& broken) {
+  require(options.height > 0 && options.width > 0 && (options.channels == 1 || options.channels == 3),
+          "read_folder: a size of at least 1×1 with 1 or 3 channels is wanted, got ", options.height, "×",
+          options.width, "×", options.channels);
+  std::vector<std::string> labels;
+  const std::vector<LabelledFile> files = files_by_label(folder, labels);
+  const int64_t bytes = options.height * options.width * options.channels;
+  require(bytes <= options.most_bytes / static_cast<int64_t>(files.size()), folder.native(), ": wanted at most ",
+          options.most_bytes, " bytes, got ", files.size(), " images of ", bytes, "; a smaller size needs less");
+  LabelledImages images;
+  for (const LabelledFile& file : files) {
+    try {
+      Image image = fitted(read_image(file.path, options.limits), options.height, options.width, options.channels);
+      images.push_back({std::move(image), file.label, file.path.native()});
+    } catch (const Error& error) {
+      if (broken.refuses()) throw;
+      broken.add("images that cannot be read", error.what());
+    }
+  }
+  require(!images.empty(), folder.native(), ": images are wanted, got ", broken.summary());
+  return std::make_shared<StoredImages>(std::move(images), std::move(labels));
+}
+
+DrawnDigits::DrawnDigits(int64_t count, uint64_t seed) : ImageSet(digit_labels()), count_(count), seed_(seed) {
+  require(count > 0, "digits: at least one is wanted, got ", count);
+}
+
+LabelledImage DrawnDigits::at(int64_t index) const { return digit(seed_, index < 0 ? index : index % count_); }
+
+std::shared_ptr<const StoredImages> stored(const ImageSet& set) {
+  LabelledImages images;
+  images.reserve(static_cast<size_t>(set.size()));
+  for (int64_t i = 0; i < set.size(); ++i) images.push_back(set.at(i));
+  return std::make_shared<StoredImages>(std::move(images), set.labels());
+}
+
+SceneImages::SceneImages(const StoredImages& digits, SceneOptions options, uint64_t seed, bool fresh)
+    : ImageSet(digits.labels()), scenes_(digits.images(), options, seed), fresh_(fresh) {}
+
+LabelledImage SceneImages::at(int64_t index) const { return scenes_.at(fresh_ || index < 0 ? index : index % size()); }
+
+std::span<const ImageCorpusRow> image_corpora() { return kCorpora; }
+
+ImageCorpus make_image_corpus(std::string_view name, uint64_t seed) {
+  return row_named("image corpus", image_corpora(), name).make(seed);
+}
+
+ImageCorpus read_mnist(const fs::path& folder) {
+  const auto part = [&](const std::string& name) {
+    return read_idx_pair(mnist_file(folder, name + "-images-idx3-ubyte"),
+                         mnist_file(folder, name + "-labels-idx1-ubyte"));
+  };
+  const std::shared_ptr<const StoredImages> train = part("train");
+  require(train->size() > 2 * kValid, folder.native(), ": more than ", 2 * kValid,
+          " training images are wanted, of which ", kValid, " are held out, got ", train->size());
+  const int64_t held_out = train->size() - kValid;
+  return {part_of(*train, 0, held_out), part_of(*train, held_out, train->size()), part("t10k")};
+}
+
+ImageCorpus scenes_over(const ImageCorpus& digits, SceneOptions options, uint64_t seed) {
+  const auto part = [&](const ImageSetPtr& set, std::string_view name, bool fresh) {
+    auto images = std::dynamic_pointer_cast<const StoredImages>(set);
+    if (images == nullptr) images = stored(*set);
+    return std::make_shared<SceneImages>(*images, options, seed_named(seed, name), fresh);
+  };
+  return {part(digits.train, "train scenes", true), part(digits.valid, "valid scenes", false),
+          part(digits.test, "test scenes", false)};
+}
+
+}  // namespace attend::data

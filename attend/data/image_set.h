@@ -1,0 +1,118 @@
+// Images with labels to train on, wherever they come from.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attend/data/broken.h"
+#include "attend/data/digit_scenes.h"
+#include "attend/data/image.h"
+#include "attend/data/image_file.h"
+
+namespace attend::data {
+
+class ImageSet {
+ public:
+  explicit ImageSet(std::vector<std::string> labels) : labels_(std::move(labels)) {}
+  virtual ~ImageSet() = default;
+
+  /// Images of one epoch.
+  virtual int64_t size() const = 0;
+  /// A pure function of the index, which may be asked from any thread. Indices count on through the epochs: from size() on
+  /// the set begins again, or brings images that were not there before where it can make them.
+  virtual LabelledImage at(int64_t index) const = 0;
+  /// The names of the labels 0, 1, …
+  const std::vector<std::string>& labels() const { return labels_; }
+
+ private:
+  std::vector<std::string> labels_;
+};
+
+using ImageSetPtr = std::shared_ptr<const ImageSet>;
+
+/// All of them in memory.
+class StoredImages : public ImageSet {
+ public:
+  StoredImages(LabelledImages images, std::vector<std::string> labels);
+
+  int64_t size() const override { return static_cast<int64_t>(images_->size()); }
+  LabelledImage at(int64_t index) const override;
+  const std::shared_ptr<const LabelledImages>& images() const { return images_; }
+
+ private:
+  std::shared_ptr<const LabelledImages> images_;
+};
+
+/// An IDX file of images and that of their labels, as many and each below 10.
+std::shared_ptr<const StoredImages> read_idx_pair(const std::filesystem::path& images,
+                                                  const std::filesystem::path& labels);
+
+struct FolderOptions {
+  int64_t height = 64, width = 64, channels = 3;  ///< what every image is fitted to
+  ImageLimits limits = {};
+  int64_t most_bytes = int64_t{4} << 30;  ///< of all images together, fitted
+};
+
+/// A folder with a sub-folder per label, in which PNG and JPEG files lie; labels and files in the order of their names. All
+/// are read at once, so that a broken one is known before the training begins.
+std::shared_ptr<const StoredImages> read_folder(const std::filesystem::path& folder, const FolderOptions& options,
+                                                Broken& broken);
+
+/// `count` digits drawn from our strokes, made anew whenever asked for.
+class DrawnDigits : public ImageSet {
+ public:
+  DrawnDigits(int64_t count, uint64_t seed);
+
+  int64_t size() const override { return count_; }
+  LabelledImage at(int64_t index) const override;
+
+ private:
+  int64_t count_;
+  uint64_t seed_;
+};
+
+/// Every image of a set at once, in memory.
+std::shared_ptr<const StoredImages> stored(const ImageSet& set);
+
+/// Scenes over stored digits; fresh: every epoch places them anew.
+class SceneImages : public ImageSet {
+ public:
+  SceneImages(const StoredImages& digits, SceneOptions options, uint64_t seed, bool fresh);
+
+  int64_t size() const override { return scenes_.size(); }
+  LabelledImage at(int64_t index) const override;
+  const DigitScenes& scenes() const { return scenes_; }
+
+ private:
+  DigitScenes scenes_;
+  bool fresh_;
+};
+
+/// Three parts that have no image in common.
+struct ImageCorpus {
+  ImageSetPtr train, valid, test;
+};
+
+struct ImageCorpusRow {
+  std::string_view name, summary;
+  ImageCorpus (*make)(uint64_t seed);
+};
+
+/// The built-in ones, as a menu: digits, and scenes over them.
+std::span<const ImageCorpusRow> image_corpora();
+/// Throws Error with the nearest name where there is no such corpus.
+ImageCorpus make_image_corpus(std::string_view name, uint64_t seed);
+
+/// MNIST's four files (train-images-idx3-ubyte, …; plain or .gz) from one folder; its last 5,000 training images are for
+/// validation.
+ImageCorpus read_mnist(const std::filesystem::path& folder);
+
+/// Scenes over all parts of a corpus of digits: new ones in every epoch of training, fixed ones elsewhere.
+ImageCorpus scenes_over(const ImageCorpus& digits, SceneOptions options, uint64_t seed);
+
+}  // namespace attend::data

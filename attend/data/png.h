@@ -1,0 +1,15 @@
+// PNG images in memory, by libpng.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "attend/data/image.h"
+
+namespace attend::data {
+
+/// As decode_image; one of more than `most_pixels` is refused by what its header says.
+Image decode_png(std::span<const uint8_t> bytes, const std::string& name, int64_t most_pixels);
+
+}  // namespace attend::data
