@@ -123,28 +123,36 @@ Row adam_row() {
   return row;
 }
 
-Row conv2d_row(int64_t size, int64_t C, int64_t B) {
-  const int64_t O = 64;
-  Row row{.name = "conv2d/" + std::to_string(size) + "x" + std::to_string(size) + "/B" + std::to_string(B),
-          .work = 6.0 * static_cast<double>(B * O * C * 9 * size * size),
+struct Convolution {
+  std::string name;
+  int64_t size, in, out, batch;
+  bool first = false;  // of a network: nobody wants the gradient of the image
+};
+
+Row conv2d_row(const Convolution& c) {
+  const int64_t size = c.size, C = c.in, O = c.out, B = c.batch;
+  Row row{.name = "conv2d/" + c.name,
+          .work = (c.first ? 4.0 : 6.0) * static_cast<double>(B * O * C * 9 * size * size),
           .percent = 60,
           .peer = 1.0};
   row.prepare = [=]() -> std::function<void()> {
-    const Var x = Var::leaf(normal({B, C, size, size}, 1, 1)), w = Var::leaf(normal({O, C, 3, 3}, 0.06, 2));
+    const Tensor images = normal({B, C, size, size}, 1, 1);
+    const Var x = c.first ? Var(images) : Var::leaf(images), w = Var::leaf(normal({O, C, 3, 3}, 0.06, 2));
     const Var b = Var::leaf(normal({O}, 1, 3));
     const Tensor y = conv2d(x, w, b, {.padding = 1}).value(), seed = normal({B, O, size, size}, 1, 4);
     const int64_t o = 9, i = 5, j = 0;
     double sum = b.value().data()[o];
-    for (int64_t c = 0; c < C; ++c) {
+    for (int64_t channel = 0; channel < C; ++channel) {
       for (int64_t u = 0; u < 3; ++u) {
         for (int64_t v = 1; v < 3; ++v) {
-          sum += double{w.value().data()[((o * C + c) * 3 + u) * 3 + v]} *
-                 x.value().data()[(c * size + i + u - 1) * size + j + v - 1];
+          sum += double{w.value().data()[((o * C + channel) * 3 + u) * 3 + v]} *
+                 x.value().data()[(channel * size + i + u - 1) * size + j + v - 1];
         }
       }
     }
     require_near("conv2d", y.data()[(o * size + i) * size + j], sum, 1e-4);
-    auto run = forward_backward({x, w, b}, seed, [=] { return conv2d(x, w, b, {.padding = 1}); });
+    auto run = forward_backward(c.first ? std::vector{w, b} : std::vector{x, w, b}, seed,
+                                [=] { return conv2d(x, w, b, {.padding = 1}); });
     run();
     require_slope("conv2d", w.value(), w.gradient(), normal({O, C, 3, 3}, 0.1, 5), 1.0, [&](const Tensor& moved) {
       return dot(conv2d(x.value(), moved, b.value(), {.padding = 1}).value(), seed);
@@ -209,7 +217,16 @@ std::vector<Row> element_rows() {
 std::vector<Row> training_rows() { return {cross_entropy_row(8000), cross_entropy_row(32000), adam_row()}; }
 
 std::vector<Row> convolution_rows() {
-  return {conv2d_row(28, 32, 32), conv2d_row(28, 32, 64), conv2d_row(56, 64, 32), conv2d_row(56, 64, 64)};
+  std::vector<Row> rows;
+  for (const Convolution& c :
+       {Convolution{"28x28/B32", 28, 32, 64, 32}, Convolution{"28x28/B64", 28, 32, 64, 64},
+        Convolution{"56x56/B32", 56, 64, 64, 32}, Convolution{"56x56/B64", 56, 64, 64, 64},
+        // the captioner's stages
+        Convolution{"stage1 112x112 3-32", 112, 3, 32, 32, true}, Convolution{"stage2 56x56 32-64", 56, 32, 64, 32},
+        Convolution{"stage3 28x28 64-128", 28, 64, 128, 32}, Convolution{"stage4 14x14 128-256", 14, 128, 256, 32}}) {
+    rows.push_back(conv2d_row(c));
+  }
+  return rows;
 }
 
 std::vector<Row> overhead_rows() {

@@ -8,6 +8,7 @@
 #include "attend/base/error.h"
 #include "attend/data/batches.h"
 #include "attend/decode/search.h"
+#include "attend/models/captioner.h"
 #include "attend/models/recurrent.h"
 #include "attend/models/transformer.h"
 #include "attend/train/log.h"
@@ -86,10 +87,13 @@ double step_flop(const Network& n) {
 /// What a training loop has in its hands.
 class Training {
  public:
-  explicit Training(const Network& n)
-      : model_(make_model(n)),
-        batch_{random_words(n.batch, n.source, n.vocabulary, 0), random_words(n.batch, n.target - 1, n.vocabulary, 1)},
+  Training(std::unique_ptr<models::Model> model, data::Batch batch)
+      : model_(std::move(model)),
+        batch_(std::move(batch)),
         adam_(train::make_optimiser("adam", {}, nn::parameters(*model_))) {}
+  explicit Training(const Network& n)
+      : Training(make_model(n), {random_words(n.batch, n.source, n.vocabulary, 0),
+                                 random_words(n.batch, n.target - 1, n.vocabulary, 1)}) {}
 
   void step() {
     adam_->clear_gradients();
@@ -110,6 +114,16 @@ class Training {
   models::Training training_{Random(3), 0};
 };
 
+/// Three steps as a check, then what is timed.
+std::function<void()> checked_step(const std::string& name, std::shared_ptr<Training> training) {
+  const double before = training->loss();
+  for (int i = 0; i < 3; ++i) training->step();
+  const double after = training->loss();
+  require(std::isfinite(before) && after < before, "bench: three steps must lower the loss of ", name, ", from ",
+          before, ", got ", after);
+  return [training] { training->step(); };
+}
+
 Row step_row(const Network& n) {
   Row row{.name = "step/" + n.name,
           .work = step_flop(n),
@@ -117,14 +131,45 @@ Row step_row(const Network& n) {
           .peer = n.peer,
           .others = n.others,
           .least_runs = 6};
-  row.prepare = [n]() -> std::function<void()> {
-    const auto training = std::make_shared<Training>(n);
-    const double before = training->loss();
-    for (int i = 0; i < 3; ++i) training->step();
-    const double after = training->loss();
-    require(std::isfinite(before) && after < before, "bench: three steps must lower the loss of ", n.name, ", from ",
-            before, ", got ", after);
-    return [training] { training->step(); };
+  row.prepare = [n] { return checked_step(n.name, std::make_shared<Training>(n)); };
+  return row;
+}
+
+// 32 images of 112 × 112, five captions each; four stages, 7 × 7 cells.
+constexpr int64_t kImages = 32, kCaptionsEach = 5, kSide = 112, kCaptionVocabulary = 5000, kCaptionSteps = 12;
+
+double caption_flop(const models::CaptionerOptions& o) {
+  const double H = static_cast<double>(o.hidden), E = static_cast<double>(o.embedding), V = kCaptionVocabulary;
+  double stages = 0, in = 3, side = kSide;
+  for (const int64_t width : models::widths_of("stages", o.encoder.stages)) {
+    const double out = static_cast<double>(width);
+    // Nobody wants the gradient of the images: two thirds of the first stage.
+    stages += (in == 3 ? 2.0 : 3.0) / 3 * 2 * 9 * in * out * side * side;
+    in = out, side /= 2;
+  }
+  const double rows = kImages * kCaptionsEach, cells = side * side, D = in;
+  const double keys = kImages * cells * 2 * D * H, first = rows * 4 * D * H;
+  const double step = 2 * H * H + 2 * cells * D + 8 * H * (E + D + H), output = 2 * E * (H + D + V);
+  return 3 * (kImages * stages + keys + first + rows * kCaptionSteps * (step + output));
+}
+
+Row captioner_row() {
+  models::CaptionerOptions options;
+  options.target_vocabulary = kCaptionVocabulary;
+  Row row{.name = "step/captioner 112x112 B32x5 V5000",
+          .work = caption_flop(options),
+          .percent = 60,
+          .peer = 1.2,
+          .least_runs = 6};
+  row.prepare = [options, name = row.name] {
+    Random random(1);
+    data::Batch batch;
+    Tensor images = normal({kImages, 3, kSide, kSide}, 0.25, 7);
+    for (real& x : images.values()) x += real{0.5};
+    batch.source = data::Sequences::of_images(images);
+    batch.target = random_words(kImages * kCaptionsEach, kCaptionSteps - 1, kCaptionVocabulary, 1);
+    for (int32_t n = 0; n < kImages * kCaptionsEach; ++n) batch.image_of.push_back(n / int32_t{kCaptionsEach});
+    return checked_step(name, std::make_shared<Training>(std::make_unique<models::Captioner>(options, random), batch));
   };
   return row;
 }
@@ -239,6 +284,7 @@ Row decoding_row(const Network& n, int64_t batch, int64_t beam) {
 std::vector<Row> model_rows() {
   std::vector<Row> rows;
   for (const Network& n : trained_networks()) rows.push_back(step_row(n));
+  rows.push_back(captioner_row());
   for (const Network& n : trained_networks()) rows.push_back(loop_row(n));
   for (const Network& n : trained_networks()) rows.push_back(memory_row(n));
   return rows;

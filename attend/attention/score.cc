@@ -204,7 +204,7 @@ std::vector<ScoreRow>& table() {
        [](const ScoreOptions& o, Random&) -> std::unique_ptr<Score> { return std::make_unique<Cosine>(o); }, false,
        false, true},
       {"location", "(Wq)ⱼ", "Luong et al. 2015, eq. 9", make<Location>},
-      {"convolution", "w[j − i]", "", make<Convolution>},
+      {"convolution", "w[j − i]", "", make<Convolution>, false, false, false, true},
   });
   return rows;
 }

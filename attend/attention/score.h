@@ -38,6 +38,7 @@ struct ScoreRow {
   bool takes_coverage = false;  // inside its formula; to the others it is added as γ·coverage
   bool fused = false;           // c·qᵀk: the engine's attention kernels can do it
   bool equal_widths = false;    // of query and key
+  bool by_place = false;        // it looks at the query's place: queries of a call stand one after the other
 };
 
 /// The menu of scores: help, option checks, documents and tests iterate over it.

@@ -42,6 +42,21 @@ Ids transposed(const Ids& ids) {
   return Ids({ids.shape[1], ids.shape[0]}, std::move(values));
 }
 
+void require_sources(const char* where, const Batch& batch) {
+  const size_t sources = batch.source.lengths.size(), targets = batch.target.lengths.size();
+  require(targets > 0, where, ": at least one target is wanted, got none");
+  if (batch.image_of.empty()) {
+    require(sources == targets, where, ": as many targets as sources are wanted, got ", targets, " and ", sources);
+    return;
+  }
+  require(batch.image_of.size() == targets, where, ": image_of wants one source for each of ", targets,
+          " targets, got ", batch.image_of.size());
+  for (const int32_t source : batch.image_of) {
+    require(source >= 0 && static_cast<size_t>(source) < sources, where, ": image_of wants sources within 0 … ",
+            static_cast<int64_t>(sources) - 1, ", got ", source);
+  }
+}
+
 int64_t target_tokens(const Batch& batch) {
   return std::accumulate(batch.target.lengths.begin(), batch.target.lengths.end(), batch.target.count());
 }

@@ -40,7 +40,13 @@ struct Batch {
   Sequences source, target;
   /// For each pair the one place of its target (its length: the end) whose prediction counts in the loss; empty: all count.
   std::vector<int32_t> only = {};
+  /// For each target the source that it answers, where several answer the same one (captions of an image, which is then
+  /// read once for all of them); empty: target[b] answers source[b].
+  std::vector<int32_t> image_of = {};
 };
+
+/// Throws Error unless every target has a source: as many as there are, or image_of within them.
+void require_sources(const char* where, const Batch& batch);
 
 /// Targets that count: one per token, and the end of each sentence.
 int64_t target_tokens(const Batch& batch);

@@ -54,14 +54,16 @@ struct Candidate {
 
 class Search {
  public:
+  /// `source_of`: the source of each sentence; empty: sentence s is of source s.
   Search(const models::Model& model, const data::Sequences& source, const SearchOptions& options,
-         SearchWatcher* watcher)
+         SearchWatcher* watcher, std::span<const int32_t> source_of = {})
       : model_(model),
         source_(source),
+        source_of_(source_of),
         options_(options),
         watcher_(watcher),
         vocabulary_(static_cast<size_t>(model.vocabulary())) {
-    sentences_.resize(static_cast<size_t>(source.count()));
+    sentences_.resize(source_of.empty() ? static_cast<size_t>(source.count()) : source_of.size());
     if (options.coverage_penalty > 0) coverage_.emplace();
     const size_t k = options.sample ? 1 : static_cast<size_t>(options.beam);
     // One more than the beam: one of a row's candidates may be its end.
@@ -86,12 +88,12 @@ class Search {
       for (int32_t draw = 0; draw < draws; ++draw) {
         rows_.push_back({number, draw});
         last_.push_back(kBegin);
-        parents.push_back(number);
+        parents.push_back(source_of_.empty() ? number : source_of_[s]);
         if (options_.sample) randoms_.push_back(stream(number, draw));
       }
     }
     if (rows_.empty()) return;
-    take(parents, sentences_.size());
+    take(parents, static_cast<size_t>(source_.count()));
     while (!rows_.empty()) step();
   }
 
@@ -324,6 +326,7 @@ class Search {
 
   const models::Model& model_;
   const data::Sequences& source_;
+  const std::span<const int32_t> source_of_;
   const SearchOptions& options_;
   SearchWatcher* const watcher_;
   const size_t vocabulary_;
@@ -409,15 +412,15 @@ std::vector<std::vector<Hypothesis>> search(const models::Model& model, const da
 }
 
 std::vector<Hypothesis> score(const models::Model& model, const data::Batch& batch, SearchWatcher* watcher) {
-  const size_t count = static_cast<size_t>(batch.source.count());
-  require(batch.target.count() == batch.source.count(), "score: one target per source is wanted, ", count, ", got ",
-          batch.target.count());
+  data::require_sources("score", batch);
+  const size_t count = static_cast<size_t>(batch.target.count());
   const SearchOptions options;
-  Search search(model, batch.source, options, watcher);
+  Search search(model, batch.source, options, watcher, batch.image_of);
   for (size_t s = 0; s < count; ++s) {
     Sentence& one = search.sentence(s);
     one.forced = batch.target.row(static_cast<int64_t>(s));
-    const int64_t answer = model.answer_length(batch.source.lengths[s]);
+    const size_t source = batch.image_of.empty() ? s : static_cast<size_t>(batch.image_of[s]);
+    const int64_t answer = model.answer_length(batch.source.lengths[source]);
     one.fixed = answer >= 0;
     require(!one.fixed || answer == static_cast<int64_t>(one.forced.size()), "score: the target of sentence ", s,
             " must have ", answer, " tokens, got ", one.forced.size());

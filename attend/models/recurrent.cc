@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "attend/attention/coverage.h"
 #include "attend/autograd/ops.h"
 #include "attend/autograd/tape.h"
 #include "attend/base/error.h"
@@ -53,11 +52,9 @@ struct RecurrentModel::Step {
   Var top, context, weights, log_probability, entropy;
 };
 
-/// What all steps say, time-major.
-struct RecurrentModel::Trail {
-  Var states, contexts;          // [T,B,·]; with the query after the update, states are attentional vectors
-  Var weights;                   // [B,T,S], where wanted
-  Var log_probability, entropy;  // [B,T], align = sample
+/// What all steps say. With the query after the update, states are attentional vectors.
+struct RecurrentModel::Trail : AttentionTrail {
+  Var contexts;  // [T,B,·]
 };
 
 struct RecurrentModel::Prediction {
@@ -148,6 +145,10 @@ RecurrentModel::RecurrentModel(const RecurrentModelOptions& options, Random& ran
 }
 
 RecurrentModel::~RecurrentModel() = default;
+
+AttentionLosses RecurrentModel::losses() const {
+  return {options_.coverage_penalty, options_.doubly_stochastic, reinforce_.get()};
+}
 
 void RecurrentModel::set_align(const std::string& name) {
   require(attention_ != nullptr, "RecurrentModel: only a decoder with attention has an align");
@@ -240,7 +241,7 @@ RecurrentModel::Step RecurrentModel::step(const Var& word_gates, const Source& s
     AttentionStep asked = how;
     asked.position = state.position;
     asked.coverage = state.coverage;
-    asked.weights = options_.attention.coverage || options_.coverage_penalty != 0 || options_.doubly_stochastic != 0;
+    asked.weights = options_.attention.coverage || losses().want_weights();
     const AttentionRead read = (*attention_)(reshape(query, {N, 1, H}), source.memory, asked);
     result.context = reshape(read.context, {N, context_});
     result.log_probability = read.log_probability;
@@ -329,7 +330,7 @@ RecurrentModel::Trail RecurrentModel::all_steps(const Var& word_gates, const Sou
   if (told_ != Told::attention) return trail;
   AttentionStep how;
   if (training) how = {.random = random, .update = training->update};
-  how.weights = options_.coverage_penalty != 0 || options_.doubly_stochastic != 0;
+  how.weights = losses().want_weights();
   const AttentionRead read = (*attention_)(transpose(trail.states, 0, 1), source.memory, how);
   trail.states = (*combine_)(concat(std::array{transpose(read.context, 0, 1), trail.states}, 2));
   if (how.weights) trail.weights = mean(read.weights, 1);
@@ -377,45 +378,8 @@ Var RecurrentModel::loss(const data::Batch& batch, Training* training) const {
   const auto [logits, trail] = predict(inputs, source, training);
   if (!training) return cross_entropy(logits, targets);
   const Var loss = cross_entropy(logits, targets, {.smoothing = static_cast<real>(options_.label_smoothing)});
-  const Var more = attention_losses(trail, logits, batch, targets, source);
+  const Var more = losses()(trail, logits, targets, batch.target.lengths, source.lengths);
   return more.defined() ? add(loss, more) : loss;
-}
-
-/// Penalties on the weights, and REINFORCE where they were drawn: the reward of a choice is ln p of the right word.
-Var RecurrentModel::attention_losses(const Trail& trail, const Var& logits, const data::Batch& batch,
-                                     const Ids& targets, const Source& source) const {
-  Var total;
-  const auto include = [&](const Var& part, double weight) {
-    const Var scaled = affine(part, static_cast<real>(weight));
-    total = total.defined() ? add(total, scaled) : scaled;
-  };
-  std::vector<int32_t> steps = batch.target.lengths;
-  for (int32_t& length : steps) ++length;  // the end counts
-  if (options_.coverage_penalty != 0) include(coverage_penalty(trail.weights, steps), options_.coverage_penalty);
-  if (options_.doubly_stochastic != 0) {
-    include(doubly_stochastic_penalty(trail.weights, steps, source.lengths), options_.doubly_stochastic);
-  }
-  if (!trail.log_probability.defined()) return total;
-  require(reinforce_ != nullptr, "RecurrentModel: only align sample learns from what it drew, got ",
-          attention_->config().align);
-  const int64_t T = targets.shape[0], B = targets.shape[1];
-  Tensor rewards({B, T}), counts({B, T});
-  {
-    const TapePause pause;
-    Ids known = targets;
-    for (int32_t& id : known.values) id = std::max(id, 0);
-    const Tensor log_p = gather(log_softmax(logits.detach()), known).value();
-    for (int64_t t = 0; t < T; ++t) {
-      for (int64_t b = 0; b < B; ++b) {
-        const bool counted = targets.values[static_cast<size_t>(t * B + b)] >= 0;
-        counts.data()[b * T + t] = counted ? real{1} : real{0};
-        rewards.data()[b * T + t] = counted ? log_p.data()[t * B + b] : real{0};
-      }
-    }
-  }
-  include((*reinforce_)(rewards, trail.log_probability, trail.entropy, counts, transpose(trail.states.detach(), 0, 1)),
-          1);
-  return total;
 }
 
 std::unique_ptr<State> RecurrentModel::begin(const data::Sequences& source) const {

@@ -8,6 +8,7 @@
 
 #include "attend/attention/attention.h"
 #include "attend/attention/reinforce.h"
+#include "attend/models/attention_losses.h"
 #include "attend/models/model.h"
 #include "attend/nn/recurrent.h"
 
@@ -96,8 +97,7 @@ class RecurrentModel : public Model {
   bool needs_steps() const;
   Prediction predict(const Ids& inputs, const Source& source, Training* training) const;
   Var readout(const Var& states, const Var& contexts, const Var& words, Random* training) const;
-  Var attention_losses(const Trail& trail, const Var& logits, const data::Batch& batch, const Ids& targets,
-                       const Source& source) const;
+  AttentionLosses losses() const;
   Var dropped(const Var& x, Random* training) const;
 
   RecurrentModelOptions options_;

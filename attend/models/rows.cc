@@ -19,9 +19,9 @@ void require_not_empty(const char* where, const data::Sequences& source) {
 }
 
 void require_same_count(const char* where, const data::Batch& batch) {
-  require(batch.source.lengths.size() == batch.target.lengths.size() && !batch.source.lengths.empty(), where,
-          ": as many targets as sources are wanted, got ", batch.target.lengths.size(), " and ",
-          batch.source.lengths.size());
+  require(batch.image_of.empty(), where,
+          ": one source for each target is wanted, got several targets of one (image_of)");
+  data::require_sources(where, batch);
 }
 
 void refuse_own_words(const char* where, const Training* training) {

@@ -22,7 +22,7 @@ std::vector<T> taken(const std::vector<T>& from, std::span<const int32_t> rows) 
 int64_t require_size(const char* what, int64_t size);
 /// Refuses a batch with an empty source: there is nothing to encode.
 void require_not_empty(const char* where, const data::Sequences& source);
-/// Refuses a batch whose targets are not as many as its sources.
+/// Refuses a batch whose targets are not as many as its sources, one for each.
 void require_same_count(const char* where, const data::Batch& batch);
 
 /// Refuses scheduled sampling, for networks whose decoder reads no words of its own.

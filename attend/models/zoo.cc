@@ -5,6 +5,9 @@
 
 #include "attend/base/error.h"
 #include "attend/base/names.h"
+#include "attend/models/autoencoder.h"
+#include "attend/models/captioner.h"
+#include "attend/models/image_classifier.h"
 #include "attend/models/labeller.h"
 #include "attend/models/recurrent.h"
 #include "attend/models/transformer.h"
@@ -42,6 +45,12 @@ constexpr ModelRow kZoo[] = {
      options<TaggerOptions>},
     {"ctc", "a sequence of labels without alignment", "Graves et al. 2006", make<CtcModel, TaggerOptions>,
      options<TaggerOptions>},
+    {"captioner", "says what it sees: attention to the cells of an image, soft or drawn", "Xu et al. 2015",
+     make<Captioner, CaptionerOptions>, options<CaptionerOptions>, Reads::images},
+    {"image_classifier", "one label for an image, fully connected or convolutional", "LeCun et al. 1998",
+     make<ImageClassifier, ImageClassifierOptions>, options<ImageClassifierOptions>, Reads::images},
+    {"autoencoder", "an image through a bottleneck and back", "Hinton & Salakhutdinov 2006",
+     make<Autoencoder, AutoencoderOptions>, options<AutoencoderOptions>, Reads::images, Answers::other},
 };
 
 }  // namespace

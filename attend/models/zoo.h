@@ -13,12 +13,19 @@
 
 namespace attend::models {
 
+/// What a network reads: Sequences::ids, or Sequences::images.
+enum class Reads { words, images };
+/// What it answers with: ids by begin and next, or something of its own, in which case these refuse.
+enum class Answers { words, other };
+
 struct ModelRow {
   std::string_view name, summary, paper;
   /// The network with these settings over its defaults; an unknown option is refused with the nearest.
   std::unique_ptr<Model> (*make)(const Settings& settings, Random& random);
   /// All its options with these settings over their defaults; names begin with `prefix` ("model."), here and there.
   std::vector<OptionInfo> (*options)(const SettingList& settings, const std::string& prefix);
+  Reads reads = Reads::words;
+  Answers answers = Answers::words;
 };
 std::span<const ModelRow> zoo();
 const ModelRow& model_row(std::string_view name);

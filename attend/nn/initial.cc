@@ -37,6 +37,11 @@ void normal(Tensor& weight, Random& random) {
   for (real& x : weight.values()) x = static_cast<real>(random.normal() / std::sqrt(fans_of(weight.shape()).in));
 }
 
+void he(Tensor& weight, Random& random) {
+  const double deviation = std::sqrt(2 / fans_of(weight.shape()).in);
+  for (real& x : weight.values()) x = static_cast<real>(random.normal() * deviation);
+}
+
 /// Rows of a matrix [O, I] made orthonormal by Gram–Schmidt (twice, which is enough for full precision); with O > I, in
 /// groups of I rows, so that a recurrent weight [G·H, H] gets one orthogonal matrix per gate.
 void orthogonal(Tensor& weight, Random& random) {
@@ -72,6 +77,7 @@ constexpr InitialiserRow kInitialisers[] = {
     {"orthogonal", "W·Wᵀ = I", "Saxe et al. 2014", orthogonal},
     {"uniform", "U(±1/√in)", "LeCun et al. 1998", uniform},
     {"normal", "N(0, 1/in)", "LeCun et al. 1998", normal},
+    {"he", "N(0, 2/in), for relu", "He et al. 2015", he},
     {"zeros", "0", "", zeros},
     {"ones", "1", "", ones},
 };

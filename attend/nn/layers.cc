@@ -52,13 +52,22 @@ Dropout::Dropout(real rate) : rate_(rate) {
   require(rate >= 0 && rate < 1, "Dropout: the rate must be in [0, 1), got ", rate);
 }
 
-Conv2d::Conv2d(int64_t in, int64_t out, int64_t kernel, Random& random, const Conv2dOptions& options)
-    : weight_(Var::leaf(initial("glorot", {out, in, kernel, kernel}, random))),
+Conv2d::Conv2d(int64_t in, int64_t out, int64_t kernel, Random& random, const Conv2dOptions& options,
+               const std::string& initialiser)
+    : weight_(Var::leaf(initial(initialiser, {out, in, kernel, kernel}, random))),
       bias_(Var::leaf(Tensor::zeros({out}))),
       options_(options) {}
 
 void Conv2d::params(const VisitParams& visit) {
   visit("weight", weight_);
+  visit("bias", bias_);
+}
+
+GroupNorm::GroupNorm(int64_t channels, const GroupNormOptions& options)
+    : gain_(Var::leaf(Tensor::full({channels}, 1))), bias_(Var::leaf(Tensor::zeros({channels}))), options_(options) {}
+
+void GroupNorm::params(const VisitParams& visit) {
+  visit("gain", gain_);
   visit("bias", bias_);
 }
 

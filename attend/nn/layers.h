@@ -79,13 +79,26 @@ class Dropout {
 /// [B,in,H,W] → [B,out,H',W'].
 class Conv2d {
  public:
-  Conv2d(int64_t in, int64_t out, int64_t kernel, Random& random, const Conv2dOptions& options = {});
+  Conv2d(int64_t in, int64_t out, int64_t kernel, Random& random, const Conv2dOptions& options = {},
+         const std::string& initialiser = "glorot");
   Var operator()(const Var& x) const { return conv2d(x, weight_, bias_, options_); }
   void params(const VisitParams& visit);
 
  private:
   Var weight_, bias_;
   Conv2dOptions options_;
+};
+
+/// Wu & He 2018: groups of channels of one image, so that a batch of one is like any other. With `relu` inside.
+class GroupNorm {
+ public:
+  GroupNorm(int64_t channels, const GroupNormOptions& options);
+  Var operator()(const Var& x) const { return group_norm(x, gain_, bias_, options_); }
+  void params(const VisitParams& visit);
+
+ private:
+  Var gain_, bias_;
+  GroupNormOptions options_;
 };
 
 /// p[t, 2i] = sin(t/10000^(2i/size)), p[t, 2i+1] = cos of the same (Vaswani et al. 2017, section 3.5): [steps, size].

@@ -31,6 +31,7 @@ TRAINED = {
     "gru additive B16 V1000": ("gru", "additive", 16, 1000),
     "transformer 3+3 d256 B128 V8000": None,
 }
+CAPTIONED = "captioner 112x112 B32x5 V5000"
 DECODED = {f"decode/recurrent {kind} B{batch}": (beam, batch)
            for kind, beam in (("greedy", 1), ("beam5", 5)) for batch in (1, 32)}
 
@@ -145,9 +146,47 @@ def networks(torch):
             return self.output(self.blocks(16 * self.words(source), 16 * self.words(inputs), tgt_mask=mask,
                                            tgt_is_causal=True))
 
+    class Captioner(nn.Module):
+        """Four stages, 7 x 7 cells, an LSTM that asks them before each update (Xu et al. 2015). The captions of an image
+        are queries to the same cells."""
+
+        def __init__(self, vocabulary, hidden=512):
+            super().__init__()
+            widths = (3, 32, 64, 128, 256)
+            self.stages = nn.Sequential(*(layer for a, b in zip(widths, widths[1:])
+                                          for layer in (nn.Conv2d(a, b, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2))))
+            self.words, cells = nn.Embedding(vocabulary, WORD), widths[-1]
+            self.first_h, self.first_c = nn.Linear(cells, hidden), nn.Linear(cells, hidden)
+            self.key, self.query = nn.Linear(cells, hidden), nn.Linear(hidden, hidden, bias=False)
+            self.vector, self.gate = nn.Linear(hidden, 1, bias=False), nn.Linear(hidden, 1)
+            self.cell = nn.LSTMCell(WORD + cells, hidden)
+            self.of_state, self.of_context = nn.Linear(hidden, WORD), nn.Linear(cells, WORD, bias=False)
+            self.output = nn.Linear(WORD, vocabulary)
+
+        def forward(self, images, inputs):
+            grid = self.stages(images).flatten(2).transpose(1, 2)
+            count, each = len(images), len(inputs) // len(images)
+            mean, keys = grid.mean(1).repeat_interleave(each, 0), self.key(grid).unsqueeze(1)
+            h, c = torch.tanh(self.first_h(mean)), torch.tanh(self.first_c(mean))
+            words, states, contexts = self.words(inputs), [], []
+            for word in words.unbind(1):
+                query = self.query(h).view(count, each, 1, -1)
+                energies = self.vector(torch.tanh(keys + query)).squeeze(3)
+                context = torch.bmm(torch.softmax(energies, 2), grid).view(count * each, -1)
+                context = context * torch.sigmoid(self.gate(h))
+                h, c = self.cell(torch.cat((word, context), 1), (h, c))
+                states.append(h)
+                contexts.append(context)
+            deep = words + self.of_state(torch.stack(states, 1)) + self.of_context(torch.stack(contexts, 1))
+            return self.output(torch.tanh(deep))
+
     def trained(name, compiled):
         """-> one training step: forward, backward, gradients clipped to norm 1, Adam."""
-        if TRAINED[name] is None:
+        source = None
+        if name == CAPTIONED:
+            batch, vocabulary, length, smoothing = 160, 5000, 12, 0.0
+            model, source = Captioner(vocabulary), torch.rand(32, 3, 112, 112)
+        elif TRAINED[name] is None:
             batch, vocabulary, length, smoothing = 128, 8000, 32, 0.1
             model = Transformer(vocabulary)
         else:
@@ -156,7 +195,8 @@ def networks(torch):
             model = Recurrent(cell, score, vocabulary)
         forward = torch.compile(model) if compiled else model
         adam = torch.optim.Adam(model.parameters(), 1e-3, fused=True)
-        source, target = torch.randint(4, vocabulary, (batch, length)), torch.randint(4, vocabulary, (batch, length))
+        target = torch.randint(4, vocabulary, (batch, length))
+        source = torch.randint(4, vocabulary, (batch, length)) if source is None else source
         inputs = torch.cat((torch.full((batch, 1), BEGIN), target[:, :-1]), 1)
 
         def step():
@@ -183,7 +223,7 @@ def networks(torch):
 def rows_of(compiled):
     if compiled:
         return ["step/" + name for name in TRAINED]
-    return ["step/" + name for name in TRAINED] + ["memory/" + name for name in TRAINED] + list(DECODED)
+    return ["step/" + name for name in (*TRAINED, CAPTIONED)] + ["memory/" + name for name in TRAINED] + list(DECODED)
 
 
 def main():

@@ -130,13 +130,20 @@ def table_of_rows(torch):
 
     row("adam/20M", adam)
 
-    def conv2d(size, channels, batch):
-        layer, x = nn.Conv2d(channels, 64, 3, padding=1), leaf(batch, channels, size, size)
-        return with_backward(lambda: layer(x), [x, *layer.parameters()], torch.randn(batch, 64, size, size))
+    def conv2d(size, channels, outputs, batch, first=False):
+        layer, x = nn.Conv2d(channels, outputs, 3, padding=1), leaf(batch, channels, size, size)
+        if first:  # nobody wants the gradient of the image
+            x = x.detach()
+        leaves = [*layer.parameters()] if first else [x, *layer.parameters()]
+        return with_backward(lambda: layer(x), leaves, torch.randn(batch, outputs, size, size))
 
     for size, channels in ((28, 32), (56, 64)):
         for batch in (32, 64):
-            row(f"conv2d/{size}x{size}/B{batch}", conv2d, size, channels, batch)
+            row(f"conv2d/{size}x{size}/B{batch}", conv2d, size, channels, 64, batch)
+    row("conv2d/stage1 112x112 3-32", conv2d, 112, 3, 32, 32, True)
+    row("conv2d/stage2 56x56 32-64", conv2d, 56, 32, 64, 32)
+    row("conv2d/stage3 28x28 64-128", conv2d, 28, 64, 128, 32)
+    row("conv2d/stage4 14x14 128-256", conv2d, 14, 128, 256, 32)
 
     # What one small op costs: many in a run, so that reading the clock does not count.
     def small_add(count, recording):

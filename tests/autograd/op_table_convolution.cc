@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "tests/autograd/op_table.h"
@@ -60,6 +61,32 @@ Array pool_loops(const Array& x, const Pool2dOptions& o, bool average) {
   return y;
 }
 
+Array group_norm_loops(const Arrays& in, const GroupNormOptions& o) {
+  const Array& x = in[0];
+  const int64_t C = x.dim(1), per = C / o.groups;
+  Array y(x.shape);
+  for (int64_t n = 0; n < x.dim(0); ++n) {
+    for (int64_t group = 0; group < o.groups; ++group) {
+      std::vector<size_t> places;
+      for (int64_t c = group * per; c < (group + 1) * per; ++c) {
+        for (int64_t i = 0; i < x.dim(2); ++i) {
+          for (int64_t j = 0; j < x.dim(3); ++j) places.push_back(x.at(n, c, i, j));
+        }
+      }
+      double mean = 0, variance = 0;
+      for (const size_t place : places) mean += x.v[place] / static_cast<double>(places.size());
+      for (const size_t place : places) variance += std::pow(x.v[place] - mean, 2) / static_cast<double>(places.size());
+      for (const size_t place : places) {
+        const size_t channel = place / static_cast<size_t>(x.dim(2) * x.dim(3)) % static_cast<size_t>(C);
+        const double hat = (x.v[place] - mean) / std::sqrt(variance + static_cast<double>(o.epsilon));
+        const double value = hat * in[1].v[channel] + in[2].v[channel];
+        y.v[place] = o.relu ? std::max(value, 0.0) : value;
+      }
+    }
+  }
+  return y;
+}
+
 }  // namespace
 
 void add_convolution_rows(std::vector<OpRow>& table) {
@@ -107,6 +134,29 @@ void add_convolution_rows(std::vector<OpRow>& table) {
                          avg_pool2d(Tensor::zeros({3, 5, 5}));
                        },
                        "avg_pool2d"}}});
+  }
+  struct Norm {
+    const char* name;
+    Shape x;
+    GroupNormOptions options;
+  };
+  for (const Norm& norm :
+       {Norm{"of all", {2, 3, 5, 4}, {.groups = 1}}, Norm{"of two", {2, 6, 5, 7}, {.groups = 3}},
+        Norm{"of each", {3, 4, 6, 6}, {.groups = 4}}, Norm{"relu", {2, 4, 5, 7}, {.groups = 2, .relu = true}}}) {
+    table.push_back({std::string("group_norm ") + norm.name,
+                     {norm.x, {norm.x[1]}, {norm.x[1]}},
+                     [o = norm.options](const Vars& x) { return Vars{group_norm(x[0], x[1], x[2], o)}; },
+                     [o = norm.options](const Arrays& x) { return Arrays{group_norm_loops(x, o)}; },
+                     {{[] {
+                         group_norm(Tensor::zeros({1, 4, 5, 5}), Tensor::zeros({4}), Tensor::zeros({4}), {.groups = 3});
+                       },
+                       "divide the 4 channels"},
+                      {[] {
+                         group_norm(Tensor::zeros({1, 4, 5, 5}), Tensor::zeros({3}), Tensor::zeros({4}));
+                       },
+                       "gain and bias [4]"}},
+                     {},
+                     norm.options.relu ? 1e-6 : 1e-3});
   }
 }
 

@@ -606,7 +606,7 @@ TEST(Search, Refusals) {
   expect_refusal([&] { search(model, sources(1), {}, {{kEnd}}); }, "got 3 for sentence 0");
   expect_refusal([&] { search(model, sources(1), {}, {{6}}); }, "below 6");
   expect_refusal([&] { search(model, sources(1), {.max_length = 1}, {{4, 4}}); }, "prefix must not be longer");
-  expect_refusal([&] { score(model, {sources(2), of({{4}})}); }, "one target per source");
+  expect_refusal([&] { score(model, {sources(2), of({{4}})}); }, "as many targets as sources");
   expect_refusal([&] { score(model, {sources(1), of({{4, kPad}})}); }, "got 0 for sentence 0");
   MarkovModel labels = MarkovModel::random(6, 1, 19);
   labels.fixed_length = [](int64_t) { return 1; };

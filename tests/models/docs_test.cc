@@ -8,6 +8,7 @@
 #include "attend/attention/attention.h"
 #include "attend/attention/reinforce.h"
 #include "attend/models/encoder.h"
+#include "attend/models/image_encoder.h"
 #include "attend/models/recurrent.h"
 #include "attend/models/zoo.h"
 
@@ -33,6 +34,7 @@ TEST(Documents, ConceptsNameEveryRow) {
   named(models::zoo());
   named(models::encoders());
   named(models::decoder_inputs());
+  named(models::image_encoders());
 }
 
 }  // namespace

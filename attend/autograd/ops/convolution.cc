@@ -4,6 +4,7 @@
 
 #include "attend/autograd/tape.h"
 #include "attend/base/error.h"
+#include "attend/kernels/group_norm.h"
 #include "attend/kernels/onednn.h"
 
 namespace attend {
@@ -121,6 +122,34 @@ Var avg_pool2d(const Var& x, const Pool2dOptions& options) {
     Tensor dx(shape);
     kernels::avg_pool2d_backward(g, dy.data(), dx.data());
     x.add(std::move(dx));
+  });
+}
+
+Var group_norm(const Var& x, const Var& gain, const Var& bias, const GroupNormOptions& options) {
+  require_images("group_norm", x);
+  const int64_t B = x.dim(0), C = x.dim(1);
+  require(options.groups >= 1 && C % options.groups == 0, "group_norm: groups that divide the ", C,
+          " channels are wanted, got ", options.groups);
+  require(gain.defined() && bias.defined() && gain.shape() == Shape{C} && bias.shape() == Shape{C},
+          "group_norm: gain and bias [", C, "] are wanted for x ", x.shape(), ", got ", gain.shape(), " and ",
+          bias.shape());
+  const kernels::GroupNorm g{.batch = extent(x.value(), 0),
+                             .channels = extent(x.value(), 1),
+                             .pixels = extent(x.value(), 2) * extent(x.value(), 3),
+                             .groups = static_cast<size_t>(options.groups),
+                             .epsilon = options.epsilon,
+                             .relu = options.relu};
+  Tensor y(x.shape()), mean({B, options.groups}), rstd({B, options.groups});
+  kernels::group_norm(g, x.value().data(), gain.value().data(), bias.value().data(), y.data(), mean.data(),
+                      rstd.data());
+  if (!recording(x, gain, bias)) return y;
+  return record(std::move(y), [x = x.slot(), gain = gain.slot(), bias = bias.slot(), g, mean, rstd, input = x.value(),
+                               scale = gain.value(), shift = bias.value()](Tensor dy) {
+    Tensor dx = x.wanted() ? Tensor(input.shape()) : Tensor();
+    kernels::group_norm_backward(g, dy.data(), input.data(), scale.data(), shift.data(), mean.data(), rstd.data(),
+                                 dx.data(), gain.wanted() ? gain.buffer().data() : nullptr,
+                                 bias.wanted() ? bias.buffer().data() : nullptr);
+    if (x.wanted()) x.add(std::move(dx));
   });
 }
 

@@ -1,4 +1,4 @@
-// Convolution and pooling over images [B, C, H, W].
+// Convolution, pooling and normalisation of images [B, C, H, W].
 #pragma once
 
 #include <cstdint>
@@ -31,5 +31,14 @@ Var max_pool2d(const Var& x, const Pool2dOptions& options = {});
 /// The mean of each window, shapes as above. Padding counts as zeros: the divisor is always kernel² (PyTorch's default,
 /// count_include_pad).
 Var avg_pool2d(const Var& x, const Pool2dOptions& options = {});
+
+struct GroupNormOptions {
+  int64_t groups = 1;  ///< divides the channels; as many as there are channels: each image's channels alone
+  bool relu = false;   ///< max(0, ·) of the result, in the same pass
+  real epsilon = real(1e-5);
+};
+/// (x − mean)/√(variance + epsilon) ∘ gain + bias, mean and variance over all pixels of a group of channels of one image (Wu &
+/// He 2018, eq. 1 and 7); x [B,C,H,W], gain and bias [C].
+Var group_norm(const Var& x, const Var& gain, const Var& bias, const GroupNormOptions& options = {});
 
 }  // namespace attend

@@ -1,0 +1,101 @@
+#include "attend/explain/image_saliency.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "attend/autograd/tape.h"
+#include "attend/base/error.h"
+#include "attend/models/image_classifier.h"
+#include "attend/models/source_images.h"
+
+namespace attend::explain {
+namespace {
+
+using models::SourceImages;
+
+/// 1 at each row's class: the cotangent of which the gradient is wanted.
+Tensor chosen(const Shape& shape, std::span<const int32_t> classes) {
+  require(shape.rank() == 2, "image_saliency: logits [B,V] are wanted, got ", shape);
+  require(static_cast<int64_t>(classes.size()) == shape[0], "image_saliency: one class for each of ", shape[0],
+          " images is wanted, got ", classes.size());
+  Tensor seed = Tensor::zeros(shape);
+  for (size_t b = 0; b < classes.size(); ++b) {
+    require(classes[b] >= 0 && classes[b] < shape[1], "image_saliency: classes within 0 … ", shape[1] - 1,
+            " are wanted, got ", classes[b]);
+    seed.data()[static_cast<int64_t>(b) * shape[1] + classes[b]] = 1;
+  }
+  return seed;
+}
+
+/// Runs forwards and backwards with one scope of SourceImages open. The network's parameters are constants meanwhile.
+Tensor backward(const ImageLogits& logits, std::span<const int32_t> classes) {
+  const FrozenLeaves frozen;
+  Tape tape;
+  const Var said = logits();
+  const Tensor seed = chosen(said.shape(), classes);
+  if (said.tracked()) tape.backward(said, seed);
+  return said.value();
+}
+
+/// channels and gradient [B,D,h,w] → [B,h,w].
+Tensor grad_cam(const Tensor& channels, const Tensor& gradient) {
+  const int64_t B = channels.dim(0), D = channels.dim(1), cells = channels.dim(2) * channels.dim(3);
+  Tensor cam = Tensor::zeros({B, channels.dim(2), channels.dim(3)});
+  for (int64_t b = 0; b < B; ++b) {
+    real* out = cam.data() + b * cells;
+    for (int64_t d = 0; d < D; ++d) {
+      const int64_t at = (b * D + d) * cells;
+      real weight = 0;
+      for (int64_t i = 0; i < cells; ++i) weight += gradient.data()[at + i];
+      weight /= static_cast<real>(cells);
+      for (int64_t i = 0; i < cells; ++i) out[i] += weight * channels.data()[at + i];
+    }
+    for (int64_t i = 0; i < cells; ++i) out[i] = std::max(out[i], real{0});
+  }
+  return cam;
+}
+
+}  // namespace
+
+Seen image_saliency(const ImageLogits& logits, std::span<const int32_t> classes) {
+  Seen seen;
+  {
+    const SourceImages pixels(SourceImages::Look::pixels);
+    seen.logits = backward(logits, classes);
+    seen.input_gradient = pixels.gradient();
+  }
+  const SourceImages grid(SourceImages::Look::grid);
+  backward(logits, classes);
+  if (grid.shown()) seen.cam = grad_cam(grid.value(), grid.gradient());
+  return seen;
+}
+
+Seen image_saliency(const models::ImageClassifier& model, const Tensor& images, std::span<const int32_t> classes) {
+  const data::Sequences source = data::Sequences::of_images(images);
+  const auto logits = [&] { return model.logits(source); };
+  std::vector<int32_t> likeliest(classes.begin(), classes.end());
+  if (classes.empty()) {
+    const TapePause pause;
+    const Tensor said = logits().value();
+    for (int64_t b = 0; b < said.dim(0); ++b) {
+      const real* row = said.data() + b * said.dim(1);
+      likeliest.push_back(static_cast<int32_t>(std::max_element(row, row + said.dim(1)) - row));
+    }
+  }
+  return image_saliency(logits, likeliest);
+}
+
+Tensor pixel_saliency(const Tensor& gradient) {
+  require(gradient.rank() == 4, "pixel_saliency: gradients [B,C,H,W] are wanted, got ", gradient.shape());
+  const int64_t B = gradient.dim(0), C = gradient.dim(1), pixels = gradient.dim(2) * gradient.dim(3);
+  Tensor sums = Tensor::zeros({B, gradient.dim(2), gradient.dim(3)});
+  for (int64_t b = 0; b < B; ++b) {
+    for (int64_t i = 0; i < C * pixels; ++i) {
+      sums.data()[b * pixels + i % pixels] += std::abs(gradient.data()[b * C * pixels + i]);
+    }
+  }
+  return sums;
+}
+
+}  // namespace attend::explain

@@ -1,0 +1,31 @@
+// What a decoder with attention learns besides its words: penalties on its weights, and REINFORCE where they were drawn.
+#pragma once
+
+#include <span>
+
+#include "attend/attention/reinforce.h"
+#include "attend/tensor/tensor.h"
+
+namespace attend::models {
+
+/// What an attention did over T steps of N answers.
+struct AttentionTrail {
+  Var weights;                   ///< [N,T,S], where a penalty wants them
+  Var log_probability, entropy;  ///< [N,T], where the weights were drawn
+  Var states;                    ///< [T,N,F]: what a learned baseline sees
+};
+
+struct AttentionLosses {
+  double coverage = 0, doubly_stochastic = 0;  // weights of the penalties (attention/coverage.h)
+  const Reinforce* reinforce = nullptr;        // wanted where weights were drawn
+
+  /// True if a penalty wants AttentionTrail::weights.
+  bool want_weights() const { return coverage != 0 || doubly_stochastic != 0; }
+  /// The sum of what applies, undefined where nothing does. logits [T,N,V]; targets [T,N], −1 where none counts. The reward
+  /// of a choice is ln p of the right word that follows it. Steps past `target_lengths` (without the end) and places past
+  /// `source_lengths` (empty: none) do not count.
+  Var operator()(const AttentionTrail& trail, const Var& logits, const Ids& targets,
+                 std::span<const int32_t> target_lengths, std::span<const int32_t> source_lengths) const;
+};
+
+}  // namespace attend::models

@@ -1,0 +1,92 @@
+#include "attend/models/autoencoder.h"
+
+#include <algorithm>
+
+#include "attend/autograd/ops.h"
+#include "attend/autograd/tape.h"
+#include "attend/base/error.h"
+#include "attend/base/names.h"
+#include "attend/models/rows.h"
+
+namespace attend::models {
+namespace {
+
+/// −x·ln σ(l) − (1−x)·ln(1−σ(l)) = max(l, 0) − l·x + ln(1 + e^(−|l|)), which no l overflows.
+Var pixel_cross_entropy(const Var& logits, const Var& pixels) {
+  const Var positive = relu(logits), size = add(positive, relu(-logits));
+  return add(subtract(positive, multiply(logits, pixels)), log(affine(exp(-size), 1, 1)));
+}
+
+Var squared_error(const Var& logits, const Var& pixels) {
+  const Var error = subtract(sigmoid(logits), pixels);
+  return multiply(error, error);
+}
+
+struct PixelLossRow {
+  std::string_view name;
+  Var (*of)(const Var& logits, const Var& pixels);
+};
+constexpr PixelLossRow kPixelLosses[] = {{"cross_entropy", pixel_cross_entropy}, {"squared", squared_error}};
+
+int64_t pixels_of(const ImageEncoderOptions& o) { return o.channels * o.height * o.width; }
+
+}  // namespace
+
+Autoencoder::Autoencoder(const AutoencoderOptions& options, Random& random) : options_(options) {
+  row_named("loss", kPixelLosses, options.loss);
+  const ImageEncoderOptions& o = options.encoder;
+  require(o.height >= 1 && o.width >= 1,
+          "Autoencoder: the size of the images is wanted; set encoder.height and encoder.width");
+  encoder_ = make_image_encoder(o, random);
+  bottleneck_ = std::make_unique<nn::Linear>(image_vector_size("Autoencoder", o, *encoder_, true),
+                                             require_size("code", options.code), random);
+  std::vector<int64_t> sizes = widths_of("decoder", options.decoder);
+  sizes.insert(sizes.begin(), options.code);
+  sizes.push_back(pixels_of(o));
+  decoder_ = std::make_unique<nn::Mlp>(sizes, Activation::relu, random);
+}
+
+void Autoencoder::params(const nn::VisitParams& visit) {
+  nn::visit_part(visit, "encoder", *encoder_);
+  nn::visit_part(visit, "bottleneck", *bottleneck_);
+  nn::visit_part(visit, "decoder", *decoder_);
+}
+
+Var Autoencoder::encoded(const Tensor& images, Training* training) const {
+  return (*bottleneck_)(image_vector((*encoder_)(images, training), true));
+}
+
+Var Autoencoder::loss(const data::Batch& batch, Training* training) const {
+  refuse_own_words("Autoencoder", training);
+  const ImageEncoderOptions& o = options_.encoder;
+  const Tensor& images = require_images("Autoencoder", batch.source, o.channels, o.height, o.width);
+  const Var logits = (*decoder_)(encoded(images, training));
+  const Tensor pixels = images.reshape({images.dim(0), pixels_of(o)});
+  return mean(row_named("loss", kPixelLosses, options_.loss).of(logits, pixels));
+}
+
+Tensor Autoencoder::code(const Tensor& images) const {
+  const TapePause pause;
+  const ImageEncoderOptions& o = options_.encoder;
+  return encoded(require_images("Autoencoder", data::Sequences::of_images(images), o.channels, o.height, o.width),
+                 nullptr)
+      .value();
+}
+
+Tensor Autoencoder::decode(const Tensor& codes) const {
+  const TapePause pause;
+  require(codes.defined() && codes.rank() == 2 && codes.dim(1) == options_.code, "Autoencoder: codes [B,",
+          options_.code, "] are wanted, got ", codes.shape());
+  const ImageEncoderOptions& o = options_.encoder;
+  return sigmoid((*decoder_)(codes)).value().reshape({codes.dim(0), o.channels, o.height, o.width});
+}
+
+std::unique_ptr<State> Autoencoder::begin(const data::Sequences&) const {
+  fail("Autoencoder: its answer is an image and no words; ask for it with reconstruct");
+}
+
+Tensor Autoencoder::next(State&, std::span<const int32_t>) const {
+  fail("Autoencoder: its answer is an image and no words; ask for it with reconstruct");
+}
+
+}  // namespace attend::models

@@ -1,0 +1,53 @@
+// The autoencoder: an image through a bottleneck and back (Hinton & Salakhutdinov 2006).
+#pragma once
+
+#include <memory>
+
+#include "attend/models/image_encoder.h"
+
+namespace attend::models {
+
+struct AutoencoderOptions {
+  ImageEncoderOptions encoder{.kind = "dense", .channels = 1, .height = 28, .width = 28, .stages = "512,128"};
+  int64_t code = 32;
+  std::string decoder = "128,512";
+  std::string loss = "cross_entropy";
+
+  template <class Visit>
+  void fields(Visit&& visit) {
+    visit("encoder", encoder, "");
+    visit("code", code, "numbers in the bottleneck");
+    visit("decoder", decoder, "widths of the layers from the bottleneck to the pixels");
+    visit("loss", loss, "cross_entropy of each pixel as a probability, or squared: its error");
+  }
+};
+
+/// code = W·encoder(x) + b;  x̂ = σ(decoder(code)), through relu layers. The loss is the mean over pixels of
+/// −x·ln x̂ − (1−x)·ln(1−x̂), or of (x − x̂)². Targets are not read: it has no words to say.
+class Autoencoder : public Model {
+ public:
+  Autoencoder(const AutoencoderOptions& options, Random& random);
+  void params(const nn::VisitParams& visit) override;
+  Var loss(const data::Batch& batch, Training* training) const override;
+  /// Refused: its answer is an image (reconstruct).
+  std::unique_ptr<State> begin(const data::Sequences& source) const override;
+  Tensor next(State& state, std::span<const int32_t> last) const override;
+  int64_t vocabulary() const override { return 0; }
+
+  /// images [B,C,H,W] → [B,code].
+  Tensor code(const Tensor& images) const;
+  /// [B,code] → [B,C,H,W], each pixel in 0 … 1.
+  Tensor decode(const Tensor& codes) const;
+  /// Both.
+  Tensor reconstruct(const Tensor& images) const { return decode(code(images)); }
+
+ private:
+  Var encoded(const Tensor& images, Training* training) const;
+
+  AutoencoderOptions options_;
+  std::unique_ptr<ImageEncoder> encoder_;
+  std::unique_ptr<nn::Linear> bottleneck_;
+  std::unique_ptr<nn::Mlp> decoder_;
+};
+
+}  // namespace attend::models

@@ -1,0 +1,252 @@
+#include "attend/models/image_encoder.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "attend/autograd/ops.h"
+#include "attend/base/error.h"
+#include "attend/base/names.h"
+#include "attend/models/rows.h"
+#include "attend/models/source_images.h"
+#include "attend/nn/initial.h"
+
+namespace attend::models {
+namespace {
+
+Random* random_of(Training* training) { return training ? &training->random : nullptr; }
+
+/// [B,D,h,w] as cells, row by row, and their mean: [B,h·w,D] and [B,D].
+EncodedImages as_cells(const Var& channels) {
+  const Var cells = reshape(channels, {channels.dim(0), channels.dim(1), channels.dim(2) * channels.dim(3)});
+  return {transpose(cells, 1, 2), mean(cells, 2)};
+}
+
+struct ReductionRow {
+  std::string_view name, formula;
+  Var (*reduce)(const Var& x, const Pool2dOptions& options);  // null: the first convolution has a stride of 2
+};
+constexpr ReductionRow kReductions[] = {
+    {"max", "the largest of 2 × 2", max_pool2d},
+    {"average", "the mean of 2 × 2", avg_pool2d},
+    {"stride", "every second place is computed", nullptr},
+};
+
+struct NormRow {
+  std::string_view name, formula;
+  int64_t (*groups)(int64_t channels);  // null: no normalisation
+};
+constexpr NormRow kNorms[] = {
+    {"none", "x", nullptr},
+    {"group", "8 channels of an image together", [](int64_t channels) { return channels % 8 == 0 ? channels / 8 : 1; }},
+    {"instance", "each channel of an image alone", [](int64_t channels) { return channels; }},
+};
+
+/// What the grid is made ready with, whoever made it: a vector per place, and dropout.
+class Cells {
+ public:
+  Cells(const ImageEncoderOptions& o, int64_t size, Random& random) : dropout_(static_cast<real>(o.dropout)) {
+    const std::string_view known[] = {"none", "learned"};
+    if (std::ranges::find(known, o.positions) == std::end(known)) refuse_name("positions", known, o.positions);
+    if (o.positions == "none") return;
+    require(o.height >= 1 && o.width >= 1, "positions: learned ones want the size of the images; set height and width");
+    positions_ = nn::Positions::learned(grid_size(o, o.height, o.width).cells(), size, random);
+  }
+  EncodedImages operator()(const Var& channels, Training* training) const {
+    EncodedImages images = as_cells(SourceImages::grid(channels));
+    if (positions_) images.grid = (*positions_)(images.grid);
+    images.grid = dropout_(images.grid, random_of(training));
+    return images;
+  }
+  void params(const nn::VisitParams& visit) {
+    if (positions_) nn::visit_part(visit, "positions", *positions_);
+  }
+
+ private:
+  std::optional<nn::Positions> positions_;
+  nn::Dropout dropout_;
+};
+
+class ConvolutionalEncoder : public ImageEncoder {
+ public:
+  ConvolutionalEncoder(const ImageEncoderOptions& o, Random& random)
+      : options_(o),
+        widths_(widths_of("stages", o.stages)),
+        reduction_(row_named("reduce", kReductions, o.reduce)),
+        norm_(row_named("norm", kNorms, o.norm)),
+        cells_(o, widths_.back(), random) {
+    require(o.kernel >= 1 && o.kernel % 2 == 1, "kernel: an odd number of pixels is wanted, got ", o.kernel);
+    int64_t in = require_size("channels", o.channels);
+    for (size_t stage = 0; stage < widths_.size(); ++stage) {
+      for (int64_t i = 0; i < require_size("convolutions", o.convolutions); ++i) {
+        const bool strides = i == 0 && !reduction_.reduce && reduces(stage);
+        layers_.emplace_back(in, widths_[stage], o.kernel, random,
+                             Conv2dOptions{.stride = strides ? 2 : 1, .padding = o.kernel / 2}, "he");
+        in = widths_[stage];
+        if (norm_.groups) norms_.emplace_back(in, GroupNormOptions{.groups = norm_.groups(in), .relu = true});
+      }
+    }
+  }
+  EncodedImages operator()(const Tensor& images, Training* training) const override {
+    Var x = SourceImages::pixels(images);
+    size_t layer = 0;
+    for (size_t stage = 0; stage < widths_.size(); ++stage) {
+      for (int64_t i = 0; i < options_.convolutions; ++i, ++layer) {
+        const bool last = i + 1 == options_.convolutions, added = options_.residual && i > 0;
+        const bool reduced = last && reduction_.reduce && reduces(stage);
+        Var y = layers_[layer](x);
+        if (norm_.groups) y = norms_[layer](y);
+        // max(0, ·) of the largest is the largest of max(0, ·), on a quarter of the numbers.
+        const bool relu_last = reduced && reduction_.reduce == max_pool2d && !added;
+        if (!norm_.groups && !relu_last) y = relu(y);
+        if (added) y = add(x, y);
+        if (reduced) y = reduction_.reduce(y, {.kernel = 2, .stride = 2});
+        x = !norm_.groups && relu_last ? relu(y) : y;
+      }
+    }
+    return cells_(x, training);
+  }
+  int64_t output_size() const override { return widths_.back(); }
+  void params(const nn::VisitParams& visit) override {
+    for (size_t i = 0; i < layers_.size(); ++i) nn::visit_part(visit, std::to_string(i), layers_[i]);
+    for (size_t i = 0; i < norms_.size(); ++i) nn::visit_part(visit, "norm." + std::to_string(i), norms_[i]);
+    cells_.params(visit);
+  }
+
+ private:
+  bool reduces(size_t stage) const { return options_.reduce_last || stage + 1 < widths_.size(); }
+
+  ImageEncoderOptions options_;
+  std::vector<int64_t> widths_;
+  const ReductionRow& reduction_;
+  const NormRow& norm_;
+  Cells cells_;
+  std::vector<nn::Conv2d> layers_;
+  std::vector<nn::GroupNorm> norms_;  // none, or one for each layer
+};
+
+/// All pixels at once through fully connected layers; there is no grid.
+class DenseEncoder : public ImageEncoder {
+ public:
+  DenseEncoder(const ImageEncoderOptions& o, Random& random) : dropout_(static_cast<real>(o.dropout)) {
+    require(o.height >= 1 && o.width >= 1,
+            "encoder.kind dense: the size of the images is wanted; set height and width");
+    size_ = require_size("channels", o.channels) * o.height * o.width;
+    int64_t in = size_;
+    for (const int64_t width : widths_of("stages", o.stages)) {
+      layers_.emplace_back(in, width, random, true, Activation::relu, "he");
+      in = width;
+    }
+    output_ = in;
+  }
+  EncodedImages operator()(const Tensor& images, Training* training) const override {
+    Var x = reshape(SourceImages::pixels(images), {images.dim(0), size_});
+    for (const nn::Linear& layer : layers_) x = dropout_(layer(x), random_of(training));
+    return {.grid = {}, .summary = x};
+  }
+  int64_t output_size() const override { return output_; }
+  void params(const nn::VisitParams& visit) override {
+    for (size_t i = 0; i < layers_.size(); ++i) nn::visit_part(visit, std::to_string(i), layers_[i]);
+  }
+
+ private:
+  int64_t size_ = 0, output_ = 0;
+  nn::Dropout dropout_;
+  std::vector<nn::Linear> layers_;
+};
+
+/// Features that another network has made, [B,D,h,w].
+class GivenGrid : public ImageEncoder {
+ public:
+  GivenGrid(const ImageEncoderOptions& o, Random& random)
+      : size_(require_size("channels", o.channels)), cells_(o, size_, random) {}
+  EncodedImages operator()(const Tensor& images, Training* training) const override {
+    return cells_(SourceImages::pixels(images), training);
+  }
+  int64_t output_size() const override { return size_; }
+  void params(const nn::VisitParams& visit) override { cells_.params(visit); }
+
+ private:
+  int64_t size_;
+  Cells cells_;
+};
+
+template <class Kind>
+std::unique_ptr<ImageEncoder> make(const ImageEncoderOptions& options, Random& random) {
+  return std::make_unique<Kind>(options, random);
+}
+
+constexpr ImageEncoderRow kImageEncoders[] = {
+    {"convolutional", "stages of relu(W ∗ x + b), each half the size of the one before",
+     "LeCun et al. 1989; Simonyan & Zisserman 2015", make<ConvolutionalEncoder>},
+    {"dense", "relu(W·x + b) of all pixels, without a grid", "Rumelhart et al. 1986", make<DenseEncoder>, false},
+    {"none", "x: the images are feature grids already", "", make<GivenGrid>},
+};
+
+}  // namespace
+
+std::span<const ImageEncoderRow> image_encoders() { return kImageEncoders; }
+
+const ImageEncoderRow& image_encoder_row(std::string_view name) {
+  return row_named("encoder.kind", kImageEncoders, name);
+}
+
+std::unique_ptr<ImageEncoder> make_image_encoder(const ImageEncoderOptions& options, Random& random) {
+  return image_encoder_row(options.kind).make(options, random);
+}
+
+GridSize grid_size(const ImageEncoderOptions& options, int64_t height, int64_t width) {
+  if (!image_encoder_row(options.kind).grid) return {};
+  if (options.kind == "none") return {height, width};
+  const size_t stages = widths_of("stages", options.stages).size();
+  for (size_t stage = 0; stage < stages; ++stage) {
+    if (!options.reduce_last && stage + 1 == stages) break;
+    // A stride keeps the place that a window of two would lose at the edge.
+    const int64_t more = options.reduce == "stride" ? 1 : 0;
+    height = (height + more) / 2, width = (width + more) / 2;
+    require(height >= 1 && width >= 1, "stages: images that can be halved ", stages - (options.reduce_last ? 0 : 1),
+            " times are wanted; give fewer stages or larger images");
+  }
+  return {height, width};
+}
+
+Var image_vector(const EncodedImages& encoded, bool all) {
+  if (!all || !encoded.grid.defined()) return encoded.summary;
+  return reshape(encoded.grid, {encoded.grid.dim(0), encoded.grid.dim(1) * encoded.grid.dim(2)});
+}
+
+int64_t image_vector_size(const char* where, const ImageEncoderOptions& options, const ImageEncoder& encoder,
+                          bool all) {
+  if (!all || !image_encoder_row(options.kind).grid) return encoder.output_size();
+  require(options.height >= 1 && options.width >= 1, where,
+          ": cells side by side want the size of the images; set encoder.height and encoder.width");
+  return grid_size(options, options.height, options.width).cells() * encoder.output_size();
+}
+
+std::vector<int64_t> widths_of(const char* where, std::string_view text) {
+  std::vector<int64_t> widths;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while (true) {
+    int64_t width = 0;
+    const auto [next, error] = std::from_chars(at, end, width);
+    require(error == std::errc() && width >= 1 && (next == end || *next == ','), where,
+            ": widths of at least 1 with commas between them are wanted, such as 32,64, got ", quoted(text));
+    widths.push_back(width);
+    if (next == end) return widths;
+    at = next + 1;
+  }
+}
+
+const Tensor& require_images(const char* where, const data::Sequences& source, int64_t channels, int64_t height,
+                             int64_t width) {
+  const Tensor& images = source.images;
+  require(images.defined(), where, ": images are wanted, got ", source.lengths.empty() ? "nothing" : "words");
+  require(images.dim(0) >= 1 && images.dim(1) == channels && (height == 0 || images.dim(2) == height) &&
+              (width == 0 || images.dim(3) == width),
+          where, ": images [B,", channels, ",", height == 0 ? std::string("H") : std::to_string(height), ",",
+          width == 0 ? std::string("W") : std::to_string(width), "] are wanted, got ", images.shape());
+  return images;
+}
+
+}  // namespace attend::models

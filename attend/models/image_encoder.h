@@ -1,0 +1,91 @@
+// Encoders of images: a grid of annotation vectors, one for each cell, for networks that attend to places; and one vector for
+// the whole image.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attend/models/model.h"
+#include "attend/nn/layers.h"
+
+namespace attend::models {
+
+struct ImageEncoderOptions {
+  std::string kind = "convolutional";
+  int64_t channels = 3, height = 0, width = 0;
+  std::string stages = "32,64,128,256";
+  int64_t kernel = 3, convolutions = 1;
+  std::string reduce = "max";
+  bool reduce_last = true;
+  bool residual = false;
+  std::string norm = "none";
+  std::string positions = "none";
+  double dropout = 0;
+
+  template <class Visit>
+  void fields(Visit&& visit) {
+    visit("kind", kind, "convolutional, dense (no grid), or none (the images are feature grids already)");
+    visit("channels", channels, "of an image: 1 is grey, 3 is colour; none: width of a cell");
+    visit("height", height, "of an image; 0: any (dense and learned positions want to know it)");
+    visit("width", width, "of an image; 0: any");
+    visit("stages", stages, "convolutional: channels of each stage; dense: widths of the layers");
+    visit("kernel", kernel, "convolutional: an odd number of pixels");
+    visit("convolutions", convolutions, "convolutional: in each stage");
+    visit("reduce", reduce, "convolutional: how a stage halves the image: max, average or stride");
+    visit("reduce_last", reduce_last, "convolutional: the last stage halves it, too");
+    visit("residual", residual, "convolutional: later convolutions of a stage are added to what they read");
+    visit("norm", norm,
+          "convolutional: after each convolution: none, group (8 channels together) or instance (each alone)");
+    visit("positions", positions, "none, or learned: a vector for each cell is added to it");
+    visit("dropout", dropout, "on the grid and between dense layers");
+  }
+};
+
+/// B images as vectors.
+struct EncodedImages {
+  Var grid;     ///< [B,cells,output_size()], row by row; undefined where there is none
+  Var summary;  ///< [B,output_size()]: the mean of the cells, where there are some
+};
+
+class ImageEncoder {
+ public:
+  virtual ~ImageEncoder() = default;
+  /// images [B,C,H,W].
+  virtual EncodedImages operator()(const Tensor& images, Training* training) const = 0;
+  virtual int64_t output_size() const = 0;
+  virtual void params(const nn::VisitParams& visit) = 0;
+};
+
+struct ImageEncoderRow {
+  std::string_view name, formula, paper;
+  std::unique_ptr<ImageEncoder> (*make)(const ImageEncoderOptions& options, Random& random);
+  bool grid = true;
+};
+std::span<const ImageEncoderRow> image_encoders();
+const ImageEncoderRow& image_encoder_row(std::string_view name);
+std::unique_ptr<ImageEncoder> make_image_encoder(const ImageEncoderOptions& options, Random& random);
+
+/// Rows and columns of the grid that images of this size give; 0 × 0 where there is none.
+struct GridSize {
+  int64_t height = 0, width = 0;
+  int64_t cells() const { return height * width; }
+};
+GridSize grid_size(const ImageEncoderOptions& options, int64_t height, int64_t width);
+
+/// An image as one vector [B,W]: the summary, or with `all` its cells side by side where it has a grid.
+Var image_vector(const EncodedImages& encoded, bool all);
+/// W of that.
+int64_t image_vector_size(const char* where, const ImageEncoderOptions& options, const ImageEncoder& encoder, bool all);
+
+/// "64,128" → {64, 128}: numbers of at least 1.
+std::vector<int64_t> widths_of(const char* where, std::string_view text);
+
+/// The images of a batch, [B,C,H,W]; refuses words, no images, and another number of channels or another size than wanted
+/// (0: any).
+const Tensor& require_images(const char* where, const data::Sequences& source, int64_t channels, int64_t height = 0,
+                             int64_t width = 0);
+
+}  // namespace attend::models

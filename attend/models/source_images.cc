@@ -1,0 +1,32 @@
+#include "attend/models/source_images.h"
+
+#include <utility>
+
+#include "attend/base/error.h"
+
+namespace attend::models {
+namespace {
+thread_local SourceImages* current = nullptr;
+}
+
+SourceImages::SourceImages(Look look) : look_(look), outer_(std::exchange(current, this)) {}
+SourceImages::~SourceImages() { current = outer_; }
+
+Var SourceImages::seen(Var x, Look look) {
+  if (!current || current->look_ != look) return x;
+  current->probe_ = Var::probe(x.value());
+  return current->probe_;
+}
+
+const Tensor& SourceImages::value() const {
+  require(probe_.defined(), "SourceImages: a network that ", look_ == Look::grid ? "has a grid" : "reads images",
+          " is wanted; this one has shown none");
+  return probe_.value();
+}
+
+Tensor SourceImages::gradient() const {
+  const Tensor& read = value();
+  return probe_.gradient().defined() ? probe_.gradient() : Tensor::zeros(read.shape());
+}
+
+}  // namespace attend::models

@@ -1,0 +1,368 @@
+// The captioner: what its attention gives, its gate, its penalty, REINFORCE, several captions of one image, features that
+// another network has made, gradients.
+#include "attend/models/captioner.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+
+#include "attend/attention/observe.h"
+#include "attend/autograd/ops.h"
+#include "attend/autograd/tape.h"
+#include "attend/decode/search.h"
+#include "attend/models/zoo.h"
+#include "tests/support/message.h"
+
+namespace attend::models {
+namespace {
+
+using test::message_of;
+
+constexpr double kTolerance = sizeof(real) == 8 ? 1e-9 : 1e-5;
+constexpr int64_t kWords = 9, kCells = 4;
+
+CaptionerOptions small() {
+  CaptionerOptions options;
+  options.target_vocabulary = kWords;
+  options.encoder = {.channels = 2, .height = 8, .width = 8, .stages = "4,6"};
+  options.embedding = 5, options.hidden = 7;
+  return options;
+}
+
+Captioner made(const CaptionerOptions& options) {
+  Random random(5);
+  return Captioner(options, random);
+}
+
+Tensor random_images(int64_t count, const Shape& one = {2, 8, 8}) {
+  Random random(11);
+  Tensor images({count, one[0], one[1], one[2]});
+  for (real& x : images.values()) x = static_cast<real>(random.uniform());
+  return images;
+}
+
+const std::vector<std::vector<int32_t>> kCaptions{{4, 5, 6}, {7, 8}, {6}, {5, 5, 4, 8}, {8, 6}};
+
+data::Batch captioned(int64_t count) {
+  return {data::Sequences::of_images(random_images(count)),
+          data::Sequences(std::vector(kCaptions.begin(), kCaptions.begin() + count))};
+}
+
+Var parameter(Model& model, const std::string& name) {
+  for (const nn::NamedParam& p : nn::parameters(model)) {
+    if (p.name == name) return p.var;
+  }
+  ADD_FAILURE() << "no parameter " << name;
+  return {};
+}
+
+/// The parameters that both have, from one to the other.
+void copy_parameters(Model& from, Model& to) {
+  std::map<std::string, Tensor> values;
+  for (const nn::NamedParam& p : nn::parameters(from)) values[p.name] = p.var.value();
+  for (const nn::NamedParam& p : nn::parameters(to)) {
+    const auto found = values.find(p.name);
+    if (found == values.end()) continue;
+    Var target = p.var;
+    std::copy(found->second.begin(), found->second.end(), target.value().data());
+  }
+}
+
+double loss_of(const Model& model, const data::Batch& batch) { return static_cast<double>(model.loss(batch).item()); }
+
+/// Weights of all steps, [N,1,1,cells] each.
+struct Weights : Sink {
+  std::vector<Tensor> steps;
+  std::string site;
+  void observe(const Observation& seen) override {
+    steps.push_back(seen.weights.clone());
+    site = seen.site;
+  }
+};
+
+TEST(Captioner, TellsOfEachWordWhichCellsItLookedAt) {
+  for (const char* align : {"softmax", "sample", "argmax"}) {
+    CaptionerOptions options = small();
+    options.attention.align = align;
+    const Captioner model = made(options);
+    Weights weights;
+    {
+      const Observing observing(weights);
+      decode::score(model, captioned(1));
+    }
+    EXPECT_EQ(weights.site, "decoder.memory");
+    ASSERT_EQ(weights.steps.size(), kCaptions[0].size() + 1) << "the end looks, too";
+    for (const Tensor& one : weights.steps) {
+      ASSERT_EQ(one.shape(), (Shape{1, 1, 1, kCells}));
+      double sum = 0, largest = 0;
+      for (const real w : one.values())
+        sum += static_cast<double>(w), largest = std::max(largest, static_cast<double>(w));
+      EXPECT_NEAR(sum, 1, kTolerance) << align;
+      if (std::string(align) == "softmax") {
+        EXPECT_LT(largest, 0.99) << align;
+      } else {
+        EXPECT_EQ(largest, 1) << align;
+      }
+    }
+  }
+}
+
+TEST(Captioner, AnOpenGateIsNoneAndAClosedOneReadsNothing) {
+  CaptionerOptions options = small();
+  Captioner gated = made(options);
+  options.gate = false;
+  Captioner plain = made(options);
+  copy_parameters(gated, plain);
+  const data::Batch batch = captioned(3);
+  EXPECT_GT(std::abs(loss_of(gated, batch) - loss_of(plain, batch)), 100 * kTolerance);
+  parameter(gated, "gate.weight").value().fill(0);
+  parameter(gated, "gate.bias").value().fill(60);
+  EXPECT_NEAR(loss_of(gated, batch), loss_of(plain, batch), kTolerance);
+  parameter(gated, "gate.bias").value().fill(-60);
+  for (const char* name : {"decoder.context_weight", "context_output.weight"}) parameter(plain, name).value().fill(0);
+  EXPECT_NEAR(loss_of(gated, batch), loss_of(plain, batch), kTolerance);
+}
+
+TEST(Captioner, PaysForCellsThatAreNotReadOnce) {
+  CaptionerOptions options = small();
+  const Captioner plain = made(options);
+  options.doubly_stochastic = 0.3;
+  const Captioner pays = made(options);
+  const data::Batch batch = captioned(3);
+  double penalty = 0;
+  for (int64_t b = 0; b < 3; ++b) {
+    const data::Batch alone{data::Sequences::of_images(batch.source.images.rows(b, b + 1)),
+                            data::Sequences({kCaptions[static_cast<size_t>(b)]})};
+    Weights weights;
+    const Observing observing(weights);
+    decode::score(plain, alone);
+    for (int64_t i = 0; i < kCells; ++i) {
+      double read = 0;
+      for (const Tensor& step : weights.steps) read += static_cast<double>(step.data()[i]);
+      penalty += (1 - read) * (1 - read) / 3;
+    }
+  }
+  Training training{Random(1)};
+  EXPECT_NEAR(static_cast<double>(pays.loss(batch, &training).item()) - loss_of(plain, batch), 0.3 * penalty,
+              10 * kTolerance);
+  EXPECT_NEAR(loss_of(pays, batch), loss_of(plain, batch), kTolerance) << "the penalty is for training";
+}
+
+/// The same with every image repeated for each of its captions.
+data::Batch repeated(const data::Batch& batch) {
+  data::Batch all;
+  all.source = data::Sequences::of_images(take_rows(batch.source.images, batch.image_of).value());
+  all.target = batch.target;
+  return all;
+}
+
+std::vector<std::pair<std::string, Tensor>> gradients(Captioner& model, const data::Batch& batch) {
+  Training training{Random(1)};
+  Tape tape;
+  tape.backward(model.loss(batch, &training));
+  std::vector<std::pair<std::string, Tensor>> all;
+  for (nn::NamedParam& p : nn::parameters(model)) {
+    if (p.var.gradient().defined()) all.emplace_back(p.name, p.var.gradient().clone());
+    p.var.clear_gradient();
+  }
+  return all;
+}
+
+class SharedImages : public testing::TestWithParam<std::vector<int32_t>> {};
+
+TEST_P(SharedImages, AreAsGoodAsRepeatedOnes) {
+  for (const auto& [score, window, coverage] : {std::tuple{"additive", "none", false},
+                                                {"general", "none", false},
+                                                {"convolution", "none", false},
+                                                {"additive", "local_m", false},
+                                                {"additive", "none", true}}) {
+    CaptionerOptions options = small();
+    options.attention.score = score, options.attention.window = window, options.attention.coverage = coverage;
+    options.attention.width = 1;
+    options.doubly_stochastic = 0.2;
+    Captioner model = made(options);
+    data::Batch batch = captioned(5);
+    batch.source = data::Sequences::of_images(random_images(3));
+    batch.image_of = GetParam();
+    const data::Batch all = repeated(batch);
+    EXPECT_NEAR(loss_of(model, batch), loss_of(model, all), kTolerance) << score << window << coverage;
+    const auto shared = gradients(model, batch), apart = gradients(model, all);
+    ASSERT_EQ(shared.size(), apart.size());
+    for (size_t i = 0; i < shared.size(); ++i) {
+      for (size_t j = 0; j < shared[i].second.size(); ++j) {
+        EXPECT_NEAR(shared[i].second.data()[j], apart[i].second.data()[j], 20 * kTolerance) << shared[i].first;
+      }
+    }
+    const auto scored = decode::score(model, batch), alone = decode::score(model, all);
+    for (size_t n = 0; n < scored.size(); ++n) {
+      EXPECT_NEAR(scored[n].log_probability, alone[n].log_probability, 10 * kTolerance) << n;
+    }
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Captioner, SharedImages,
+                         testing::Values(std::vector<int32_t>{0, 0, 1, 1, 2}, std::vector<int32_t>{2, 0, 2, 1, 2},
+                                         std::vector<int32_t>{1, 1, 1, 1, 1}));
+
+TEST(Captioner, InOrderAndInEqualNumbersNothingIsMoved) {
+  Captioner model = made(small());
+  data::Batch batch = captioned(4);
+  batch.source = data::Sequences::of_images(random_images(2));
+  batch.image_of = {0, 0, 1, 1};
+  EXPECT_NEAR(loss_of(model, batch), loss_of(model, repeated(batch)), kTolerance);
+}
+
+TEST(Captioner, SaysTheSameOfFeaturesThatWereMadeBefore) {
+  CaptionerOptions options = small();
+  Captioner whole = made(options);
+  const data::Batch batch = captioned(3);
+  Random random(9);
+  const auto encoder = make_image_encoder(options.encoder, random);
+  for (const nn::NamedParam& p : nn::parameters(*encoder)) {
+    Var target = p.var;
+    const Tensor source = parameter(whole, "encoder." + p.name).value();
+    std::copy(source.begin(), source.end(), target.value().data());
+  }
+  const Var grid = (*encoder)(batch.source.images, nullptr).grid;
+  options.encoder = {.kind = "none", .channels = 6};
+  Captioner given = made(options);
+  copy_parameters(whole, given);
+  const data::Batch features{data::Sequences::of_images(transpose(grid, 1, 2).value().reshape({3, 6, 2, 2})),
+                             batch.target};
+  EXPECT_NEAR(loss_of(given, features), loss_of(whole, batch), kTolerance);
+}
+
+TEST(Captioner, LearnsFromItsChoicesByReinforce) {
+  CaptionerOptions options = small();
+  options.attention.align = "sample";
+  Captioner model = made(options);
+  const data::Batch batch = captioned(4);
+  const auto gradient_of_score = [&] {
+    double sum = 0;
+    for (const auto& [name, gradient] : gradients(model, batch)) {
+      if (!name.starts_with("attention")) continue;
+      for (const real g : gradient.values()) sum += std::abs(static_cast<double>(g));
+    }
+    return sum;
+  };
+  EXPECT_GT(gradient_of_score(), 0) << "no other way leads to it";
+  const real* averages = parameter(model, "reinforce.averages").value().data();
+  EXPECT_LT(averages[0], 0) << "the reward is a log-probability";
+  EXPECT_EQ(averages[2], 1);
+  // One cell leaves no choice: nothing is drawn, and the loss is that of the soft one.
+  options.encoder.stages = "4,4,6";
+  Captioner drawn = made(options);
+  options.attention.align = "softmax";
+  Captioner soft = made(options);
+  copy_parameters(drawn, soft);
+  Training training{Random(1)};
+  EXPECT_NEAR(static_cast<double>(drawn.loss(batch, &training).item()), loss_of(soft, batch), kTolerance);
+}
+
+TEST(Captioner, OnlyANetworkMadeForSamplingSamples) {
+  CaptionerOptions options = small();
+  Captioner soft = made(options);
+  EXPECT_THROW(soft.set_align("sample"), Error);
+  soft.set_align("argmax");
+  Training training{Random(2)};
+  EXPECT_THROW(soft.loss(captioned(2), &training), Error);
+  options.read = "mean";
+  Captioner none = made(options);
+  EXPECT_THROW(none.set_align("argmax"), Error);
+}
+
+TEST(Captioner, ReadsItsOwnWordsWhereAsked) {
+  const Captioner model = made(small());
+  const data::Batch batch = captioned(3);
+  Training none{Random(1)}, all{Random(1)};
+  all.own_words = 1;
+  EXPECT_NEAR(static_cast<double>(model.loss(batch, &none).item()), loss_of(model, batch), kTolerance);
+  EXPECT_GT(std::abs(static_cast<double>(model.loss(batch, &all).item()) - loss_of(model, batch)), 100 * kTolerance);
+}
+
+/// ⟨cotangent, logits⟩ along a direction of all parameters: by the tape, and by differences.
+TEST(Captioner, HasTheRightGradient) {
+  for (const char* norm : {"none", "group"}) {
+    CaptionerOptions options = small();
+    options.encoder.norm = norm, options.encoder.positions = "learned", options.encoder.reduce = "average";
+    options.encoder.convolutions = 2, options.encoder.residual = true;
+    Captioner model = made(options);
+    data::Batch batch = captioned(4);
+    batch.source = data::Sequences::of_images(random_images(2));
+    batch.image_of = {0, 1, 1, 0};
+    Random random(3);
+    Tensor cotangent(model.logits(batch).shape());
+    for (real& x : cotangent.values()) x = static_cast<real>(random.normal());
+    std::vector<nn::NamedParam> all = nn::parameters(model);
+    std::vector<Tensor> start, direction;
+    double analytic = 0, length = 0;
+    {
+      Tape tape;
+      tape.backward(model.logits(batch), cotangent);
+    }
+    for (nn::NamedParam& p : all) {
+      start.push_back(p.var.value().clone());
+      direction.push_back(Tensor(p.var.shape()));
+      for (size_t i = 0; i < direction.back().size(); ++i) {
+        const double d = random.normal();
+        direction.back().data()[i] = static_cast<real>(d);
+        length += d * d;
+        ASSERT_TRUE(p.var.gradient().defined()) << p.name << " learns nothing";
+        analytic += d * static_cast<double>(p.var.gradient().data()[i]);
+      }
+    }
+    const auto objective = [&](double step) {
+      for (size_t p = 0; p < all.size(); ++p) {
+        for (size_t i = 0; i < start[p].size(); ++i) {
+          all[p].var.value().data()[i] = start[p].data()[i] + static_cast<real>(step) * direction[p].data()[i];
+        }
+      }
+      const Tensor logits = model.logits(batch).value();
+      double sum = 0;
+      for (size_t i = 0; i < logits.size(); ++i) {
+        sum += static_cast<double>(logits.data()[i]) * static_cast<double>(cotangent.data()[i]);
+      }
+      return sum;
+    };
+    const double step = sizeof(real) == 8 ? 1e-7 : 1e-3;
+    const double numeric = (objective(step) - objective(-step)) / (2 * step);
+    EXPECT_NEAR(analytic, numeric, (sizeof(real) == 8 ? 1e-6 : 0.02) * (std::abs(numeric) + std::sqrt(length))) << norm;
+  }
+}
+
+TEST(Captioner, RefusesWhatItCannotRead) {
+  const Captioner model = made(small());
+  const data::Sequences words(std::vector<std::vector<int32_t>>{{4, 5}});
+  EXPECT_NE(message_of([&] { model.begin(words); }).find("images are wanted, got words"), std::string::npos);
+  EXPECT_NE(message_of([&] {
+              model.begin(data::Sequences::of_images(random_images(1, {3, 8, 8})));
+            }).find("images [B,2,8,8] are wanted, got [1, 3, 8, 8]"),
+            std::string::npos);
+  data::Batch batch = captioned(3);
+  batch.image_of = {0, 1, 3};
+  EXPECT_NE(message_of([&] { model.loss(batch, nullptr); }).find("image_of wants sources within 0 … 2, got 3"),
+            std::string::npos);
+  batch.image_of = {0, 1};
+  EXPECT_NE(message_of([&] { model.loss(batch, nullptr); }).find("image_of wants one source for each of 3 targets, got 2"),
+            std::string::npos);
+  CaptionerOptions options = small();
+  options.encoder.kind = "dense";
+  EXPECT_NE(message_of([&] { made(options); }).find("encoder.kind dense has none"), std::string::npos);
+  options = small();
+  options.read = "attend";
+  EXPECT_NE(message_of([&] { made(options); }).find("the nearest is \"attention\""), std::string::npos);
+}
+
+TEST(Batch, OtherNetworksRefuseSeveralTargetsOfOneSource) {
+  Random random(1);
+  const auto model =
+      make_model("recurrent",
+                 {{"source_vocabulary", "9"}, {"target_vocabulary", "9"}, {"embedding", "4"}, {"hidden", "4"}}, random);
+  data::Batch batch{data::Sequences(std::vector<std::vector<int32_t>>{{4, 5}}),
+                    data::Sequences(std::vector<std::vector<int32_t>>{{4}, {5}})};
+  batch.image_of = {0, 0};
+  EXPECT_NE(message_of([&] { model->loss(batch); }).find("several targets of one"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace attend::models

@@ -1,0 +1,208 @@
+// Encoders of images, and the two networks that stand on them alone: the classifier and the autoencoder.
+#include "attend/models/image_encoder.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "attend/autograd/ops.h"
+#include "attend/autograd/tape.h"
+#include "attend/decode/search.h"
+#include "attend/models/autoencoder.h"
+#include "attend/models/image_classifier.h"
+#include "attend/train/optimiser.h"
+#include "tests/support/message.h"
+
+namespace attend::models {
+namespace {
+
+using test::message_of;
+
+constexpr double kTolerance = sizeof(real) == 8 ? 1e-9 : 1e-5;
+
+Tensor random_images(const Shape& shape) {
+  Random random(11);
+  Tensor images(shape);
+  for (real& x : images.values()) x = static_cast<real>(random.uniform());
+  return images;
+}
+
+std::unique_ptr<ImageEncoder> made(const ImageEncoderOptions& options) {
+  Random random(3);
+  return make_image_encoder(options, random);
+}
+
+TEST(ImageEncoder, GivesTheGridThatItsSizeSays) {
+  for (const char* reduce : {"max", "average", "stride"}) {
+    for (const bool last : {true, false}) {
+      const ImageEncoderOptions options{.channels = 2, .stages = "3,5", .reduce = reduce, .reduce_last = last};
+      const EncodedImages encoded = (*made(options))(random_images({2, 2, 10, 13}), nullptr);
+      const GridSize size = grid_size(options, 10, 13);
+      EXPECT_EQ(encoded.grid.shape(), (Shape{2, size.cells(), 5})) << reduce << last;
+      EXPECT_EQ(encoded.summary.shape(), (Shape{2, 5}));
+    }
+  }
+  EXPECT_EQ(grid_size({.stages = "8,8,8,8"}, 112, 112).height, 7);
+  EXPECT_EQ(grid_size({.stages = "8,8,8,8", .reduce_last = false}, 112, 112).height, 14);
+  EXPECT_EQ(grid_size({.kind = "dense"}, 8, 8).cells(), 0);
+}
+
+TEST(ImageEncoder, CellsStandRowByRow) {
+  const ImageEncoderOptions options{.kind = "none", .channels = 2};
+  const Tensor given = random_images({1, 2, 3, 4});
+  const EncodedImages encoded = (*made(options))(given, nullptr);
+  for (int64_t d = 0; d < 2; ++d) {
+    double mean = 0;
+    for (int64_t cell = 0; cell < 12; ++cell) {
+      EXPECT_EQ(encoded.grid.value().data()[cell * 2 + d], given.data()[d * 12 + cell]);
+      mean += static_cast<double>(given.data()[d * 12 + cell]) / 12;
+    }
+    EXPECT_NEAR(encoded.summary.value().data()[d], mean, kTolerance);
+  }
+}
+
+TEST(ImageEncoder, PositionsTellEqualCellsApart) {
+  ImageEncoderOptions options{.kind = "none", .channels = 2, .height = 2, .width = 2};
+  const Tensor flat = Tensor::full({1, 2, 2, 2}, 1);
+  EXPECT_EQ((*made(options))(flat, nullptr).grid.value().data()[0],
+            (*made(options))(flat, nullptr).grid.value().data()[2]);
+  options.positions = "learned";
+  const Tensor cells = (*made(options))(flat, nullptr).grid.value();
+  EXPECT_NE(cells.data()[0], cells.data()[2]);
+}
+
+TEST(ImageEncoder, RefusesWhatMakesNoGrid) {
+  EXPECT_NE(message_of([] { made({.kind = "convolution"}); }).find("nearest is \"convolutional\""), std::string::npos);
+  EXPECT_NE(message_of([] { made({.stages = "8,,8"}); }).find("widths of at least 1"), std::string::npos);
+  EXPECT_NE(message_of([] { made({.stages = "8,-1"}); }).find("widths of at least 1"), std::string::npos);
+  EXPECT_NE(message_of([] { made({.stages = ""}); }).find("widths of at least 1"), std::string::npos);
+  EXPECT_NE(message_of([] { made({.kernel = 4}); }).find("odd number"), std::string::npos);
+  EXPECT_NE(message_of([] { made({.norm = "batch"}); }).find("norm"), std::string::npos);
+  EXPECT_NE(message_of([] { made({.positions = "learned"}); }).find("set height and width"), std::string::npos);
+  EXPECT_NE(message_of([] { made({.kind = "dense"}); }).find("set height and width"), std::string::npos);
+  EXPECT_NE(message_of([] { made({.height = 8, .width = 8, .positions = "learned"}); }).find("halved 4 times"),
+            std::string::npos);
+}
+
+/// Steps of Adam; the last loss.
+double taught(Model& model, const data::Batch& batch, int steps, double rate) {
+  const auto adam = train::make_optimiser("adam", {}, nn::parameters(model));
+  double last = 0;
+  for (int i = 0; i < steps; ++i) {
+    Training training{Random(static_cast<uint64_t>(i))};
+    Tape tape;
+    const Var loss = model.loss(batch, &training);
+    last = static_cast<double>(loss.item());
+    tape.backward(loss);
+    adam->step(rate, 1);
+    adam->clear_gradients();
+  }
+  return last;
+}
+
+/// A bright bar, upright or lying, somewhere: 0 or 1.
+data::Batch bars(int64_t count, Random random) {
+  Tensor images = Tensor::zeros({count, 1, 12, 12});
+  std::vector<std::vector<int32_t>> labels;
+  for (int64_t b = 0; b < count; ++b) {
+    const int64_t lying = static_cast<int64_t>(random.below(2)), y = static_cast<int64_t>(random.below(7)),
+                  x = static_cast<int64_t>(random.below(7));
+    for (int64_t i = 0; i < 5; ++i) {
+      images.data()[b * 144 + (y + (lying ? 2 : i)) * 12 + x + (lying ? i : 2)] = 1;
+    }
+    labels.push_back({static_cast<int32_t>(lying)});
+  }
+  return {data::Sequences::of_images(images), data::Sequences(labels)};
+}
+
+TEST(ImageClassifier, LearnsWhichWayABarLies) {
+  for (const char* kind : {"dense", "convolutional"}) {
+    Random random(1);
+    ImageClassifierOptions options;
+    options.encoder = {.kind = kind, .channels = 1, .height = 12, .width = 12, .stages = "16,16"};
+    options.labels = 2;
+    ImageClassifier model(options, random);
+    const bool dense = std::string(kind) == "dense";
+    taught(model, bars(256, Random(1)), dense ? 150 : 60, 0.01);
+    const data::Batch test = bars(100, Random(2));
+    const auto answers = decode::search(model, test.source, {});
+    int right = 0;
+    for (int64_t b = 0; b < 100; ++b) {
+      const auto& tokens = answers[static_cast<size_t>(b)][0].tokens;
+      right += tokens.size() == 1 && tokens[0] == test.target.row(b)[0] ? 1 : 0;
+    }
+    EXPECT_GE(right, dense ? 85 : 97) << kind;
+  }
+}
+
+TEST(ImageClassifier, RefusesTwoLabelsAndLabelsThatAreNone) {
+  Random random(1);
+  ImageClassifierOptions options;
+  options.encoder = {.kind = "dense", .channels = 1, .height = 12, .width = 12, .stages = "4"};
+  options.labels = 2;
+  const ImageClassifier model(options, random);
+  data::Batch batch = bars(2, Random(1));
+  batch.target = data::Sequences(std::vector<std::vector<int32_t>>{{0, 1}, {1, 1}});
+  EXPECT_NE(message_of([&] { model.loss(batch, nullptr); }).find("one label for each source"), std::string::npos);
+  batch.target = data::Sequences(std::vector<std::vector<int32_t>>{{2}, {1}});
+  EXPECT_THROW(model.loss(batch, nullptr), Error);
+}
+
+AutoencoderOptions small(const std::string& loss) {
+  AutoencoderOptions options;
+  options.encoder = {.kind = "dense", .channels = 1, .height = 12, .width = 12, .stages = "32"};
+  options.code = 3, options.decoder = "32", options.loss = loss;
+  return options;
+}
+
+TEST(Autoencoder, PaysForEachPixel) {
+  const data::Batch batch = bars(3, Random(4));
+  for (const char* loss : {"cross_entropy", "squared"}) {
+    Random random(1);
+    const Autoencoder model(small(loss), random);
+    const Tensor made = model.reconstruct(batch.source.images);
+    ASSERT_EQ(made.shape(), batch.source.images.shape());
+    double sum = 0;
+    for (size_t i = 0; i < made.size(); ++i) {
+      const double x = batch.source.images.data()[i], y = made.data()[i];
+      sum += std::string(loss) == "squared" ? (x - y) * (x - y) : -x * std::log(y) - (1 - x) * std::log(1 - y);
+    }
+    EXPECT_NEAR(static_cast<double>(model.loss(batch, nullptr).item()), sum / static_cast<double>(made.size()), 1e-5)
+        << loss;
+  }
+}
+
+TEST(Autoencoder, LearnsToSayAnImageInAFewNumbers) {
+  Random random(1);
+  Autoencoder model(small("cross_entropy"), random);
+  const data::Batch batch = bars(16, Random(4));
+  const double before = static_cast<double>(model.loss(batch, nullptr).item());
+  EXPECT_LT(taught(model, batch, 400, 0.01), 0.25 * 0.15);  // a blank page costs 0.15 nats a pixel
+  EXPECT_GT(before, 0.5);
+  EXPECT_EQ(model.code(batch.source.images).shape(), (Shape{16, 3}));
+  const Tensor codes = model.code(batch.source.images), made = model.decode(codes);
+  EXPECT_EQ(made.data()[5], model.reconstruct(batch.source.images).data()[5]);
+}
+
+TEST(Autoencoder, SaysThatItHasNoWords) {
+  Random random(1);
+  const Autoencoder model(small("squared"), random);
+  EXPECT_NE(message_of([&] { model.begin(bars(1, Random(1)).source); }).find("reconstruct"), std::string::npos);
+  EXPECT_NE(message_of([&] { model.decode(Tensor::zeros({2, 4})); }).find("codes [B,3]"), std::string::npos);
+}
+
+TEST(Autoencoder, NoLogitOverflows) {
+  Random random(1);
+  Autoencoder model(small("cross_entropy"), random);
+  for (const nn::NamedParam& p : nn::parameters(model)) {
+    if (p.name != "decoder.1.bias") continue;
+    Var bias = p.var;
+    bias.value().fill(500);
+  }
+  const double loss = static_cast<double>(model.loss(bars(2, Random(1)), nullptr).item());
+  EXPECT_TRUE(std::isfinite(loss));
+  EXPECT_GT(loss, 400);
+}
+
+}  // namespace
+}  // namespace attend::models
