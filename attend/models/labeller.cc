@@ -9,40 +9,11 @@
 #include "attend/base/names.h"
 #include "attend/kernels/rows.h"
 #include "attend/models/ctc_prefix.h"
+#include "attend/models/ready.h"
 #include "attend/models/rows.h"
 #include "attend/nn/initial.h"
 
 namespace attend::models {
-namespace {
-
-/// Logits that were all computed when the source was read: [N,T,V], handed out step by step.
-struct ReadyState : State {
-  Tensor logits;
-  int64_t step = 0;
-  void take(std::span<const int32_t> rows) override { logits = take_rows(logits, rows).value(); }
-};
-
-Tensor next_ready(State& state, std::span<const int32_t> last) {
-  auto& ready = dynamic_cast<ReadyState&>(state);
-  const int64_t N = ready.logits.dim(0), T = ready.logits.dim(1), V = ready.logits.dim(2);
-  require(static_cast<int64_t>(last.size()) == N, "next: one id for each of ", N, " hypotheses is wanted, got ",
-          last.size());
-  require(ready.step < T, "next: there are ", T, " answers, and all have been given");
-  Tensor out({N, V});
-  for (int64_t n = 0; n < N; ++n) {
-    std::copy_n(ready.logits.data() + (n * T + ready.step) * V, V, out.data() + n * V);
-  }
-  ++ready.step;
-  return out;
-}
-
-std::unique_ptr<State> ready_state(Tensor logits) {
-  auto state = std::make_unique<ReadyState>();
-  state->logits = std::move(logits);
-  return state;
-}
-
-}  // namespace
 
 Classifier::Classifier(const ClassifierOptions& options, Random& random)
     : options_(options), encoder_(make_encoder(options.encoder, random)) {
@@ -85,13 +56,7 @@ Var Classifier::logits(const data::Sequences& source, Training* training) const 
 Var Classifier::loss(const data::Batch& batch, Training* training) const {
   require_same_count("Classifier", batch);
   refuse_own_words("Classifier", training);
-  std::vector<int32_t> labels;
-  for (int64_t b = 0; b < batch.target.count(); ++b) {
-    require(batch.target.lengths[static_cast<size_t>(b)] == 1, "Classifier: one label for each source is wanted, got ",
-            batch.target.lengths[static_cast<size_t>(b)], " for source ", b);
-    labels.push_back(batch.target.row(b)[0]);
-  }
-  return cross_entropy(logits(batch.source, training), Ids({batch.target.count()}, std::move(labels)));
+  return cross_entropy(logits(batch.source, training), labels_of("Classifier", batch.target));
 }
 
 std::unique_ptr<State> Classifier::begin(const data::Sequences& source) const {

@@ -5,6 +5,7 @@
 
 #include "attend/base/error.h"
 #include "attend/base/names.h"
+#include "attend/models/glimpse.h"
 #include "attend/models/labeller.h"
 #include "attend/models/recurrent.h"
 #include "attend/models/transformer.h"
@@ -42,6 +43,8 @@ constexpr ModelRow kZoo[] = {
      options<TaggerOptions>},
     {"ctc", "a sequence of labels without alignment", "Graves et al. 2006", make<CtcModel, TaggerOptions>,
      options<TaggerOptions>},
+    {"glimpse", "one label for an image, seen by a few patches at places that it chooses", "Mnih et al. 2014",
+     make<GlimpseNetwork, GlimpseOptions>, options<GlimpseOptions>},
 };
 
 }  // namespace
