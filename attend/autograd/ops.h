@@ -5,6 +5,7 @@
 #include "attend/autograd/ops/convolution.h"
 #include "attend/autograd/ops/ctc.h"
 #include "attend/autograd/ops/elementwise.h"
+#include "attend/autograd/ops/glimpse.h"
 #include "attend/autograd/ops/matrix.h"
 #include "attend/autograd/ops/recurrent.h"
 #include "attend/autograd/ops/rows.h"

@@ -8,6 +8,7 @@
 #include "attend/models/autoencoder.h"
 #include "attend/models/captioner.h"
 #include "attend/models/image_classifier.h"
+#include "attend/models/glimpse.h"
 #include "attend/models/labeller.h"
 #include "attend/models/recurrent.h"
 #include "attend/models/transformer.h"
@@ -51,6 +52,8 @@ constexpr ModelRow kZoo[] = {
      make<ImageClassifier, ImageClassifierOptions>, options<ImageClassifierOptions>, Reads::images},
     {"autoencoder", "an image through a bottleneck and back", "Hinton & Salakhutdinov 2006",
      make<Autoencoder, AutoencoderOptions>, options<AutoencoderOptions>, Reads::images, Answers::other},
+    {"glimpse", "one label for an image, seen by a few patches at places that it chooses", "Mnih et al. 2014",
+     make<GlimpseNetwork, GlimpseOptions>, options<GlimpseOptions>, Reads::images},
 };
 
 }  // namespace

@@ -19,6 +19,31 @@ void Linear::params(const VisitParams& visit) {
   if (bias_.defined()) visit("bias", bias_);
 }
 
+LinearPair::LinearPair(int64_t first, int64_t second, int64_t out, Random& random, Activation activation)
+    : activation_(activation) {
+  // As one weight over both side by side, so that both count as its inputs.
+  const Tensor both = initial("glorot", {out, first + second}, random);
+  Tensor one({out, first}), other({out, second});
+  for (int64_t o = 0; o < out; ++o) {
+    const real* row = both.data() + o * (first + second);
+    std::copy_n(row, first, one.data() + o * first);
+    std::copy_n(row + first, second, other.data() + o * second);
+  }
+  first_ = Var::leaf(one);
+  second_ = Var::leaf(other);
+  bias_ = Var::leaf(Tensor::zeros({out}));
+}
+
+Var LinearPair::operator()(const Var& x, const Var& y) const {
+  return y.defined() ? linear_pair(x, first_, y, second_, bias_, activation_) : linear(x, first_, bias_, activation_);
+}
+
+void LinearPair::params(const VisitParams& visit) {
+  visit("first_weight", first_);
+  visit("second_weight", second_);
+  visit("bias", bias_);
+}
+
 Mlp::Mlp(const std::vector<int64_t>& sizes, Activation activation, Random& random) {
   require(sizes.size() >= 2, "Mlp: at least the sizes of input and output are wanted, got ", sizes.size());
   for (size_t i = 0; i + 1 < sizes.size(); ++i) {

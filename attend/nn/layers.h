@@ -28,6 +28,18 @@ class Linear {
   Activation activation_;
 };
 
+/// f(x·Wᵀ + y·Uᵀ + b): x [N,first] and y [N,second] → [N,out]. An undefined y counts as zeros.
+class LinearPair {
+ public:
+  LinearPair(int64_t first, int64_t second, int64_t out, Random& random, Activation activation = Activation::none);
+  Var operator()(const Var& x, const Var& y) const;
+  void params(const VisitParams& visit);
+
+ private:
+  Var first_, second_, bias_;
+  Activation activation_;
+};
+
 /// Linear layers one after the other, with an activation between them: sizes {in, hidden…, out}.
 class Mlp {
  public:

@@ -69,26 +69,10 @@ kernels::Unary function_of(Activation activation) {
   }
 }
 
-}  // namespace
-
-Var matmul(const Var& a, const Var& b, bool transpose_a, bool transpose_b) {
-  return product("matmul", 2, a, b, transpose_a, transpose_b);
-}
-
-Var batched_matmul(const Var& a, const Var& b, bool transpose_a, bool transpose_b) {
-  return product("batched_matmul", 3, a, b, transpose_a, transpose_b);
-}
-
-Var linear(const Var& x, const Var& weight, const Var& bias, Activation activation) {
-  require(x.defined() && weight.defined() && weight.rank() == 2 && x.rank() >= 1 && x.dim(-1) == weight.dim(1),
-          "linear: x [..,I] and weight [O,I] are wanted, got ", x.shape(), " and ", weight.shape());
-  require(!bias.defined() || bias.shape() == Shape{weight.dim(0)}, "linear: bias [", weight.dim(0),
-          "] is wanted for weight ", weight.shape(), ", got ", bias.shape());
+/// out (+)= x·Wᵀ (+ b), all rows of x at once.
+void multiply_rows(const Var& x, const Var& weight, const Var& bias, Tensor& out, bool accumulate) {
   const size_t I = static_cast<size_t>(weight.dim(1)), O = static_cast<size_t>(weight.dim(0));
-  const size_t N = x.shape().outer(x.rank() - 1);
-  const uint64_t version = weight.version();
-  Tensor pre(x.shape().with(-1, weight.dim(0)));
-  kernels::gemm({.m = N,
+  kernels::gemm({.m = x.shape().outer(x.rank() - 1),
                  .n = O,
                  .k = I,
                  .a = x.value().data(),
@@ -96,26 +80,25 @@ Var linear(const Var& x, const Var& weight, const Var& bias, Activation activati
                  .b = weight.value().data(),
                  .ldb = I,
                  .transpose_b = true,
-                 .c = pre.data(),
+                 .c = out.data(),
                  .ldc = O,
+                 .accumulate = accumulate,
                  .bias = bias.defined() ? bias.value().data() : nullptr,
-                 .version = version});
-  const bool plain = activation == Activation::none;
-  const kernels::Unary f = function_of(activation);
-  const bool tape = recording(x, weight, bias);
-  // In place unless the slope has to be computed from what comes before the activation (gelu).
-  Tensor y = plain || kernels::keeps_output(f) || !tape ? pre : Tensor(pre.shape());
-  if (!plain) kernels::unary(f, pre.data(), y.data(), y.size());
-  if (!tape) return y;
-  const Tensor kept = plain ? Tensor() : kernels::keeps_output(f) ? y : pre;
-  return record(y, [x = x.slot(), w = weight.slot(), b = bias.slot(), input = x.value(), matrix = weight.value(), kept,
-                    plain, f, N, I, O, version](Tensor dy) {
-    if (!plain) {
-      Tensor dpre = dy.unique() ? dy : Tensor(dy.shape());
-      kernels::unary_backward(f, dy.data(), kept.data(), dpre.data(), dpre.size());
-      dy = std::move(dpre);
-    }
-    if (b.wanted()) kernels::sum_columns(dy.data(), N, O, b.buffer().data(), true);
+                 .version = weight.version()});
+}
+
+/// One side of a linear layer in the backward pass: dx += dy·W, dW += dyᵀ·x.
+struct LinearSide {
+  Slot x, weight;
+  Tensor input, matrix;
+  uint64_t version;
+
+  LinearSide(const Var& x, const Var& weight)
+      : x(x.slot()), weight(weight.slot()), input(x.value()), matrix(weight.value()), version(weight.version()) {}
+
+  void backward(const Tensor& dy) const {
+    const size_t I = static_cast<size_t>(matrix.dim(1)), O = static_cast<size_t>(matrix.dim(0));
+    const size_t N = dy.shape().outer(dy.rank() - 1);
     if (x.wanted()) {
       Tensor dx(input.shape());
       kernels::gemm({.m = N,
@@ -131,8 +114,92 @@ Var linear(const Var& x, const Var& weight, const Var& bias, Activation activati
       x.add(std::move(dx));
     }
     const int64_t rows = static_cast<int64_t>(N);
-    if (w.wanted())
-      w.add_product(dy.reshape({rows, static_cast<int64_t>(O)}), input.reshape({rows, static_cast<int64_t>(I)}));
+    if (weight.wanted()) {
+      weight.add_product(dy.reshape({rows, static_cast<int64_t>(O)}), input.reshape({rows, static_cast<int64_t>(I)}));
+    }
+  }
+};
+
+/// What comes after the products: the activation, and in the backward pass its slope and the bias's sum.
+class Activated {
+ public:
+  /// In place unless the slope has to be computed from what comes before the activation (gelu).
+  Activated(const Tensor& pre, Activation activation, const Var& bias, bool tape)
+      : plain_(activation == Activation::none), f_(function_of(activation)), bias_(bias.slot()) {
+    y_ = plain_ || kernels::keeps_output(f_) || !tape ? pre : Tensor(pre.shape());
+    if (!plain_) kernels::unary(f_, pre.data(), y_.data(), y_.size());
+    if (!plain_ && tape) kept_ = kernels::keeps_output(f_) ? y_ : pre;
+  }
+  Tensor take() { return std::move(y_); }
+
+  /// The gradient before the activation.
+  Tensor backward(Tensor dy) const {
+    if (!plain_) {
+      Tensor dpre = dy.unique() ? dy : Tensor(dy.shape());
+      kernels::unary_backward(f_, dy.data(), kept_.data(), dpre.data(), dpre.size());
+      dy = std::move(dpre);
+    }
+    if (bias_.wanted()) {
+      const size_t N = dy.shape().outer(dy.rank() - 1), O = static_cast<size_t>(dy.dim(-1));
+      kernels::sum_columns(dy.data(), N, O, bias_.buffer().data(), true);
+    }
+    return dy;
+  }
+
+ private:
+  bool plain_;
+  kernels::Unary f_;
+  Slot bias_;
+  Tensor y_, kept_;
+};
+
+}  // namespace
+
+Var matmul(const Var& a, const Var& b, bool transpose_a, bool transpose_b) {
+  return product("matmul", 2, a, b, transpose_a, transpose_b);
+}
+
+Var batched_matmul(const Var& a, const Var& b, bool transpose_a, bool transpose_b) {
+  return product("batched_matmul", 3, a, b, transpose_a, transpose_b);
+}
+
+Var linear(const Var& x, const Var& weight, const Var& bias, Activation activation) {
+  require(x.defined() && weight.defined() && weight.rank() == 2 && x.rank() >= 1 && x.dim(-1) == weight.dim(1),
+          "linear: x [..,I] and weight [O,I] are wanted, got ", x.shape(), " and ", weight.shape());
+  require(!bias.defined() || bias.shape() == Shape{weight.dim(0)}, "linear: bias [", weight.dim(0),
+          "] is wanted for weight ", weight.shape(), ", got ", bias.shape());
+  Tensor pre(x.shape().with(-1, weight.dim(0)));
+  multiply_rows(x, weight, bias, pre, false);
+  const bool tape = recording(x, weight, bias);
+  Activated activated(pre, activation, bias, tape);
+  Tensor y = activated.take();
+  if (!tape) return y;
+  return record(std::move(y), [side = LinearSide(x, weight), activated = std::move(activated)](Tensor dy) {
+    side.backward(activated.backward(std::move(dy)));
+  });
+}
+
+Var linear_pair(const Var& x, const Var& x_weight, const Var& y, const Var& y_weight, const Var& bias,
+                Activation activation) {
+  require(x.defined() && y.defined() && x.rank() == 2 && y.rank() == 2 && x.dim(0) == y.dim(0) && x_weight.defined() &&
+              y_weight.defined() && x_weight.rank() == 2 && y_weight.rank() == 2 && x.dim(1) == x_weight.dim(1) &&
+              y.dim(1) == y_weight.dim(1) && x_weight.dim(0) == y_weight.dim(0),
+          "linear_pair: x [N,I], weight [O,I], y [N,J] and weight [O,J] are wanted, got ", x.shape(), ", ",
+          x_weight.shape(), ", ", y.shape(), " and ", y_weight.shape());
+  require(!bias.defined() || bias.shape() == Shape{x_weight.dim(0)}, "linear_pair: bias [", x_weight.dim(0),
+          "] is wanted, got ", bias.shape());
+  Tensor pre({x.dim(0), x_weight.dim(0)});
+  multiply_rows(x, x_weight, bias, pre, false);
+  multiply_rows(y, y_weight, {}, pre, true);
+  const bool tape = recording(x, x_weight, y, y_weight, bias);
+  Activated activated(pre, activation, bias, tape);
+  Tensor z = activated.take();
+  if (!tape) return z;
+  return record(std::move(z), [one = LinearSide(x, x_weight), other = LinearSide(y, y_weight),
+                               activated = std::move(activated)](Tensor dz) {
+    const Tensor dpre = activated.backward(std::move(dz));
+    one.backward(dpre);
+    other.backward(dpre);
   });
 }
 

@@ -14,5 +14,9 @@ Var matmul(const Var& a, const Var& b, bool transpose_a = false, bool transpose_
 Var batched_matmul(const Var& a, const Var& b, bool transpose_a = false, bool transpose_b = false);
 /// f(x·Wᵀ + b): x [..,I], weight [O,I], bias [O] or undefined → [..,O].
 Var linear(const Var& x, const Var& weight, const Var& bias, Activation activation = Activation::none);
+/// f(x·Wᵀ + y·Uᵀ + b): x [N,I] and y [N,J], weights [O,I] and [O,J], bias [O] or undefined → [N,O]: `linear` of both side by
+/// side, without making that.
+Var linear_pair(const Var& x, const Var& x_weight, const Var& y, const Var& y_weight, const Var& bias,
+                Activation activation = Activation::none);
 
 }  // namespace attend

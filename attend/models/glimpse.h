@@ -1,0 +1,116 @@
+// The glimpse network (recurrent visual attention): it looks at an image a few patches at a time, chooses where to look
+// next, and says what it is (Mnih et al. 2014).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attend/attention/reinforce.h"
+#include "attend/models/glimpse_eye.h"
+#include "attend/models/glimpse_reward.h"
+#include "attend/models/model.h"
+#include "attend/nn/recurrent.h"
+
+namespace attend::models {
+
+struct GlimpseOptions {
+  int64_t labels = 0;
+  int64_t glimpses = 6;
+  EyeOptions eye;
+  std::string core = "relu";
+  int64_t hidden = 256;
+  int64_t copies = 1, copies_in_use = 1;
+  bool cut = true;
+  std::string reward = "correct";
+  double cost = 0.02;
+  double policy_weight = 1;
+  ReinforceOptions reinforce{.baseline = "learned"};
+
+  template <class Visit>
+  void fields(Visit&& visit) {
+    visit("labels", labels, "number of labels");
+    visit("glimpses", glimpses, "how often it looks, at most");
+    eye.fields(visit);
+    visit("core", core, "what joins the glimpses: relu, tanh or lstm");
+    visit("hidden", hidden, "width of the core's state");
+    visit("copies", copies, "training: episodes per image, each with draws of its own");
+    visit("copies_in_use", copies_in_use,
+          "in use: 1 looks at the mean location; more average the answers of as many draws");
+    visit("cut", cut, "the policy learns from the core's state and the core does not learn from the policy");
+    visit("reward", reward, "what an episode is worth: correct, likelihood or correct_minus_cost");
+    visit("cost", cost, "of a glimpse, for a reward that counts it");
+    visit("policy_weight", policy_weight, "of REINFORCE beside the cross-entropy; 0 turns it off");
+    visit("reinforce", reinforce, "");
+  }
+};
+
+struct CoreRow {
+  std::string_view name, formula;
+};
+std::span<const CoreRow> cores();
+
+/// h' = f(W g + U h + b), or an lstm cell.
+class GlimpseCore {
+ public:
+  GlimpseCore(std::string_view kind, int64_t in, int64_t hidden, Random& random);
+  RecurrentState operator()(const Var& x, const RecurrentState& before) const;
+  void params(const nn::VisitParams& visit);
+
+ private:
+  std::unique_ptr<nn::LinearPair> plain_;
+  std::unique_ptr<nn::RecurrentCell> lstm_;
+};
+
+/// How one image was looked at, T glances; those from `steps` on came after the decision to stop and did not count.
+struct GlimpsePath {
+  Tensor locations;             ///< [T,2]: x to the right, y downwards, edges at −1 and 1
+  Tensor probabilities;         ///< [T,labels] after each glance
+  Tensor stop;                  ///< [T] probability of stopping after each; undefined where it does not learn to
+  int64_t steps = 0;            ///< glances that counted
+  std::vector<int64_t> pixels;  ///< width of each scale's square
+};
+
+/// The two parts of what it learns from. `policy` is undefined where nothing is learned by REINFORCE.
+struct GlimpseLoss {
+  Var classification, policy;
+  Tensor rewards;  ///< [N], one per episode
+};
+
+/// Its answer has one token, the label.
+class GlimpseNetwork : public Model {
+ public:
+  GlimpseNetwork(const GlimpseOptions& options, Random& random);
+  void params(const nn::VisitParams& visit) override;
+  /// Cross-entropy at the end, and in training REINFORCE for where it looked and when it stopped.
+  Var loss(const data::Batch& batch, Training* training) const override;
+  GlimpseLoss losses(const data::Batch& batch, Training& training) const;
+  std::unique_ptr<State> begin(const data::Sequences& source) const override;
+  Tensor next(State& state, std::span<const int32_t> last) const override;
+  int64_t vocabulary() const override { return options_.labels; }
+  int64_t answer_length(int64_t) const override { return 1; }
+
+  /// Looks at images [B,C,H,W] as it does in use (with its first copy), or along the given `path` [T,2].
+  std::vector<GlimpsePath> look(const Tensor& images, const Tensor& path = {}) const;
+  const GlimpseOptions& options() const { return options_; }
+
+ private:
+  struct Episode;
+  Episode episode(const Var& images, int64_t copies, Dice& dice, const Tensor& path = {}) const;
+  void decide(Episode& episode, Dice& dice, bool last) const;
+  Var log_probabilities(const data::Sequences& source) const;
+  Var policy_loss(const Episode& episode, const Tensor& rewards) const;
+  Tensor require_images(const data::Sequences& source) const;
+
+  GlimpseOptions options_;
+  bool stops_;
+  std::unique_ptr<Eye> eye_;
+  GlimpseCore core_;
+  nn::Linear output_;
+  std::unique_ptr<nn::Linear> stop_;  // logits of going on and of stopping
+  std::unique_ptr<Reinforce> reinforce_;
+};
+
+}  // namespace attend::models

@@ -1,0 +1,98 @@
+// Eyes of a glimpse network: how it chooses where to look, and what it then sees.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attend/attention/attention.h"
+#include "attend/autograd/ops/glimpse.h"
+#include "attend/nn/layers.h"
+
+namespace attend::models {
+
+struct EyeOptions {
+  int64_t channels = 1, patch = 8, scales = 1, growth = 2;
+  int64_t what = 128, where = 128, glimpse = 256;
+  std::string policy = "learned", first = "centre";
+  double deviation = 0.15;
+  bool learned_width = false;
+  AttentionConfig attention{.score = "additive", .align = "sample"};
+
+  template <class Visit>
+  void fields(Visit&& visit) {
+    visit("channels", channels, "of the images");
+    visit("patch", patch, "numbers each way of a patch; with policy tiles, pixels each way of a tile");
+    visit("scales", scales, "patches around each location");
+    visit("growth", growth, "how much wider each of them is than the one before");
+    visit("what", what, "width of what is seen");
+    visit("where", where, "width of where it is seen");
+    visit("glimpse", glimpse, "width of both together");
+    visit("policy", policy, "where it looks: learned, random, centre or tiles");
+    visit("first", first, "where it looks first: centre, random, or coarse (a small copy of the whole image tells)");
+    visit("deviation", deviation, "standard deviation of a location around its mean; the image is 2 wide");
+    visit("learned_width", learned_width, "the deviation is learned, too");
+    visit("attention", attention, "");
+  }
+};
+
+struct PolicyRow {
+  std::string_view name, formula, paper;
+};
+std::span<const PolicyRow> policies();
+std::span<const PolicyRow> first_looks();
+
+/// What chance gives to N rows: a stream for each. Rows in training have streams of one key; in use an image's own bits name
+/// its stream, so that an answer depends neither on the batch nor on the order.
+struct Dice {
+  std::vector<Random> rows;
+  bool samples = false;  ///< choices are drawn; else the likeliest (the mean) is taken
+  AttentionStep step;    ///< for tiles
+
+  static Dice training(int64_t rows, Random& random, int64_t update);
+  /// `copies` streams for each of [B,C,H,W].
+  static Dice of_images(const Tensor& images, int64_t copies, bool samples);
+};
+
+/// One look of N rows.
+struct Glance {
+  Var seen;                      ///< [N,size()]; [B,size()] where all copies of an image see the same
+  Tensor location;               ///< [N,2], within −1 … 1; for tiles the mean of their centres, by weight
+  Tensor drawn;                  ///< [N,2], as the Gaussian had it; `location` is this, kept within the image
+  Var log_probability, entropy;  ///< [N], of tiles that were drawn
+};
+
+/// How N = copies·B rows look at B images (row n at image n mod B), glance by glance.
+class Looking {
+ public:
+  virtual ~Looking() = default;
+  /// `state` [N,H] after the glances so far; undefined before the first.
+  virtual Glance look(const Var& state, Dice& dice) = 0;
+  /// The same at given locations [N,2].
+  virtual Glance look_at(const Tensor& locations) = 0;
+  /// What the first choice was made from, [N,H], where there was one.
+  virtual Var first_features() const { return {}; }
+};
+
+struct EyeChoices {
+  Var log_probability, entropy;  ///< [A,N]; entropy may be undefined
+};
+
+class Eye {
+ public:
+  virtual ~Eye() = default;
+  virtual std::unique_ptr<Looking> begin(const Var& images, int64_t copies) const = 0;
+  /// ln p of A glances, given what each was chosen from, [A,N,H]. No gradient flows through the choices themselves.
+  virtual EyeChoices choices(std::span<const Glance> glances, const Var& features) const = 0;
+  virtual bool learns() const = 0;         ///< by REINFORCE
+  virtual bool chooses_first() const = 0;  ///< the first glance is a choice as well
+  virtual int64_t size() const = 0;        ///< width of what it sees
+  virtual void params(const nn::VisitParams& visit) = 0;
+};
+
+std::unique_ptr<Eye> make_eye(const EyeOptions& options, int64_t hidden, Random& random);
+
+}  // namespace attend::models

@@ -1,0 +1,35 @@
+// Rewards of a glimpse network: what an episode of looking was worth.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "attend/tensor/tensor.h"
+
+namespace attend::models {
+
+/// N episodes that have come to their end.
+struct GlimpseOutcome {
+  Tensor log_probabilities;           ///< [N,labels], at the end
+  std::span<const int32_t> labels;    ///< [N], the right ones
+  std::span<const int32_t> glimpses;  ///< [N], how many were taken
+  double cost = 0;                    ///< of a glimpse, as the options have it
+
+  /// 1 where the likeliest label is the right one, else 0.
+  real correct(int64_t n) const;
+};
+
+struct RewardRow {
+  std::string_view name, formula, paper;
+  /// One number per episode: [N].
+  Tensor (*reward)(const GlimpseOutcome& outcome);
+  bool stops = false;  ///< the network learns when to stop looking
+};
+
+std::span<const RewardRow> rewards();
+/// Adds a row from outside the library, as add_score does.
+void add_reward(const RewardRow& row);
+const RewardRow& reward_named(std::string_view name);
+
+}  // namespace attend::models
