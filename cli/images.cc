@@ -1,5 +1,6 @@
 #include "cli/images.h"
 
+#include <cmath>
 #include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -70,6 +71,9 @@ void write_answers(const tasks::ImageModel& model, const std::vector<std::string
   }
 }
 
+/// As people read it: 14.37, not 14.370000000000005.
+double percent(double value) { return std::round(value * 1e4) / 1e4; }
+
 tasks::ImageExamples examples_to_score(const tasks::ImageModel& model, const EvalOptions& options) {
   tasks::ImageData data = model.config().options.data;
   const uint64_t seed = static_cast<uint64_t>(model.config().options.train.seed);
@@ -132,9 +136,9 @@ int eval_images(int argc, char** argv) {
   const tasks::ImageScores scored =
       tasks::evaluate(model, examples, search, 0, [&](int64_t done) { bar.show(static_cast<long>(done), ""); });
   nlohmann::ordered_json json{{"images", scored.images}, {"loss", scored.loss}};
-  for (const auto& [name, score] : scored.scores) json[name] = score;
+  for (const auto& [name, score] : scored.scores) json[name] = percent(score);
   if (const auto right = scored.scores.find("accuracy"); right != scored.scores.end())
-    json["error"] = 100 - right->second;
+    json["error"] = percent(100 - right->second);
   std::cout << json.dump(2) << '\n';
   if (!options.save_output.empty()) {
     std::string lines;

@@ -81,8 +81,7 @@ class ImageTraining::Batches {
     const int64_t begin = index * size(), end = std::min(begin + size(), corpus_.train.count);
     std::vector<ImageExample> examples;
     for (int64_t i = begin; i < end; ++i) {
-      const int64_t number = order[static_cast<size_t>(i)] + (corpus_.fresh ? epoch * corpus_.train.count : 0);
-      examples.push_back(corpus_.train.at(number));
+      examples.push_back(corpus_.train.at(order[static_cast<size_t>(i)] + epoch * corpus_.train.count));
     }
     return image_batch(model_, examples);
   }
