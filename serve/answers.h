@@ -9,9 +9,13 @@
 
 namespace attend::serve {
 
+/// Why nobody wants an answer any more: it took too long, or the server stops.
+struct Cancelled {
+  bool stopping = false;
+};
+
 /// Told how far it is; throws to stop it (Cancelled). Asked between groups of texts and, where answers come step by step
 /// (`explain`, streams), after each step of the search.
-struct Cancelled {};
 struct Watch {
   std::function<void()> check = [] {};
   std::function<void(const std::string& text)> partial;  ///< wanted where it is set

@@ -136,6 +136,12 @@ void Connections::stop() {
   handlers_.clear();
 }
 
+void Connections::cut() {
+  const std::lock_guard lock(mutex_);
+  cut_ = true;
+  for (const int socket : handled_) ::shutdown(socket, SHUT_RDWR);
+}
+
 void Connections::wake() const {
   const uint64_t one = 1;
   (void)!::write(wake_.number(), &one, sizeof(one));
@@ -356,17 +362,24 @@ void Connections::handle_requests() {
     if (ready_.empty()) return;
     std::optional<Client> client(std::move(ready_.front()));
     ready_.pop_front();
+    const int socket = client->socket.number();
     ++busy_;
+    handled_.insert(socket);
+    if (cut_) ::shutdown(socket, SHUT_RDWR);
     lock.unlock();
     const Next next = handle_(*client);
     client->buffer.erase(0, client->frame);
     client->frame = 0, client->told = false;
     client->draining = next == Next::drain;
-    if (client->draining) ::shutdown(client->socket.number(), SHUT_WR), client->buffer.clear();
-    if (next == Next::close) client.reset(), --open_;
+    if (client->draining) ::shutdown(socket, SHUT_WR), client->buffer.clear();
     lock.lock();
     --busy_;
-    if (client) back_.push_back(std::move(*client));
+    handled_.erase(socket);
+    if (next == Next::close) {
+      client.reset(), --open_;
+    } else {
+      back_.push_back(std::move(*client));
+    }
     wake();
   }
 }

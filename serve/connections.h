@@ -12,6 +12,7 @@
 #include <string>
 #include <thread>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -68,6 +69,8 @@ class Connections {
   void start();
   /// No new ones; waits for the requests that are being handled.
   void stop();
+  /// Closes under the hands of those who handle them what stop() still waits for.
+  void cut();
   int port() const { return port_; }
   bool stopping() const { return stopping_.load(); }
   size_t open() const { return open_.load(); }
@@ -108,7 +111,8 @@ class Connections {
   std::condition_variable came_;
   std::deque<Client> ready_, back_;
   size_t busy_ = 0, idle_ = 0;
-  bool ended_ = false;
+  bool ended_ = false, cut_ = false;
+  std::unordered_set<int> handled_;  // sockets
   std::vector<std::thread> handlers_;
 };
 

@@ -37,6 +37,7 @@ struct Traffic {
   double read_seconds = 10;
   double write_seconds = 10;
   double idle_seconds = 30;
+  double stop_seconds = 8;  // Docker gives a container 10
 
   template <class Visit>
   void fields(Visit&& visit) {
@@ -47,6 +48,7 @@ struct Traffic {
     visit("read_seconds", read_seconds, "time that a client has to send a whole request");
     visit("write_seconds", write_seconds, "time that a client has to take a whole answer, or one part of a stream");
     visit("idle_seconds", idle_seconds, "time that a connection is kept open between requests");
+    visit("stop_seconds", stop_seconds, "time to finish what was asked for when told to stop; then it is given up");
   }
 };
 

@@ -13,14 +13,16 @@
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <unordered_set>
 #include <vector>
 
 namespace attend::serve {
 
-/// Something to compute. Whoever no longer wants it cancels it: it is then not begun, or ends where it next asks.
+/// Something to compute. Whoever no longer wants it cancels it: it then ends where it next asks, first of all when it begins.
 struct Job {
   std::function<void()> run;  ///< must not throw
   std::atomic<bool> cancelled{false};
+  std::atomic<bool> stopping{false};  ///< cancelled as the server stops
 };
 
 class Workers {
@@ -34,7 +36,10 @@ class Workers {
 
   /// False where too many wait already.
   bool submit(std::shared_ptr<Job> job);
-  size_t running() const { return running_.load(); }
+  /// Cancels all that runs and waits, and takes nothing more.
+  void cancel();
+  bool cancelled() const;
+  size_t running() const;
   size_t waiting() const;
   size_t count() const { return threads_.size(); }
 
@@ -45,8 +50,8 @@ class Workers {
   mutable std::mutex mutex_;
   std::condition_variable came_;
   std::deque<std::shared_ptr<Job>> jobs_;
-  bool stopping_ = false;
-  std::atomic<size_t> running_{0};
+  std::unordered_set<std::shared_ptr<Job>> running_;
+  bool stopping_ = false, cancelled_ = false;
   std::vector<std::thread> threads_;
 };
 

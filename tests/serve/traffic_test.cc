@@ -192,7 +192,9 @@ TEST(Traffic, ARequestThatTakesTooLongIsGivenUp) {
 }
 
 TEST(Traffic, AServerThatStopsFinishesWhatIsRunning) {
-  Served served;
+  serve::ServeOptions options;
+  options.traffic.stop_seconds = 60;
+  Served served(options);
   const std::string much = json{{"texts", std::vector<std::string>(100, "a b c d e f g h")}, {"beam", 16}}.dump();
   int status = 0;
   std::thread client([&] {
@@ -205,6 +207,37 @@ TEST(Traffic, AServerThatStopsFinishesWhatIsRunning) {
   client.join();
   EXPECT_EQ(status, 200);
   EXPECT_FALSE(served.get("/healthz")) << "nobody is there";
+}
+
+TEST(Traffic, AServerThatStopsGivesUpWhatTakesTooLong) {
+  serve::ServeOptions options;
+  options.traffic.workers = 1;
+  options.traffic.stop_seconds = 0.2;
+  options.limits.seconds = 3600;
+  Served served(options);
+  const json endless{{"texts", std::vector<std::string>(256, "a b c d e f g h")},
+                     {"beam", 32},
+                     {"min_length", 2000},
+                     {"max_length", 2000}};
+  const json watched{{"text", "a b"}, {"stream", true}};  // waits behind it
+  std::vector<std::string> answers(3);
+  std::vector<std::thread> clients;
+  for (size_t i = 0; i < answers.size(); ++i) {
+    clients.emplace_back([&, i] {
+      const auto result = served.post("/v1/run", (i < 2 ? endless : watched).dump());
+      answers[i] = result ? std::to_string(result->status) + result->body : "none";
+    });
+    while (json::parse(served.get("/healthz")->body)["running"] == 0) std::this_thread::yield();
+  }
+  while (json::parse(served.get("/healthz")->body)["waiting"] < 2) std::this_thread::yield();
+  const auto begun = steady_clock::now();
+  served.server().stop();
+  EXPECT_LT(seconds_since(begun), 30);
+  for (std::thread& client : clients) client.join();
+  for (size_t i = 0; i < answers.size(); ++i) {
+    EXPECT_TRUE(answers[i].starts_with(i < 2 ? "503" : "200")) << answers[i];
+    EXPECT_NE(answers[i].find(R"("code":"stopping")"), std::string::npos) << answers[i];
+  }
 }
 
 }  // namespace
