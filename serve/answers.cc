@@ -29,7 +29,8 @@ Json with_parts(const tasks::Answer& answer) {
 
 /// Texts that a network looks at in one piece.
 bool one_piece(const tasks::TextModel& model, const std::string& text) {
-  return model.longest() <= 0 || static_cast<int64_t>(model.source().encode(text).size()) <= model.longest();
+  const int64_t length = static_cast<int64_t>(model.source().encode(text).size());
+  return length > 0 && length <= tasks::longest_explained(model) && (model.longest() <= 0 || length <= model.longest());
 }
 
 tasks::ExplainOptions with(tasks::ExplainOptions options, const Asked& asked, decode::SearchOptions search,
@@ -75,11 +76,15 @@ Json in_groups(const ServedModel& served, const RunRequest& request, const decod
   return all;
 }
 
-void check_tokens(const tasks::TextModel& model, const Asked& asked) {
-  for (const int32_t token : asked.prefix_tokens) {
-    if (token >= model.target().size()) {
-      refuse(400, "bad_request", "prefix_tokens: numbers below ", model.target().size(), " are wanted, got ", token);
-    }
+/// What a model says it cannot do was asked wrongly.
+template <class Check>
+void refusing(Check&& check) {
+  try {
+    check();
+  } catch (const Refusal&) {
+    throw;
+  } catch (const Error& error) {
+    refuse(400, "bad_request", error.what());
   }
 }
 
@@ -90,13 +95,28 @@ decode::SearchOptions search_for(const ServedModel& served, const Asked& asked, 
 }  // namespace
 
 void check_run(const ServedModel& served, const RunRequest& request, const Limits& limits) {
-  (void)search_for(served, request, limits);
-  check_tokens(served.model, request);
+  decode::SearchOptions search = search_for(served, request, limits);
+  if (search.sample) search.beam = 1;  // as where it is searched
+  refusing([&] {
+    decode::check(search);
+    if (request.prefix.empty() && request.prefix_tokens.empty()) return;
+    const std::vector<std::vector<int32_t>> prefix{
+        request.prefix_tokens.empty() ? served.model.target().encode(request.prefix) : request.prefix_tokens};
+    for (const std::string& text : request.texts) {
+      const std::vector<int32_t> source = served.model.source().encode(text);
+      if (!request.prefix_tokens.empty()) {
+        const int64_t length = static_cast<int64_t>(source.size()), longest = tasks::longest_explained(served.model);
+        require(length <= longest, "prefix_tokens: a text of at most ", longest, " tokens is wanted with them, got ",
+                length);
+      }
+      decode::check(served.model.model(), data::Sequences({source}), search, prefix);
+    }
+  });
 }
 
 void check_explain(const ServedModel& served, const ExplainRequest& request, const Limits& limits) {
-  (void)search_for(served, request, limits);
-  check_tokens(served.model, request);
+  const tasks::ExplainOptions options = with(request.options, request, search_for(served, request, limits), {});
+  refusing([&] { tasks::check_explain(served.model, served.known, request.text, options); });
 }
 
 std::string run_json(const ServedModel& served, const RunRequest& request, const Limits& limits, const Watch& watch) {
@@ -113,7 +133,9 @@ std::string explain_json(const ServedModel& served, const ExplainRequest& reques
                          const Watch& watch) {
   watch.check();
   const decode::SearchOptions search = search_for(served, request, limits);
-  explain::Trace trace = tasks::explain(served.model, request.text, with(request.options, request, search, watch));
+  tasks::ExplainOptions options = with(request.options, request, search, watch);
+  options.method = tasks::method_for(served.known, options.method);
+  explain::Trace trace = tasks::explain(served.model, request.text, options);
   trace.model = served.name;
   return explain::trace_json(trace);
 }

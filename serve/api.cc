@@ -14,6 +14,7 @@ constexpr std::string_view kLate =
     "smaller "
     "max_length";
 
+constexpr std::string_view kNoMemory = "memory: there is not enough for this now; ask for less, or try again";
 constexpr std::string_view kStopping =
     "request: the server is being stopped, and there was no time left for this; try again in a moment";
 
@@ -46,13 +47,10 @@ Reply reply_to(std::exception_ptr error) {
   } catch (const Cancelled& cancelled) {
     if (cancelled.stopping) return error_reply(503, "stopping", kStopping);
     return error_reply(504, "timeout", kLate);
-  } catch (const Error& asked) {
-    const std::string_view message = asked.what();
-    if (!message.starts_with("memory:")) return error_reply(400, "bad_request", message);
-    return error_reply(503, "busy", "memory: there is not enough for this now; ask for less, or try again");
   } catch (const std::bad_alloc&) {
-    return error_reply(503, "busy", "memory: there is not enough for this now; ask for less, or try again");
-  } catch (const std::exception& fault) {
+    return error_reply(503, "busy", kNoMemory);
+  } catch (const std::exception& fault) {  // what was asked wrongly is refused before it is computed
+    if (std::string_view(fault.what()).starts_with("memory:")) return error_reply(503, "busy", kNoMemory);
     std::cerr << "attend serve: " << fault.what() << '\n';
   } catch (...) {
     std::cerr << "attend serve: an error without a name\n";

@@ -41,6 +41,24 @@ struct ExplainOptions {
   }
 };
 
+/// What can be asked of a model.
+struct Explainable {
+  std::vector<explain::TraceSite> sites;  ///< all attentions, without weights
+  std::vector<std::string> methods;       ///< those that give a map
+  /// Whether its answers look at their source.
+  bool attends() const;
+};
+/// Finds it out by asking for everything once, of a short text.
+Explainable explainable(const TextModel& model);
+
+/// Most tokens of a text that is explained.
+int64_t longest_explained(const TextModel& model);
+/// Throws Error where explain() would refuse this, before anything is computed.
+void check_explain(const TextModel& model, const Explainable& known, const std::string& text,
+                   const ExplainOptions& options);
+/// "auto" as the method that it means for this model; others as they are.
+std::string method_for(const Explainable& known, const std::string& method);
+
 /// A sentence of a search that was recorded.
 struct Recorded {
   const data::TokenisedWords& source;

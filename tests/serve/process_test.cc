@@ -25,7 +25,8 @@ int port_in(const std::string& line) {
 
 TEST_F(ServeProcess, SaysWhereItIsAndEndsWhenTold) {
   for (const int signal : {SIGTERM, SIGINT}) {
-    Process process({"serve", model_, "--port", "0", "--log", "--stop-seconds", "60"}, (folder_.path() / "errors").string());
+    Process process({"serve", model_, "--port", "0", "--log", "--stop-seconds", "60"},
+                    (folder_.path() / "errors").string());
     const int port = port_in(process.line(60));
     ASSERT_GT(port, 0);
     httplib::Client client("127.0.0.1", port);

@@ -165,7 +165,12 @@ TEST(Server, RefusesWhatIsAskedWrongly) {
            {R"({"text": "a", "sample": true, "beam": 3})", "both"},
            {R"({"texts": ["a", "b"], "stream": true})", "stream: one text"},
            {R"({"text": "a", "prefix": "A", "prefix_tokens": [4]})", "both"},
-           {R"({"text": "a", "prefix_tokens": [99]})", "numbers below"},
+           {R"({"text": "a", "prefix_tokens": [99]})", "below 12"},
+           {R"({"text": "a", "prefix_tokens": [3]})", "none of kPad, kBegin and kEnd, got 3"},
+           {R"({"text": "a", "prefix_tokens": [4, 4, 4], "max_length": 2})", "prefix must not be longer"},
+           {R"({"text": "a", "prefix": "A A A", "max_length": 2})", "prefix must not be longer"},
+           {R"({"text": "a", "beam": 0, "stream": true})", "beam must be at least 1, got 0"},
+           {R"({"text": "a", "top_p": 2})", "top_p must be in (0, 1]"},
            {R"({"text": "a", "prefix_tokens": [-1]})", "from 0"},
            {R"({"text": "a", "prefix_tokens": [18446744073709551615]})", "from 0"},
        }) {
@@ -173,10 +178,20 @@ TEST(Server, RefusesWhatIsAskedWrongly) {
     expect_error(served().post("/v1/run", body), 400, "bad_request", part);
   }
   for (const char* body : {R"({"text": "a", "method": "magic"})", R"({"text": "a", "site": "nowhere"})",
-                           R"({"text": "a", "head": 7})", R"({"text": "a", "layer": 0.5})", R"({"text": ""})"}) {
+                           R"({"text": "a", "head": 7})", R"({"text": "a", "layer": 0.5})", R"({"text": ""})",
+                           R"({"text": "a", "combine": "sum"})", R"({"text": "a", "prefix_tokens": [99]})"}) {
     SCOPED_TRACE(body);
     expect_error(served().post("/v1/explain", body), 400, "bad_request", "wanted");
   }
+}
+
+TEST(Server, WhatAModelCannotDoIsOurMistake) {
+  testing::internal::CaptureStderr();
+  const serve::Reply reply = serve::reply_to(std::make_exception_ptr(Error("search: the logits must be numbers")));
+  EXPECT_EQ(reply.status, 500);
+  EXPECT_EQ(reply.body.find("logits"), std::string::npos) << "for the log alone";
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "attend serve: search: the logits must be numbers\n");
+  EXPECT_EQ(serve::reply_to(std::make_exception_ptr(Error("memory: wanted 9 bytes"))).status, 503);
 }
 
 TEST(Server, RefusesWhatIsTooLarge) {
