@@ -77,7 +77,8 @@ void Live::last(std::string line) {
 std::pair<std::string, bool> Live::next() {
   std::unique_lock lock(mutex_);
   const bool came = came_.wait_until(lock, deadline_, [&] { return partial_ || last_; });
-  if (!came) {
+  // A beginning may always be there: it is no reason to go on after the time is over.
+  if (!came || (!last_ && std::chrono::steady_clock::now() >= deadline_)) {
     cancel();
     return {error_json("timeout", kLate) + "\n", true};
   }

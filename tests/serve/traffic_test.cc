@@ -5,6 +5,7 @@
 #include <thread>
 #include <vector>
 
+#include "serve/api.h"
 #include "serve/framing.h"
 #include "serve/workers.h"
 #include "tests/serve/served.h"
@@ -189,6 +190,22 @@ TEST(Traffic, ARequestThatTakesTooLongIsGivenUp) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   EXPECT_EQ(json::parse(served.get("/healthz")->body)["running"], 0) << "the worker gave it up, too";
+}
+
+TEST(Traffic, AStreamEndsInTimeHoweverMuchThereIsToSay) {
+  using std::chrono::hours;
+  const auto job = std::make_shared<serve::Job>();
+  serve::Live late(job, steady_clock::now() - hours(1)), early(job, steady_clock::now() + hours(1));
+  late.partial("a b"), early.partial("a b");
+  EXPECT_EQ(early.next(), (std::pair<std::string, bool>("{\"partial\":\"a b\"}\n", false)));
+  EXPECT_FALSE(job->cancelled);
+  const auto [line, last] = late.next();
+  EXPECT_NE(line.find("timeout"), std::string::npos) << line;
+  EXPECT_TRUE(last);
+  EXPECT_TRUE(job->cancelled);
+  serve::Live done(job, steady_clock::now() - hours(1));
+  done.last("{}");
+  EXPECT_EQ(done.next(), (std::pair<std::string, bool>("{}\n", true))) << "what is there is given";
 }
 
 TEST(Traffic, AServerThatStopsFinishesWhatIsRunning) {
