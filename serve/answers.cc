@@ -88,6 +88,16 @@ void refusing(Check&& check) {
   }
 }
 
+/// What is larger than it may be is found out while it is made.
+template <class Make>
+explain::Trace traced(Make&& make) {
+  try {
+    return make();
+  } catch (const explain::TooLarge& error) {
+    refuse(413, "too_large", error.what(), " (this server's limit is --weights)");
+  }
+}
+
 decode::SearchOptions search_for(const ServedModel& served, const Asked& asked, const Limits& limits) {
   return search_of(served.model.config().options.search, asked.search, limits);
 }
@@ -135,7 +145,8 @@ std::string explain_json(const ServedModel& served, const ExplainRequest& reques
   const decode::SearchOptions search = search_for(served, request, limits);
   tasks::ExplainOptions options = with(request.options, request, search, watch);
   options.method = tasks::method_for(served.known, options.method);
-  explain::Trace trace = tasks::explain(served.model, request.text, options);
+  options.numbers = static_cast<size_t>(limits.weights);
+  explain::Trace trace = traced([&] { return tasks::explain(served.model, request.text, options); });
   trace.model = served.name;
   return explain::trace_json(trace);
 }

@@ -14,6 +14,7 @@ struct Limits {
   int64_t beam = 32;
   int64_t n_best = 32;
   int64_t answer_tokens = 2'000;
+  int64_t weights = 32'000'000;  // 128 MB, and four times that as JSON
   double seconds = 60;
 
   template <class Visit>
@@ -23,7 +24,8 @@ struct Limits {
     visit("texts", texts, "most texts in one request");
     visit("beam", beam, "widest beam that may be asked for");
     visit("n_best", n_best, "most answers per text that may be asked for");
-    visit("answer_tokens", answer_tokens, "greatest max_length that may be asked for");
+    visit("answer_tokens", answer_tokens, "longest answer, and greatest max_length that may be asked for");
+    visit("weights", weights, "most weights of attention that are kept to explain an answer");
     visit("seconds", seconds, "most time for a request, waiting included");
   }
 };

@@ -267,6 +267,7 @@ class Search {
     double score = log_probability / length_divisor(predictions);
     if (coverage_) score += options_.coverage_penalty * coverage_->penalty(r);
     sentences_[static_cast<size_t>(rows_[r].sentence)].complete.push_back({said, score, log_probability, ended});
+    if (watcher_) watcher_->completed(said);
   }
 
   /// The best continuations of one sentence's rows.

@@ -1,6 +1,7 @@
 #include "attend/tasks/explanation.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "attend/attention/observe.h"
 #include "attend/base/error.h"
@@ -90,7 +91,8 @@ std::vector<decode::Hypothesis> answers_of(const TextModel& model, const data::T
                                            const ExplainOptions& options, const decode::SearchOptions& search,
                                            explain::Recorder& recorder) {
   const data::Sequences sources({source.ids});
-  const Observing observing(recorder);
+  std::optional<Observing> observing;  // which costs time: attention that nobody looks at is fused
+  if (options.map || options.weights) observing.emplace(recorder);
   if (options.target) {
     const std::vector<int32_t> target = target_of(model, *options.target, static_cast<int64_t>(source.ids.size()));
     return decode::score(model.model(), {sources, data::Sequences({target})}, &recorder);
@@ -195,13 +197,15 @@ explain::Trace trace_of(const TextModel& model, const explain::Recorder& recorde
 }
 
 explain::Trace explain(const TextModel& model, const std::string& text, const ExplainOptions& options) {
-  if (options.method != kAuto) (void)explain::method_named(options.method);
   const data::TokenisedWords source = source_of(model, text);
   const decode::SearchOptions search = search_of(options);
-  explain::Recorder recorder([&](const explain::Recorder& heard) {
-    if (options.check) options.check();
-    if (options.partial) options.partial(model.target().decode(heard.likeliest(0)));
-  });
+  const bool read = options.method == kAuto || explain::method_named(options.method).needs_attention;
+  explain::Recorder recorder(
+      [&](const explain::Recorder& heard) {
+        if (options.check) options.check();
+        if (options.partial) options.partial(model.target().decode(heard.likeliest(0)));
+      },
+      {.weights = options.weights || (options.map && read), .numbers = options.numbers});
   const std::vector<decode::Hypothesis> answers = answers_of(model, source, options, search, recorder);
   explain::Trace trace = trace_of(model, recorder, {source, text}, answers, search);
   trace.given = options.target.has_value();

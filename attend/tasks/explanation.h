@@ -24,6 +24,7 @@ struct ExplainOptions {
   std::optional<std::string> target;   ///< explain this answer; else the model's own
   std::string prefix;                  ///< how the model's own answer has to begin, as text …
   std::vector<int32_t> prefix_tokens;  ///< … or as tokens, which wins
+  size_t numbers = 0;                  ///< most weights that are kept at any time (explain::TooLarge); 0: any
   /// Called again and again while it is computed; what it throws ends it.
   std::function<void()> check;
   /// Told of the likeliest beginning after each step of the search.

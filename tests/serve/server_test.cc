@@ -5,6 +5,7 @@
 #include <set>
 #include <sstream>
 
+#include "attend/data/utf8.h"
 #include "serve/api.h"
 #include "tests/serve/served.h"
 
@@ -203,6 +204,15 @@ TEST(Server, RefusesWhatIsTooLarge) {
                "at most 256");
   expect_error(served().post("/v1/run", std::string((1 << 20) + 1, ' ')), 413, "too_large", "1048576 bytes");
   expect_error(served().get("/" + std::string(2000, 'x')), 414, "too_large", "address");
+  serve::ServeOptions options;
+  options.limits.weights = 5;
+  options.limits.answer_tokens = 5;
+  const Served narrow(options);
+  expect_error(narrow.post("/v1/explain", R"({"text": "a b c"})"), 413, "too_large", "--weights");
+  EXPECT_EQ(narrow.post("/v1/explain", R"({"text": "a b c", "method": "saliency"})")->status, 200);
+  const json said =
+      body_of(narrow.post("/v1/run", R"({"text": "a b c d", "max_length": 0, "beam": 1, "no_repeat_ngram": 4})"));
+  EXPECT_LE(data::split_words(said["answers"][0][0]["text"].get<std::string>()).size(), 5u) << "not 2·4 + 10";
 }
 
 TEST(Server, RefusesWhatDoesNotExistWithWhatDoes) {

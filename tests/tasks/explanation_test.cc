@@ -153,6 +153,17 @@ TEST(Explain, ABranchIsTakenByItsTokens) {
   EXPECT_EQ(branch.target.tokens[0], recurrent().target().piece(other));
 }
 
+TEST(Explain, LooksOnlyWhereSomebodyAsks) {
+  ExplainOptions options = how(transformer());
+  options.map = options.weights = false;
+  EXPECT_TRUE(explain(transformer(), "a b c", options).sites.empty());
+  options = how(transformer(), "saliency");
+  options.weights = false, options.numbers = 1;
+  EXPECT_EQ(explain(transformer(), "a b c", options).sites.size(), 6u) << "named, with nothing kept of them";
+  options.method = "attention";
+  EXPECT_THROW(explain(transformer(), "a b c", options), explain::TooLarge);
+}
+
 TEST(Explain, TellsWhatItSaysSoFar) {
   std::vector<std::string> partial;
   ExplainOptions options = how(recurrent());
