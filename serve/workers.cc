@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "attend/base/memory.h"
 #include "attend/kernels/parallel.h"
 
 namespace attend::serve {
 
-Workers::Workers(size_t count, size_t waiting) : most_(waiting) {
+Workers::Workers(size_t count, size_t waiting, std::chrono::milliseconds rest) : most_(waiting), rest_(rest) {
   for (size_t i = 0; i < count; ++i) threads_.emplace_back([this] { work(); });
 }
 
@@ -60,9 +61,16 @@ size_t Workers::waiting() const {
 void Workers::work() {
   // OpenMP, which oneDNN uses, keeps its number of threads per thread.
   kernels::set_threads(kernels::threads());
+  const auto wanted = [&] { return stopping_ || !jobs_.empty(); };
+  bool worked = false;
   std::unique_lock lock(mutex_);
   for (;;) {
-    came_.wait(lock, [&] { return stopping_ || !jobs_.empty(); });
+    if (std::exchange(worked, false) && !came_.wait_for(lock, rest_, wanted)) {
+      lock.unlock();
+      memory::trim();
+      lock.lock();
+    }
+    came_.wait(lock, wanted);
     if (jobs_.empty()) return;
     const std::shared_ptr<Job> job = std::move(jobs_.front());
     jobs_.pop_front();
@@ -71,6 +79,7 @@ void Workers::work() {
     job->run();
     lock.lock();
     running_.erase(job);
+    worked = true;
   }
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
@@ -27,8 +28,8 @@ struct Job {
 
 class Workers {
  public:
-  /// `waiting`: most jobs that wait.
-  Workers(size_t count, size_t waiting);
+  /// `waiting`: most jobs that wait. Who has nothing to do for `rest` gives memory that is in reserve back to the system.
+  Workers(size_t count, size_t waiting, std::chrono::milliseconds rest = std::chrono::seconds(10));
   /// Finishes what was submitted.
   ~Workers();
   Workers(const Workers&) = delete;
@@ -47,6 +48,7 @@ class Workers {
   void work();
 
   const size_t most_;
+  const std::chrono::milliseconds rest_;
   mutable std::mutex mutex_;
   std::condition_variable came_;
   std::deque<std::shared_ptr<Job>> jobs_;

@@ -5,6 +5,7 @@
 #include <thread>
 #include <vector>
 
+#include "attend/base/memory.h"
 #include "serve/api.h"
 #include "serve/framing.h"
 #include "serve/workers.h"
@@ -69,6 +70,26 @@ TEST(Workers, TakeNoMoreThanMayWaitAndFinishWhatTheyTook) {
   EXPECT_EQ(taken, 3u);
   EXPECT_EQ(done, 3);
 }
+
+#if !defined(__SANITIZE_ADDRESS__)  // where nothing is kept in reserve
+TEST(Workers, GiveMemoryBackWhenTheyRest) {
+  memory::trim();
+  const size_t before = memory::usage().cached;
+  serve::Workers workers(1, 2, std::chrono::milliseconds(100));
+  std::atomic<size_t> reserve{0};
+  const auto job = std::make_shared<serve::Job>();
+  job->run = [&] {
+    { const memory::Handle large(size_t{64} << 20), small(1000); }
+    reserve = memory::usage().cached;
+  };
+  ASSERT_TRUE(workers.submit(job));
+  while (reserve == 0) std::this_thread::yield();
+  EXPECT_GE(reserve, before + (size_t{64} << 20));
+  const auto begun = steady_clock::now();
+  while (memory::usage().cached > before && seconds_since(begun) < 20) std::this_thread::yield();
+  EXPECT_LE(memory::usage().cached, before);
+}
+#endif
 
 TEST(Traffic, IdleAndSlowClientsHoldNobodyUp) {
   serve::ServeOptions options;
