@@ -9,6 +9,7 @@
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <span>
 #include <string>
 #include <thread>
 #include <unordered_map>
@@ -17,6 +18,8 @@
 #include <vector>
 
 #include "serve/options.h"
+
+struct epoll_event;
 
 namespace attend::serve {
 
@@ -38,8 +41,28 @@ class Descriptor {
   int number_;
 };
 
+/// One of so many, for as long as it lives.
+class Counted {
+ public:
+  explicit Counted(std::atomic<size_t>* count = nullptr) : count_(count) {
+    if (count_) ++*count_;
+  }
+  Counted(Counted&& other) noexcept : count_(std::exchange(other.count_, nullptr)) {}
+  Counted& operator=(Counted&& other) noexcept {
+    std::swap(count_, other.count_);
+    return *this;
+  }
+  ~Counted() {
+    if (count_) --*count_;
+  }
+
+ private:
+  std::atomic<size_t>* count_;
+};
+
 /// One connection, with what has come and was not handled yet.
 struct Client {
+  Counted open;
   Descriptor socket;
   std::string address;
   std::string buffer;
@@ -55,10 +78,11 @@ enum class Next { keep, close, drain };
 
 class Connections {
  public:
-  /// Handles the request client.buffer[0, frame). Must not throw.
+  /// Handles the request client.buffer[0, frame).
   using Handle = std::function<Next(Client& client)>;
 
-  /// Listens, but does not answer before start(). Throws Error where it cannot. `handlers`: most requests at once.
+  /// Listens, but does not answer before start(). Throws Error where it cannot. `handlers`: most requests at once; as many
+  /// more may wait for one to be free.
   Connections(const std::string& host, int64_t port, const Traffic& traffic, size_t body_bytes, size_t handlers,
               Handle handle);
   /// As stop().
@@ -72,11 +96,16 @@ class Connections {
   /// Closes under the hands of those who handle them what stop() still waits for.
   void cut();
   int port() const { return port_; }
+  /// Whether only this machine can reach it.
+  bool loopback() const;
   bool stopping() const { return stopping_.load(); }
   size_t open() const { return open_.load(); }
 
  private:
   void loop();
+  void turn(std::span<const epoll_event> events);
+  template <class Act>
+  void guarded(int socket, Act&& act);
   void accept_all();
   void make_room();
   void add(Client client);
@@ -91,6 +120,7 @@ class Connections {
   void refuse_client(Client& client, int status, std::string_view code, std::string_view message);
   void grow();
   void handle_requests();
+  Next handled(Client& client) const;
   void wake() const;
 
   const Traffic traffic_;
