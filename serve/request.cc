@@ -91,8 +91,9 @@ std::vector<std::string> texts_of(const json& value, const Limits& limits) {
   }
   std::vector<std::string> texts;
   for (const json& one : value) {
-    texts.push_back(text_of("texts", one));
-    check_length("texts", texts.back(), limits);
+    const std::string name = "texts[" + std::to_string(texts.size()) + "]";
+    texts.push_back(text_of(name, one));
+    check_text(name, texts.back(), limits);
   }
   return texts;
 }

@@ -63,7 +63,9 @@ struct Server::Parts {
                     workers.count() + static_cast<size_t>(options.traffic.waiting) + kSpareHandlers,
                     [this](Client& client) { return http.handle(client, connections.stopping()); }),
         host(options.host),
-        patience(options.traffic.stop_seconds) {}
+        patience(options.traffic.stop_seconds) {
+    if (connections.loopback()) http.only_for(host);
+  }
 
   void stop() {
     std::promise<void> ended;

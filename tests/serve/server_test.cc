@@ -157,6 +157,7 @@ TEST(Server, RefusesWhatIsAskedWrongly) {
            {R"({"text": "  "})", "at least one word"},
            {R"({"text": "a", "texts": ["a"]})", "both"},
            {R"({"texts": []})", "an empty one"},
+           {R"({"texts": [""]})", "texts[0]: a text with at least one word is wanted, got an empty one"},
            {R"({"text": "a", "bem": 4})", "the nearest is \"beam\""},
            {R"({"text": "a", "beam": "4"})", "beam: a whole number is wanted, got \"4\""},
            {R"({"text": "a", "beam": 0})", "beam"},
@@ -224,6 +225,33 @@ TEST(Server, RefusesWhatDoesNotExistWithWhatDoes) {
   const auto deleted = served().client().Delete("/healthz");
   expect_error(deleted, 405, "method_not_allowed", "GET is wanted");
   EXPECT_EQ(deleted->get_header_value("Allow"), "GET");
+}
+
+TEST(Server, SaysWhichMethodsThereAreBeforeItLooksAtABody) {
+  const auto put = served().client().Put("/v1/run", "x", "text/plain");
+  expect_error(put, 405, "method_not_allowed", "POST is wanted, got \"PUT\"");
+  EXPECT_EQ(put->get_header_value("Allow"), "POST");
+  EXPECT_EQ(served().client().Options("/v1/run")->status, 405);
+  EXPECT_EQ(served().client().Patch("/healthz", "{}", "application/json")->status, 405);
+}
+
+TEST(Server, AnswersOnlyToItsOwnNames) {
+  const auto get = [&](const std::string& host) { return served().client().Get("/healthz", {{"Host", host}}); };
+  for (const char* own : {"localhost", "LocalHost:80", "127.0.0.1", "127.0.0.1:8080", "[::1]", "[::1]:9"}) {
+    EXPECT_EQ(get(own)->status, 200) << own;
+  }
+  for (const char* other : {"evil.example", "evil.example:8080", "localhost.evil.example", "127.0.0.1.evil.example",
+                            "[::2]", "192.168.1.1", "127.0.0.1@evil"}) {
+    expect_error(get(other), 403, "wrong_host", "127.0.0.1 or localhost is wanted");
+  }
+  serve::ServeOptions options;
+  options.host = "0.0.0.0";
+  const Served everywhere(options);
+  EXPECT_EQ(everywhere.client().Get("/healthz", {{"Host", "translate.example"}})->status, 200) << "it has any name";
+  options.host = "127.0.0.2";
+  const Served named(options);
+  httplib::Client client("127.0.0.2", named.port());
+  EXPECT_EQ(client.Get("/healthz")->status, 200);
 }
 
 TEST(Server, TakesJsonAloneAndAsItIs) {
