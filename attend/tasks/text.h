@@ -112,6 +112,8 @@ class TextModel {
   static void try_model(const TextConfig& config);
   /// The options in a model's folder; a folder without them is none.
   static constexpr const char* kConfig = "config.yml";
+  /// Throws Error where this is no folder of a model.
+  static void check_folder(const std::filesystem::path& folder);
   /// What save() and a trainer wrote into a folder.
   static TextModel load(const std::filesystem::path& folder);
   /// Vocabularies and, last, config.yml, with which the folder is a model; weights are the trainer's.

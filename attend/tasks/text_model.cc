@@ -156,11 +156,15 @@ void TextModel::try_model(const TextConfig& config) {
   (void)models::make_model(config.model, model_settings(config, data::kFirstWord + 1, data::kFirstWord + 1), random);
 }
 
-TextModel TextModel::load(const fs::path& folder) {
+void TextModel::check_folder(const fs::path& folder) {
   require(fs::exists(folder), folder.string(), ": a model's folder is wanted, there is none");
   require(fs::is_directory(folder), folder.string(), ": a model's folder is wanted, got a file");
   require(fs::exists(folder / kConfig), folder.string(), ": a model's folder is wanted, got one without ", kConfig,
           "; `attend train … --out ", folder.string(), "` makes one");
+}
+
+TextModel TextModel::load(const fs::path& folder) {
+  check_folder(folder);
   TextConfig config(read_recipe(folder / kConfig));
   std::shared_ptr<data::Tokeniser> source = data::load_tokeniser(folder, "source");
   std::shared_ptr<data::Tokeniser> target =
