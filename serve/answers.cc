@@ -76,16 +76,11 @@ Json in_groups(const ServedModel& served, const RunRequest& request, const decod
   return all;
 }
 
-/// What a model says it cannot do was asked wrongly.
-template <class Check>
-void refusing(Check&& check) {
-  try {
-    check();
-  } catch (const Refusal&) {
-    throw;
-  } catch (const Error& error) {
-    refuse(400, "bad_request", error.what());
-  }
+/// What only some models can do, of what may be asked of a search.
+void check_search(const ServedModel& served, const decode::SearchOptions& search) {
+  const auto memory = [](const explain::TraceSite& site) { return site.site.ends_with(".memory"); };
+  require(search.coverage_penalty <= 0 || std::ranges::any_of(served.known.sites, memory),
+          "coverage_penalty: a model whose decoder attends to its source is wanted; ask this one for 0");
 }
 
 /// What is larger than it may be is found out while it is made.
@@ -109,6 +104,7 @@ void check_run(const ServedModel& served, const RunRequest& request, const Limit
   if (search.sample) search.beam = 1;  // as where it is searched
   refusing([&] {
     decode::check(search);
+    check_search(served, search);
     if (request.prefix.empty() && request.prefix_tokens.empty()) return;
     const std::vector<std::vector<int32_t>> prefix{
         request.prefix_tokens.empty() ? served.model.target().encode(request.prefix) : request.prefix_tokens};
@@ -126,7 +122,10 @@ void check_run(const ServedModel& served, const RunRequest& request, const Limit
 
 void check_explain(const ServedModel& served, const ExplainRequest& request, const Limits& limits) {
   const tasks::ExplainOptions options = with(request.options, request, search_for(served, request, limits), {});
-  refusing([&] { tasks::check_explain(served.model, served.known, request.text, options); });
+  refusing([&] {
+    tasks::check_explain(served.model, served.known, request.text, options);
+    check_search(served, options.search);
+  });
 }
 
 std::string run_json(const ServedModel& served, const RunRequest& request, const Limits& limits, const Watch& watch) {
