@@ -170,6 +170,12 @@ export class Pane {
 
   #fail(error, anew) {
     if (anew) this.body.hidden = true;
+    // A beginning that the model cannot say would be refused with every text.
+    if (error.status === 400 && this.settings.prefix) {
+      this.settings.prefix = "";
+      this.app.changed();
+      error = new Error(`${error.message} (the chosen beginning is given up; ask again without it)`);
+    }
     showError(this.error, error);
   }
 

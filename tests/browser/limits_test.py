@@ -1,5 +1,6 @@
 """The page at its limits, with made-up answers: a long text, refusals, an answer that grows."""
 
+import time
 import unittest
 
 import support
@@ -143,6 +144,21 @@ class Limits(PageTest):
         self.wait(lambda: len(self.all(".gallery li")) == 3)
         self.all(".gallery button")[1].click()
         self.wait_for_words(["ein", "junger", "mädchen", "spielt", "der", "gitarre"])
+
+    def test_a_beginning_that_cannot_be_said_is_given_up(self):
+        self.forgiven = ("400",)
+        self.open(model="transformer", text="two dogs", prefix="99999")
+        self.wait(lambda: "got 99999" in self.one(".pane > .error").text)
+        self.assertNotIn("prefix", self.browser.current_url)
+        self.one("#composer .main").click()
+        self.wait_for_words(["zwei", "hunde"])
+
+    def test_a_fault_is_told_and_not_asked_again(self):
+        self.open(model="transformer", text="two brokenanswer")
+        self.wait(lambda: self.one(".pane > .error").is_displayed())
+        time.sleep(1.5)  # longer than it would wait before it asked again
+        self.assertEqual(self.server.get("broken"), 1)
+        self.assertFalse(self.one("#banner").is_displayed())
 
     def test_nonsense_in_a_link_is_forgiven(self):
         self.open(model="nobody", view="nowhere", layer="99", beam="many", prefix="x", text="two dogs")
