@@ -160,6 +160,22 @@ class Limits(PageTest):
         self.assertEqual(self.server.get("broken"), 1)
         self.assertFalse(self.one("#banner").is_displayed())
 
+    def test_examples_are_offered_where_there_are_some(self):
+        self.open(model="transformer")
+        self.wait(lambda: len(self.all("#suggestions button")) == 3)
+        self.shot("explorer-examples")
+        first = self.all("#suggestions button")[0]
+        self.assertEqual(first.text, "a man is cleaning the window")
+        first.click()
+        self.wait_for_words(["ein", "mann", "putzt", "der", "fenster"])
+        self.assertEqual(self.one("#text").get_attribute("value"), "a man is cleaning the window")
+        self.assertFalse(self.one("#suggestions").is_displayed())
+        self.browser.get("about:blank")
+        self.open(model="recurrent")  # has kept no validation sentences
+        self.one(".pane")
+        time.sleep(0.5)
+        self.assertFalse(self.one("#suggestions").is_displayed())
+
     def test_nonsense_in_a_link_is_forgiven(self):
         self.open(model="nobody", view="nowhere", layer="99", beam="many", prefix="x", text="two dogs")
         self.wait_for_words(["zwei", "hunde"])
