@@ -97,6 +97,18 @@ decode::SearchOptions search_for(const ServedModel& served, const Asked& asked, 
   return search_of(served.model.config().options.search, asked.search, limits);
 }
 
+/// What to know before one trusts them; of several texts with the place of each.
+Json notes_json(const ServedModel& served, const RunRequest& request, const Json& answers) {
+  Json notes = Json::array();
+  for (size_t i = 0; i < request.texts.size(); ++i) {
+    const std::string where = request.texts.size() > 1 ? "texts[" + std::to_string(i) + "]: " : "";
+    const int64_t parts = answers[i][0].value("parts", int64_t{1});
+    const data::TokenisedWords source = served.model.source().tokenise(request.texts[i]);
+    for (const std::string& note : tasks::notes_on(served.model, source, parts)) notes.push_back(where + note);
+  }
+  return notes;
+}
+
 }  // namespace
 
 void check_run(const ServedModel& served, const RunRequest& request, const Limits& limits) {
@@ -132,9 +144,9 @@ std::string run_json(const ServedModel& served, const RunRequest& request, const
   const decode::SearchOptions search = search_for(served, request, limits);
   // A text in several pieces is answered piece by piece, which nobody can watch.
   const bool watched = (watch.partial && one_piece(served.model, request.texts[0])) || !request.prefix_tokens.empty();
-  const Json result = {
-      {"model", served.name},
-      {"answers", watched ? step_by_step(served, request, search, watch) : in_groups(served, request, search, watch)}};
+  Json answers = watched ? step_by_step(served, request, search, watch) : in_groups(served, request, search, watch);
+  Json notes = notes_json(served, request, answers);
+  const Json result = {{"model", served.name}, {"answers", std::move(answers)}, {"notes", std::move(notes)}};
   return result.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

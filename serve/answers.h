@@ -21,7 +21,7 @@ struct Watch {
   std::function<void(const std::string& text)> partial;  ///< wanted where it is set
 };
 
-/// {"model","answers":[[{"text","score","log_probability","ended"}]]}
+/// {"model","answers":[[{"text","score","log_probability","ended"}]],"notes":[…]}
 std::string run_json(const ServedModel& served, const RunRequest& request, const Limits& limits, const Watch& watch);
 /// The trace of docs/traces.md.
 std::string explain_json(const ServedModel& served, const ExplainRequest& request, const Limits& limits,

@@ -15,11 +15,15 @@ namespace {
 
 constexpr std::string_view kAuto = "auto";
 constexpr const char* kEndText = "</s>";
+constexpr size_t kNamedWords = 5;
 constexpr int64_t kLongest = 2048;  // tokens: a map of more has no picture
 
 explain::TraceSide side_of(const data::Tokeniser& tokeniser, const data::TokenisedWords& words, std::string text) {
-  explain::TraceSide side{std::move(text), {}, words.words, words.word_of};
-  for (const int32_t id : words.ids) side.tokens.push_back(tokeniser.piece(id));
+  explain::TraceSide side{std::move(text), {}, words.words, words.word_of, {}};
+  for (size_t i = 0; i < words.ids.size(); ++i) {
+    side.tokens.push_back(tokeniser.piece(words.ids[i]));
+    if (words.ids[i] == data::kUnknown) side.unknown.push_back(static_cast<int32_t>(i));
+  }
   return side;
 }
 
@@ -131,6 +135,29 @@ int64_t longest_explained(const TextModel& model) {
   return learned ? std::min(kLongest, model.longest()) : kLongest;
 }
 
+std::vector<std::string> notes_on(const TextModel& model, const data::TokenisedWords& source, int64_t parts) {
+  std::vector<std::string> notes;
+  const int64_t length = static_cast<int64_t>(source.ids.size()), longest = model.longest();
+  if (longest > 0 && length > longest) {
+    notes.push_back("This text has " + std::to_string(length) + " tokens, more than any in training (at most " +
+                    std::to_string(longest) + "): " +
+                    (parts > 1 ? "it was answered in " + std::to_string(parts) + " parts, each by itself."
+                               : "expect a worse answer than usual."));
+  }
+  std::vector<std::string> unknown;
+  for (size_t i = 0; i < source.ids.size(); ++i) {
+    if (source.ids[i] != data::kUnknown || source.word_of[i] < 0) continue;
+    const std::string word = "“" + source.words[static_cast<size_t>(source.word_of[i])] + "”";
+    if (std::ranges::find(unknown, word) == unknown.end()) unknown.push_back(word);
+  }
+  if (unknown.empty()) return notes;
+  std::string list;
+  for (size_t i = 0; i < std::min(unknown.size(), kNamedWords); ++i) list += (i == 0 ? "" : ", ") + unknown[i];
+  if (unknown.size() > kNamedWords) list += " and " + std::to_string(unknown.size() - kNamedWords) + " more";
+  notes.push_back("The vocabulary does not know " + list + ": all that the model sees there is that it is unknown.");
+  return notes;
+}
+
 bool Explainable::attends() const { return std::ranges::any_of(sites, looks_at_source); }
 
 Explainable explainable(const TextModel& model) {
@@ -183,6 +210,7 @@ explain::Trace trace_of(const TextModel& model, const explain::Recorder& recorde
   decode::SearchOptions shown = search;
   for (const OptionInfo& option : describe_options(shown)) trace.options.emplace_back(option.name, option.value);
   trace.source = side_of(model.source(), recorded.source, recorded.text);
+  trace.notes = notes_on(model, recorded.source);
   set_target(trace, model, answers[0]);
   trace.sites = recorder.sites(recorded.sentence, answers[0].node, static_cast<int64_t>(recorded.source.ids.size()));
   trace.beam = recorder.tree(recorded.sentence);

@@ -60,6 +60,10 @@ void check_explain(const TextModel& model, const Explainable& known, const std::
 /// "auto" as the method that it means for this model; others as they are.
 std::string method_for(const Explainable& known, const std::string& method);
 
+/// What to know before one trusts the answer to a text, in plain sentences: that the text is longer than those of training,
+/// and which of its words the vocabulary does not know. `parts`: into how many it was cut.
+std::vector<std::string> notes_on(const TextModel& model, const data::TokenisedWords& source, int64_t parts = 1);
+
 /// A sentence of a search that was recorded.
 struct Recorded {
   const data::TokenisedWords& source;

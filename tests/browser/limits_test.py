@@ -160,6 +160,19 @@ class Limits(PageTest):
         self.assertEqual(self.server.get("broken"), 1)
         self.assertFalse(self.one("#banner").is_displayed())
 
+    def test_unknown_words_are_marked_and_told(self):
+        self.open(model="transformer", text="two zyxdogs run")
+        self.wait_for_words(["zwei", "zyxdogs", "rennen"])
+        self.assertEqual(self.texts(".line.source .word.unknown .name"), ["zyxdogs"])
+        self.assertIn("vocabulary", self.one(".word.unknown").get_attribute("title"))
+        self.assertEqual(self.texts(".notes li"), ["The vocabulary does not know some words."])
+        self.shot("explorer-notes")
+        field = self.one("#text")
+        field.clear()
+        field.send_keys("two dogs\n")
+        self.wait_for_words(["zwei", "hunde"])
+        self.assertFalse(self.one(".notes").is_displayed())
+
     def test_examples_are_offered_where_there_are_some(self):
         self.open(model="transformer")
         self.wait(lambda: len(self.all("#suggestions button")) == 3)

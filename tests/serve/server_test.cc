@@ -99,6 +99,29 @@ TEST(Server, StreamsNoPartsOfATextThatIsTooLongForOnePiece) {
   EXPECT_EQ(json::parse(result->body)["answers"][0][0]["parts"], 2);
 }
 
+TEST(Server, SaysWhatToKnowBeforeOneTrustsAnAnswer) {
+  using Notes = std::vector<std::string>;
+  const auto run = [](const json& body) {
+    return body_of(served().post("/v1/run", body.dump()))["notes"].get<Notes>();
+  };
+  EXPECT_EQ(run({{"text", "a b"}}), Notes());
+  const Notes strange = run({{"texts", {"a b", "a zebra zebra"}}});
+  ASSERT_EQ(strange.size(), 1u);
+  EXPECT_TRUE(strange[0].starts_with("texts[1]: The vocabulary does not know “zebra”:")) << strange[0];
+  std::string text = "a";
+  for (int i = 0; i < 60; ++i) text += " b";
+  const Notes cut = run({{"text", text}});
+  ASSERT_EQ(cut.size(), 1u);
+  EXPECT_EQ(
+      cut[0],
+      "This text has 61 tokens, more than any in training (at most 40): it was answered in 2 parts, each by itself.");
+  const json trace = body_of(served().post("/v1/explain", json{{"text", text + " zebra"}}.dump()));
+  ASSERT_EQ(trace["notes"].size(), 2u);
+  EXPECT_EQ(trace["notes"][0],
+            "This text has 62 tokens, more than any in training (at most 40): expect a worse answer than usual.");
+  EXPECT_EQ(trace["source"]["unknown"], json({61}));
+}
+
 TEST(Server, ExplainsAnAnswer) {
   const json trace = body_of(served().post("/v1/explain", R"({"text": "a b c", "beam": 2})"));
   EXPECT_EQ(trace["format"], "attend-trace/1");

@@ -164,6 +164,20 @@ TEST(Explain, LooksOnlyWhereSomebodyAsks) {
   EXPECT_THROW(explain(transformer(), "a b c", options), explain::TooLarge);
 }
 
+TEST(Explain, NotesWhatTheVocabularyDoesNotKnow) {
+  const explain::Trace trace = explain(recurrent(), "a yak b zebra yak", how(recurrent()));
+  EXPECT_EQ(trace.source.unknown, (std::vector<int32_t>{1, 3, 4}));
+  EXPECT_EQ(trace.notes,
+            (std::vector<std::string>{"The vocabulary does not know “yak”, “zebra”: all that the model sees "
+                                      "there is that it is unknown."}));
+  const explain::Trace read = explain::parse_trace(explain::trace_json(trace));
+  EXPECT_EQ(read.source.unknown, trace.source.unknown);
+  EXPECT_EQ(read.notes, trace.notes);
+  EXPECT_TRUE(explain(recurrent(), "a b", how(recurrent())).notes.empty());
+  const std::string many = explain(recurrent(), "1 2 3 4 5 6 7", how(recurrent())).notes.at(0);
+  EXPECT_NE(many.find("“5” and 2 more:"), std::string::npos) << many;
+}
+
 TEST(Explain, TellsWhatItSaysSoFar) {
   std::vector<std::string> partial;
   ExplainOptions options = how(recurrent());
