@@ -48,7 +48,11 @@ Json numbers(const Tensor& t, int axis = 0, size_t at = 0) {
 }
 
 Json side_json(const TraceSide& side) {
-  return {{"text", side.text}, {"tokens", side.tokens}, {"words", side.words}, {"word_of", side.word_of}};
+  return {{"text", side.text},
+          {"tokens", side.tokens},
+          {"words", side.words},
+          {"word_of", side.word_of},
+          {"unknown", side.unknown}};
 }
 
 /// Where a tensor's numbers go: into the JSON, or, if they are many, into a file beside it under this name.
@@ -124,6 +128,7 @@ Json as_json(const Trace& trace, const Beside& beside) {
                                {"ended", answer.ended},
                                {"node", answer.node}});
   }
+  json["notes"] = trace.notes;
   return json;
 }
 
@@ -166,7 +171,8 @@ Tensor tensor_of(const Json& json, const std::string& key, int rank, const Safet
 }
 
 TraceSide side_of(const Json& json) {
-  return {json.at("text"), json.at("tokens"), json.at("words"), json.at("word_of")};
+  return {json.at("text"), json.at("tokens"), json.at("words"), json.at("word_of"),
+          json.value("unknown", std::vector<int32_t>())};
 }
 
 TraceNode::Fate fate_named(const std::string& name) {
@@ -211,6 +217,7 @@ Trace trace_of(const Json& json, const SafetensorsFile* beside) {
     trace.answers.push_back(
         {one.at("text"), one.at("score"), one.at("log_probability"), one.at("ended"), one.at("node")});
   }
+  trace.notes = json.value("notes", std::vector<std::string>());
   return trace;
 }
 
