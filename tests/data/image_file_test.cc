@@ -214,7 +214,7 @@ TEST(Jpeg, OfAnEnormousSizeIsRefusedByItsHeader) {
 
 TEST(ImageFile, OfAnotherKindIsNamed) {
   EXPECT_EQ(refusal(""), "x: a PNG or JPEG image is wanted, got an empty file");
-  EXPECT_TRUE(says(refusal("GIF89a"), "x: a PNG or JPEG image is wanted, got a file that begins with \"GIF89a\""))
+  EXPECT_TRUE(says(refusal("GIF89a"), "x: a PNG or JPEG image is wanted, got a file that begins with 0x474946383961"))
       << refusal("GIF89a");
   EXPECT_TRUE(says(refusal("\xFF\xD8\xFF"), "a JPEG image is wanted, got a damaged one"));
   EXPECT_TRUE(says(refusal(encode_png(pattern(9, 9, 1)), {.most_bytes = 20}), "wanted at most 20 bytes"));
