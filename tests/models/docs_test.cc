@@ -8,6 +8,7 @@
 #include "attend/attention/attention.h"
 #include "attend/attention/reinforce.h"
 #include "attend/models/encoder.h"
+#include "attend/models/glimpse.h"
 #include "attend/models/recurrent.h"
 #include "attend/models/zoo.h"
 
@@ -22,6 +23,7 @@ TEST(Documents, ConceptsNameEveryRow) {
   ASSERT_FALSE(page.empty());
   const auto named = [&](const auto& table) {
     for (const auto& row : table) {
+      if (row.name.starts_with("test_")) continue;  // added by another test of this program
       EXPECT_NE(page.find("`" + std::string(row.name) + "`"), std::string::npos) << row.name << " is not explained";
     }
   };
@@ -33,6 +35,10 @@ TEST(Documents, ConceptsNameEveryRow) {
   named(models::zoo());
   named(models::encoders());
   named(models::decoder_inputs());
+  named(models::policies());
+  named(models::first_looks());
+  named(models::cores());
+  named(models::rewards());
 }
 
 }  // namespace

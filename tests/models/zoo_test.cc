@@ -16,6 +16,7 @@
 #include "attend/autograd/tape.h"
 #include "attend/decode/search.h"
 #include "attend/models/encoder.h"
+#include "attend/models/glimpse.h"
 #include "attend/models/recurrent.h"
 #include "attend/models/transformer.h"
 #include "attend/train/optimiser.h"
@@ -31,6 +32,7 @@ struct Variant {
   Settings settings;
   Answer answer = Answer::free;
   bool trains = true;  // else: used with what another align has learnt
+  bool images = false;
 };
 
 constexpr int64_t kWords = 11;
@@ -130,6 +132,22 @@ std::vector<Variant> variants() {
     add("tagger " + std::string(encoder.name), "tagger", base, Answer::same_length);
     add("ctc " + std::string(encoder.name), "ctc", base, Answer::shorter);
   }
+  const Settings glimpse{{"labels", words}, {"glimpses", "3"}, {"patch", "4"},  {"what", "8"},
+                         {"where", "8"},    {"glimpse", "12"}, {"hidden", "12"}};
+  const auto looks = [&](const std::string& name, const Settings& settings, bool trains = true) {
+    all.push_back({"glimpse " + name, "glimpse", glimpse + settings, Answer::label, trains, true});
+  };
+  for (const CoreRow& core : cores()) looks(std::string(core.name), {{"core", std::string(core.name)}});
+  for (const PolicyRow& policy : policies()) looks(std::string(policy.name), {{"policy", std::string(policy.name)}});
+  for (const PolicyRow& first : first_looks())
+    looks("first " + std::string(first.name), {{"first", std::string(first.name)}});
+  for (const RewardRow& reward : rewards()) looks(std::string(reward.name), {{"reward", std::string(reward.name)}});
+  for (const AlignRow& align : aligns()) {
+    looks("tiles " + std::string(align.name), {{"policy", "tiles"}, {"attention.align", std::string(align.name)}},
+          align.trains);
+  }
+  looks("scales, learned width, copies",
+        {{"scales", "2"}, {"learned_width", "true"}, {"copies", "3"}, {"copies_in_use", "2"}});
   return all;
 }
 
@@ -141,19 +159,34 @@ std::vector<int32_t> random_words(size_t length, Random& random) {
   return words;
 }
 
-data::Sequences one(const std::vector<int32_t>& row) {
-  return data::Sequences(std::vector<std::vector<int32_t>>(1, row));
+/// Images of 10 × 9 pixels, one for each row of words.
+data::Sequences images_of(const std::vector<std::vector<int32_t>>& rows) {
+  Tensor images({static_cast<int64_t>(rows.size()), 1, 10, 9});
+  for (size_t b = 0; b < rows.size(); ++b) {
+    uint64_t seed = 0;
+    for (const int32_t word : rows[b]) seed = kWords * seed + static_cast<uint64_t>(word);
+    Random random(seed);
+    for (size_t i = 0; i < 90; ++i) images.data()[90 * b + i] = random.uniform();
+  }
+  return data::Sequences::of_images(images);
 }
 
 /// Sentences of different lengths with answers of the variant's kind.
 struct Pairs {
-  std::vector<std::vector<int32_t>> source, target;
-  data::Batch batch() const { return {data::Sequences(source), data::Sequences(target)}; }
-  data::Batch alone(size_t b) const { return {one(source[b]), one(target[b])}; }
+  using Rows = std::vector<std::vector<int32_t>>;
+  Rows source, target;
+  bool images = false;
+  data::Sequences sources(const Rows& rows) const { return images ? images_of(rows) : data::Sequences(rows); }
+  data::Batch batch() const { return {sources(source), data::Sequences(target)}; }
+  data::Batch alone(size_t b) const { return alone(b, target[b]); }
+  data::Batch alone(size_t b, const std::vector<int32_t>& answer) const {
+    return {sources(Rows(1, source[b])), data::Sequences(Rows(1, answer))};
+  }
 };
 
-Pairs pairs_for(Answer answer, Random random) {
+Pairs pairs_for(Answer answer, bool images, Random random) {
   Pairs pairs;
+  pairs.images = images;
   for (const size_t length : {5, 2, 7, 4, 1}) {
     pairs.source.push_back(random_words(length, random));
     switch (answer) {
@@ -188,7 +221,7 @@ class ZooTest : public testing::TestWithParam<Variant> {
  protected:
   Random random_ = Random(7).named(GetParam().name);
   std::unique_ptr<Model> model_ = make_model(GetParam().model, GetParam().settings, random_);
-  Pairs pairs_ = pairs_for(GetParam().answer, Random(3));
+  Pairs pairs_ = pairs_for(GetParam().answer, GetParam().images, Random(3));
 
   /// The part of the loss that is a likelihood: penalties are for training.
   double likelihood_loss(const data::Batch& batch) {
@@ -239,8 +272,8 @@ TEST_P(ZooTest, ABeamIsNoWorseThanItself) {
   for (size_t b = 0; b < found.size(); ++b) {
     for (const decode::Hypothesis& answer : found[b]) {
       if (!answer.ended) continue;
-      const data::Batch given{one(pairs_.source[b]), one(answer.tokens)};
-      EXPECT_NEAR(decode::score(*model_, given)[0].log_probability, answer.log_probability, 20 * kTolerance)
+      EXPECT_NEAR(decode::score(*model_, pairs_.alone(b, answer.tokens))[0].log_probability, answer.log_probability,
+                  20 * kTolerance)
           << "sentence " << b;
     }
   }
