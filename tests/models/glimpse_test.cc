@@ -535,13 +535,14 @@ TEST(Glimpse, RefusesWhatItCannotUse) {
   expect_refusal([&] { subject.network.look(Tensor::zeros({1, 1, 4, 4}), Tensor::zeros({2, 3})); }, "a path [T,2]");
 }
 
-/// 16 × 16 pixels with one of three small figures in one of four corners: a patch of 4 has to be put on it.
+/// 16 × 16 pixels with one of three figures of four pixels in one of four corners. From the centre the coarsest of three
+/// squares tells the corner and not the figure: a finer one has to be put on it.
 data::Batch corners(int64_t count, Random& random) {
   constexpr const char* kFigures[] = {"####............", "#...#...#...#...", "#....#....#....#"};
   Tensor images = Tensor::zeros({count, 1, 16, 16});
   std::vector<std::vector<int32_t>> labels;
   for (int64_t b = 0; b < count; ++b) {
-    const size_t figure = random.below(3), left = random.below(2) * 10 + 1, top = random.below(2) * 10 + 1;
+    const size_t figure = random.below(3), left = random.below(2) * 12, top = random.below(2) * 12;
     for (size_t i = 0; i < 16; ++i) {
       if (kFigures[figure][i] == '#')
         images.data()[b * 256 + static_cast<int64_t>((top + i / 4) * 16 + left + i % 4)] = 1;
@@ -584,8 +585,8 @@ double learnt(const std::string& policy) {
 TEST(GlimpseSlow, LearnsToLookWhereTheFigureIs) {
   const double learned = learnt("learned"), centre = learnt("centre");
   std::cout << "learned " << learned << ", centre " << centre << '\n';
-  EXPECT_GT(learned, 0.95);
-  EXPECT_LT(centre, learned);
+  EXPECT_GT(learned, 0.8);
+  EXPECT_LT(centre, 0.5);
 }
 
 }  // namespace
