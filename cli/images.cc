@@ -51,7 +51,7 @@ struct EvalOptions {
 void write_rebuilt(const tasks::ImageModel& model, const std::vector<std::string>& files, const std::string& folder) {
   require_writable(folder);
   for (const std::string& file : files) {
-    const data::Image image = data::read_image(file);
+    const tasks::ImageExample image = tasks::read_example(file);
     const fs::path out = fs::path(folder) / (fs::path(file).stem().string() + ".png");
     data::write_png(out, model.rebuilt(std::span(&image, 1)).at(0));
     std::cout << file << '\t' << out.string() << '\n';
@@ -61,7 +61,7 @@ void write_rebuilt(const tasks::ImageModel& model, const std::vector<std::string
 void write_answers(const tasks::ImageModel& model, const std::vector<std::string>& files,
                    const decode::SearchOptions& search, bool scores) {
   for (const std::string& file : files) {
-    const data::Image image = data::read_image(file);
+    const tasks::ImageExample image = tasks::read_example(file);
     for (const tasks::ImageAnswer& one : model.answer(std::span(&image, 1), search).at(0)) {
       if (files.size() > 1) std::cout << file << '\t';
       if (scores) std::cout << one.score << '\t';
@@ -108,7 +108,8 @@ int run_images(int argc, char** argv) {
   const tasks::ImageModel model = tasks::ImageModel::load(named_folder(argc, argv));
   decode::SearchOptions search = model.config().options.search;
   Flags flags("run", "says what images show: attend run DIR a.png b.jpg");
-  flags.argument("DIR", folder, "folder of the model").arguments("IMAGES", files, "PNG or JPEG files");
+  flags.argument("DIR", folder, "folder of the model")
+      .arguments("IMAGES", files, "PNG or JPEG files, or .npy features");
   flags.options("run", options).options("search", search);
   if (const auto code = flags.parse(argc, argv)) return *code;
   if (files.empty()) return flags.refuse("at least one image is wanted: attend run " + folder + " a.png");

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "attend/data/image.h"
+#include "attend/tensor/tensor.h"
 
 namespace attend::tasks {
 
@@ -45,12 +46,13 @@ struct ImageData {
   }
 };
 
-/// An image with all that is right to say of it.
+/// An image, or the features that another network made of it, with all that is right to say of it.
 struct ImageExample {
-  data::Image image;
+  data::Image image = {};
+  Tensor features = {};  ///< [D,h,w] in place of the image
   int32_t label = -1;
-  std::vector<std::string> captions;
-  std::string name;
+  std::vector<std::string> captions = {};
+  std::string name = {};
   data::Box box = {};  ///< where that lies which the label speaks of; empty: anywhere
 };
 
@@ -67,6 +69,9 @@ struct ImageCorpus {
   std::vector<std::string> labels;  ///< names of the classes
   std::string report;               ///< what was left out, "" if nothing was
 };
+
+/// Of a .png or .jpg file; of a .npy file its features.
+ImageExample read_example(const std::string& file);
 
 ImageCorpus read_image_corpus(const ImageData& data, ImageAnswers answers, uint64_t seed);
 /// Other files of the same kind, all of them, made ready as the training ones were: to test with.
