@@ -283,7 +283,7 @@ void measure_model(Comparison& comparison, Compared& model, Progress& progress, 
   });
   const std::vector<int64_t> lengths = tasks::source_lengths(model.test.pairs, comparison.unit == "letters");
   model.groups = groups_for(comparison, lengths);
-  model.by_length = tasks::bleu_by_length(measured.outputs, model.test.pairs, lengths, model.groups);
+  model.by_length = tasks::score_by_length(comparison.score, measured.outputs, model.test.pairs, lengths, model.groups);
   model.scores = scores_of(measured, model.test);
   model.measured = std::move(measured);
   model.state = "finished";
@@ -296,6 +296,7 @@ Comparison begin(const std::vector<Wanted>& all, const std::vector<std::string>&
   }
   const auto letters = [](const Wanted& wanted) { return wanted.config.options.tokeniser.kind == "characters"; };
   if (std::ranges::all_of(all, letters)) comparison.unit = "letters";
+  comparison.score = tasks::score_of_task(all.front().config.options.task);
   const auto sources = [](const Wanted& wanted) {
     std::string text;
     for (const tasks::TextPair& pair : wanted.test.pairs) text += pair.source + '\n' + pair.target + '\n';
@@ -322,7 +323,7 @@ int run_all(const std::vector<Wanted>& all, Comparison& comparison, const std::s
     progress.say(label + (model.options.empty() ? "" : "  " + model.options));
     try {
       const int ended = train_wanted(all[i], progress, i);
-      model.curve = tasks::read_curve(model.folder);
+      model.curve = tasks::read_curve(model.folder, comparison.score);
       if (ended == 0) {
         read_result(model.folder, model);
         measure_model(comparison, model, progress, kShare * static_cast<long>(i + 1));

@@ -7,9 +7,11 @@
 #include <nlohmann/json.hpp>
 
 #include "attend/base/error.h"
+#include "attend/base/names.h"
 #include "attend/base/replacement.h"
 #include "attend/data/pairs.h"
 #include "attend/explain/alignment.h"
+#include "attend/tasks/task.h"
 #include "attend/train/bleu.h"
 #include "attend/train/chrf.h"
 #include "attend/train/events.h"
@@ -182,12 +184,30 @@ void score(Measured& measured, const TestSet& test) {
   if (!measured.links.empty()) measured.alignment = train::alignment_score(measured.links, gold);
 }
 
-double number_or_none(const json& entry, const char* name) {
+double number_or_none(const json& entry, std::string_view name) {
   const auto found = entry.find(name);
   return found != entry.end() && found->is_number() ? found->get<double>() : kNone;
 }
 
+constexpr ScoreRow kScores[] = {
+    {"bleu", "BLEU", "BLEU",
+     [](std::span<const std::string> outputs, std::span<const std::string> references) {
+       return train::bleu(outputs, references).score;
+     }},
+    {"exact", "Exact match", "exact match, %",
+     [](std::span<const std::string> outputs, std::span<const std::string> references) {
+       return 100 * train::exact_match(outputs, references);
+     }},
+};
+
 }  // namespace
+
+std::span<const ScoreRow> comparison_scores() { return kScores; }
+
+const ScoreRow& score_of_task(std::string_view task) {
+  const TaskRow& row = row_named("task", tasks(), task);
+  return row_named("score", comparison_scores(), row.score);
+}
 
 TestSet test_files(const std::string& source, const std::string& target) {
   return {source + " and " + target, read_pairs({{source}, {target}, {}})};
@@ -248,9 +268,10 @@ std::vector<int64_t> source_lengths(std::span<const TextPair> pairs, bool letter
   return lengths;
 }
 
-std::vector<double> bleu_by_length(std::span<const std::string> outputs, std::span<const TextPair> pairs,
-                                   std::span<const int64_t> lengths, std::span<const LengthGroup> groups) {
-  require(outputs.size() == pairs.size() && lengths.size() == pairs.size(), "bleu_by_length: ", pairs.size(),
+std::vector<double> score_by_length(const ScoreRow& score, std::span<const std::string> outputs,
+                                    std::span<const TextPair> pairs, std::span<const int64_t> lengths,
+                                    std::span<const LengthGroup> groups) {
+  require(outputs.size() == pairs.size() && lengths.size() == pairs.size(), "score_by_length: ", pairs.size(),
           " outputs and lengths are wanted, got ", outputs.size(), " and ", lengths.size());
   std::vector<double> scores;
   for (const LengthGroup& group : groups) {
@@ -258,7 +279,7 @@ std::vector<double> bleu_by_length(std::span<const std::string> outputs, std::sp
     for (size_t i = 0; i < pairs.size(); ++i) {
       if (group.has(lengths[i])) said.push_back(outputs[i]), wanted.push_back(pairs[i].target);
     }
-    scores.push_back(said.empty() ? kNone : train::bleu(said, wanted).score);
+    scores.push_back(said.empty() ? kNone : score.score(said, wanted));
   }
   return scores;
 }
@@ -290,7 +311,7 @@ Measured measure(const fs::path& folder, const TestSet& test, std::span<const si
   return *measured;
 }
 
-Curve read_curve(const fs::path& folder) {
+Curve read_curve(const fs::path& folder, const ScoreRow& score) {
   Curve curve;
   std::ifstream in(folder / "log.jsonl");
   double seconds = 0;
@@ -302,7 +323,8 @@ Curve read_curve(const fs::path& folder) {
     const double step = number_or_none(entry, "step");
     if (!curve.steps.empty() && curve.steps.back() == step) continue;  // the mean of weights, tried in the end
     curve.steps.push_back(step), curve.minutes.push_back(seconds / 60);
-    curve.loss.push_back(number_or_none(entry, "valid_loss")), curve.bleu.push_back(number_or_none(entry, "bleu"));
+    curve.loss.push_back(number_or_none(entry, "valid_loss"));
+    curve.score.push_back(number_or_none(entry, score.name));
   }
   return curve;
 }

@@ -30,9 +30,9 @@ constexpr TaskSetting kCharacters[] = {
 };
 
 constexpr TaskRow kTasks[] = {
-    {"translate", "one language to another; built in: English to romanised Hindi", "hindi", kHindi},
-    {"dates", "dates as people write them to ISO 8601", "dates", kCharacters},
-    {"reverse", "words spelled backwards", "reverse", kCharacters},
+    {"translate", "one language to another; built in: English to romanised Hindi", "hindi", kHindi, "bleu"},
+    {"dates", "dates as people write them to ISO 8601", "dates", kCharacters, "exact"},
+    {"reverse", "words spelled backwards", "reverse", kCharacters, "exact"},
 };
 
 }  // namespace

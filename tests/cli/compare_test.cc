@@ -63,7 +63,7 @@ TEST_F(CompareSlow, TrainsOneModelPerValueAndReportsWhatEvalSays) {
   EXPECT_FALSE(has(html, "http")) << "nothing is loaded";
   EXPECT_TRUE(has(html, "This model does not attend to its source"));
   EXPECT_EQ(xml_complaint(folder_.bytes("report/learning-curves.svg")), "");
-  EXPECT_EQ(xml_complaint(folder_.bytes("report/bleu-by-length.svg")), "");
+  EXPECT_EQ(xml_complaint(folder_.bytes("report/score-by-length.svg")), "");
   EXPECT_TRUE(has(folder_.bytes("report/report.md"), "| general |"));
 
   const auto trained = written("additive"), measured = fs::last_write_time(out() / "models/additive/compare.json");
