@@ -22,8 +22,8 @@ struct TraceSide {
 };
 
 /// What one attention did, over all steps. `queries` and `keys` say whose places they are: "source", "target" (row t is the
-/// prediction of target token t, the end included) or "before" (key k is what was read before target token k: 0 is the
-/// beginning).
+/// prediction of target token t, the end included), "before" (key k is what was read before target token k: 0 is the
+/// beginning) or "source+before" (the source's, and then those: a decoder alone reads its source as its past).
 struct TraceSite {
   std::string site;  ///< "decoder.memory"
   int64_t layer = 0, heads = 1;

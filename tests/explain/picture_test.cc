@@ -43,6 +43,20 @@ TEST(TraceGrid, KeysThatWereReadBeforeBeginWithTheBeginning) {
   EXPECT_EQ(tokens.columns, (std::vector<std::string>{"<s>", "▁main", "▁ghar", "▁ja", "▁rahi", "▁hoon"}));
 }
 
+TEST(TraceGrid, ADecoderAloneLooksAtTheSourceAndThenAtWhatItReadBefore) {
+  const Trace trace = test::alone_trace();
+  const Grid words = site_grid(trace, "decoder.self", 0, 0, "words");
+  EXPECT_EQ(words.columns,
+            (std::vector<std::string>{"i", "am", "going", "home", "<s>", "main", "ghar", "ja", "rahi", "hoon"}));
+  EXPECT_NEAR(words.values.data()[1 * 10 + 3], 0.93 / 2, 1e-6) << "ghar ← home";
+  EXPECT_NEAR(words.values.data()[1 * 10 + 5], 0.5, 1e-6) << "ghar ← main";
+  const Grid tokens = site_grid(trace, "decoder.self", 0, 0, "tokens");
+  ASSERT_EQ(tokens.columns.size(), 11u);
+  EXPECT_EQ(tokens.columns[5], "<s>");
+  EXPECT_NE(html_picture({trace}, {}), "");
+  EXPECT_NE(svg_picture(trace, {.heads = true}), "");
+}
+
 TEST(TraceGrid, WindowsInTokensAndInWords) {
   const Trace trace = test::local_trace();
   const auto tokens = map_grid(trace, trace.maps[0], "tokens").look.windows;

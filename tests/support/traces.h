@@ -129,6 +129,24 @@ inline explain::Trace heads_trace(int64_t layers = 2, int64_t heads = 4) {
   return trace;
 }
 
+/// As of a decoder alone: one attention over the source and, after it, what was read before.
+inline explain::Trace alone_trace() {
+  explain::Trace trace = hindi_trace();
+  trace.network = "language_model";
+  explain::TraceSite& site = trace.sites[0];
+  site.site = trace.maps[0].site = "decoder.self", site.keys = "source+before";
+  site.weights = Tensor::zeros({1, 6, 11});
+  for (int64_t t = 0; t < 6; ++t) {
+    for (int64_t s = 0; s < 5; ++s) {
+      site.weights.data()[t * 11 + s] = trace.maps[0].tokens.data()[t * 5 + s] / 2;
+      trace.maps[0].tokens.data()[t * 5 + s] /= 2;
+    }
+    site.weights.data()[t * 11 + 5 + t] = 0.5;
+  }
+  for (real& value : trace.maps[0].words.values()) value /= 2;
+  return trace;
+}
+
 /// n tokens on both sides, along a bent diagonal.
 inline explain::Trace large_trace(int64_t n) {
   explain::Trace trace = hindi_trace();

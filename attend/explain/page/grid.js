@@ -8,13 +8,24 @@
 // A choice: {map: 0, level: "words"} is a map of the trace; {site: "decoder.memory", layer: 0, head: 2, level: "tokens"} is an
 // attention, where layer or head −1 means all of them, combined by "mean" or "max".
 //
-// A Grid: {rows, columns (labels), rowSide, columnSide ("source", "target", "before"), values (row by row), signed, hard,
+// A Grid: {rows, columns (labels), rowSide, columnSide ("source", "target", "before", "source+before"), values (row by row), signed, hard,
 // windows (per row {centre, first, last} in columns, or null), most (largest absolute value), percent, label}.
 
 const BEGIN = "<s>";
 
+/** One after the other. */
+function joinedAxes(first, second) {
+  const later = second.labelOf.map((label) => (label < 0 ? -1 : label + first.labels.length));
+  return {
+    labels: [...first.labels, ...second.labels],
+    labelOf: [...first.labelOf, ...later],
+    tokens: first.tokens + second.tokens,
+  };
+}
+
 /** Labels of one side, and for each token its label (−1: none). */
 function axisOf(trace, side, level) {
+  if (side === "source+before") return joinedAxes(axisOf(trace, "source", level), axisOf(trace, "before", level));
   const before = side === "before";
   const from = side === "source" ? trace.source : trace.target;
   const tokens = before ? [BEGIN, ...from.tokens.slice(0, -1)] : from.tokens;

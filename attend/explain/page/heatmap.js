@@ -146,6 +146,7 @@ class Sentences {
 
   line(side, labels, axis) {
     const names = { source: "source", target: axis === "row" ? "output" : "target", before: "read before" };
+    names["source+before"] = "source, read before";
     const list = make("div", { className: "hm-words", dir: directionOf(labels) });
     const chips = labels.map((text, i) => {
       const chip = make("button", { type: "button", className: "hm-chip", tabIndex: i === 0 ? 0 : -1, title: text });
