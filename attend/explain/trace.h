@@ -90,7 +90,8 @@ struct Trace {
 /// The site as named, of that layer; throws Error that names those that there are.
 const TraceSite& site_of(const Trace& trace, const std::string& site, int64_t layer);
 
-/// As JSON text, compact; numbers of maps and weights have 4 digits that count.
+/// As JSON text, compact; numbers of maps and weights have 4 digits that count, log-probabilities 6; what is not finite is
+/// null, and not a number when it is read.
 std::string trace_json(const Trace& trace);
 /// Throws Error where it is no trace.
 Trace parse_trace(const std::string& json);

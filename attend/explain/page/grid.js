@@ -71,6 +71,9 @@ function windowsOf(centres, reach, rowAxis, columnAxis) {
   return windows;
 }
 
+/** What was not finite is null in JSON. */
+const numberOf = (value) => value ?? NaN;
+
 /** Of a word's source tokens the sum, of its target tokens the mean. */
 function gathered(lists, rowAxis, columnAxis) {
   const width = columnAxis.labels.length;
@@ -81,7 +84,7 @@ function gathered(lists, rowAxis, columnAxis) {
     if (row < 0) return;
     list.forEach((value, s) => {
       const column = columnAxis.labelOf[s];
-      if (column >= 0) values[row * width + column] += value / counts[row];
+      if (column >= 0) values[row * width + column] += numberOf(value) / counts[row];
     });
   });
   return values;
@@ -95,7 +98,7 @@ function checkShape(what, lists, rows, columns) {
 }
 
 function finished(grid) {
-  grid.most = grid.values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+  grid.most = grid.values.reduce((most, value) => (Number.isFinite(value) ? Math.max(most, Math.abs(value)) : most), 0);
   grid.percent = !grid.signed && grid.most <= 1.0001;
   return grid;
 }
@@ -121,7 +124,7 @@ function gridOfMap(trace, number, wanted) {
     columns: columnAxis.labels,
     rowSide: "target",
     columnSide: "source",
-    values: Float32Array.from(map[level].flat()),
+    values: Float32Array.from(map[level].flat(), numberOf),
     signed: map.signed,
     hard: sites.length > 0 && sites.every((site) => site.hard),
     windows:
@@ -132,11 +135,11 @@ function gridOfMap(trace, number, wanted) {
 
 function combined(layers, how) {
   const [first, ...rest] = layers;
-  const total = first.map((list) => list.slice());
+  const total = first.map((list) => list.map(numberOf));
   for (const lists of rest) {
     lists.forEach((list, t) =>
       list.forEach((value, s) => {
-        total[t][s] = how === "max" ? Math.max(total[t][s], value) : total[t][s] + value;
+        total[t][s] = how === "max" ? Math.max(total[t][s], numberOf(value)) : total[t][s] + numberOf(value);
       }),
     );
   }
@@ -191,6 +194,7 @@ export function sitesOf(trace) {
 }
 
 export function shown(grid, value) {
+  if (!Number.isFinite(value)) return "no number";
   if (grid.percent) {
     const share = 100 * value;
     return share > 0 && share < 0.5 ? "< 1 %" : `${Math.round(share)} %`;

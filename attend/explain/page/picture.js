@@ -9,7 +9,8 @@ function evidenceTable(trace) {
   const heads = ["change", "before", "after", ""].map((text) => make("th", { scope: "col", textContent: text }));
   table.append(make("thead", {}, make("tr", {}, ...heads)));
   const rows = trace.evidence.map((one) => {
-    const texts = [one.change, one.before.toFixed(2), one.after.toFixed(2), one.meaning];
+    const digits = (value) => (value === null ? "no number" : value.toFixed(2));
+    const texts = [one.change, digits(one.before), digits(one.after), one.meaning];
     return make("tr", {}, ...texts.map((text) => make("td", { textContent: text.replace(/^-/, "−") })));
   });
   table.append(make("tbody", {}, ...rows));
