@@ -87,10 +87,15 @@ void print_evidence(const Trace& trace) {
   if (others > 0) std::printf("            (%td heads matter less; --out x.json has all)\n", others);
 }
 
+std::string_view side_named(const std::string& side) {
+  return side == "target" ? "answer" : side == "before" ? "what it had said" : "source";
+}
+
 void print(const Trace& trace, const explain::PictureOptions& picture, const std::string& colour) {
   std::cout << "    " << trace.source.text << "\n  → " << trace.target.text << (trace.given ? "   (given)" : "")
             << "\n\n"
-            << trace.maps[0].label << ": source above, answer to the left\n\n";
+            << trace.maps[0].label << ": " << side_named(trace.maps[0].keys) << " above, "
+            << side_named(trace.maps[0].queries) << " to the left\n\n";
   const explain::TextOptions how{true_colour(colour) ? explain::Ink::true_colour : explain::Ink::shades,
                                  terminal_width(STDOUT_FILENO, 0)};
   std::cout << explain::text_heatmap(explain::map_grid(trace, trace.maps[0], picture.level), how);

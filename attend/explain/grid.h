@@ -33,6 +33,14 @@ struct Grid {
   std::string label;  ///< what it is, in words
 };
 
+/// The labels of one side of a picture, and for each of its tokens the label (−1: none).
+struct Axis {
+  std::vector<std::string> labels;
+  std::vector<int32_t> label_of;
+};
+/// Of "source", "target", "before" or "source+before" (TraceSite). Throws Error where a side's parts disagree.
+Axis axis_of(const Trace& trace, const std::string& side, bool words);
+
 /// A map of the trace at level "words" or "tokens". Throws Error where the trace's parts disagree in their sizes.
 Grid map_grid(const Trace& trace, const TraceMap& map, const std::string& level);
 

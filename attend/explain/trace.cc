@@ -38,7 +38,7 @@ double number_of(const Json& json) {
   return json.get<double>();
 }
 
-/// Numbers of a tensor as nested lists; weights below 5e-5 are 0.
+/// Numbers of a tensor as nested lists.
 Json numbers(const Tensor& t, int axis = 0, size_t at = 0) {
   Json list = Json::array();
   size_t inner = 1;
@@ -90,8 +90,8 @@ Json site_json(const TraceSite& site, size_t number, const Beside& beside) {
 }
 
 Json map_json(const TraceMap& map, size_t number, const Beside& beside) {
-  Json json{{"method", map.method}, {"label", map.label}, {"site", map.site},
-            {"layer", map.layer},   {"head", map.head},   {"signed", map.is_signed}};
+  Json json{{"method", map.method}, {"label", map.label},      {"site", map.site},       {"layer", map.layer},
+            {"head", map.head},     {"signed", map.is_signed}, {"queries", map.queries}, {"keys", map.keys}};
   const std::string name = "map" + std::to_string(number) + ".";
   beside.put(json, "tokens", name + "tokens", map.tokens);
   beside.put(json, "words", name + "words", map.words);
@@ -204,7 +204,8 @@ Trace trace_of(const Json& json, const SafetensorsFile* beside) {
   }
   for (const Json& one : json.at("maps")) {
     trace.maps.push_back({one.at("method"), one.at("label"), one.at("site"), one.at("layer"), one.at("head"),
-                          one.at("signed"), tensor_of(one, "tokens", 2, beside), tensor_of(one, "words", 2, beside)});
+                          one.at("signed"), tensor_of(one, "tokens", 2, beside), tensor_of(one, "words", 2, beside),
+                          one.value("queries", "target"), one.value("keys", "source")});
   }
   for (const Json& one : json.at("evidence")) {
     trace.evidence.push_back(

@@ -53,15 +53,17 @@ struct TraceAnswer {
   int32_t node = -1;  ///< its last prediction
 };
 
-/// How much each token of the target (rows) leant on each of the source (columns), by one method.
+/// How much each token of the target (rows) leant on each of the source (columns), by one method; of an attention that looks
+/// elsewhere, its own rows and columns.
 struct TraceMap {
-  std::string method;             ///< a row of the table of methods: "attention", "saliency"
-  std::string label;              ///< in words: "attention, mean of 2 layers × 4 heads"
-  std::string site;               ///< of attention: where it was read; else empty
-  int64_t layer = -1, head = -1;  ///< −1: all, combined
-  bool is_signed = false;         ///< values may be below 0
-  Tensor tokens;                  ///< [target tokens, source tokens]
-  Tensor words;                   ///< [target words, source words]
+  std::string method;                               ///< a row of the table of methods: "attention", "saliency"
+  std::string label;                                ///< in words: "attention, mean of 2 layers × 4 heads"
+  std::string site;                                 ///< of attention: where it was read; else empty
+  int64_t layer = -1, head = -1;                    ///< −1: all, combined
+  bool is_signed = false;                           ///< values may be below 0
+  Tensor tokens;                                    ///< [target tokens, source tokens]
+  Tensor words;                                     ///< [target words, source words]
+  std::string queries = "target", keys = "source";  ///< whose rows and columns, as of a TraceSite
 };
 
 /// One line of evidence: what a change did to the mean log-probability of the answer's words.

@@ -84,8 +84,8 @@ TEST_F(Explain, RefusesWithTwoAndOneLine) {
     EXPECT_TRUE(has(result.output, part)) << result.output;
   };
   refused(explain("''"), "a text with at least one word is wanted");
-  refused(explain("'a b' --head 3"), "head 0 to 0 is wanted, got 3");
-  refused(explain("'a b' --layer 2"), "decoder.memory layer 0 (1 head)");
+  refused(explain("'a b' --head 3"), "head 0 to 0 is wanted, or -1 for all; got 3");
+  refused(explain("'a b' --layer 2"), "a layer that it has is wanted, or -1 for all: 0 (1 head); got 2");
   refused(explain("'a b' --method atention"), "attention");
   refused(explain("'a b' --level letters"), "words or tokens");
   refused(explain("'a b' --out x.gif"), ".html, .svg, .png or .json");

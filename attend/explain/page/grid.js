@@ -113,8 +113,9 @@ function gridOfMap(trace, number, wanted) {
   const map = trace.maps[number];
   if (!map) throw new Error(`map: a number below ${trace.maps.length} is wanted, got ${number}`);
   const level = map[wanted] ? wanted : wanted === "words" ? "tokens" : "words";
-  const rowAxis = axisOf(trace, "target", level);
-  const columnAxis = axisOf(trace, "source", level);
+  const { queries = "target", keys = "source" } = map;
+  const rowAxis = axisOf(trace, queries, level);
+  const columnAxis = axisOf(trace, keys, level);
   checkShape(`maps[${number}].${level}`, map[level], rowAxis.labels.length, columnAxis.labels.length);
   const looked = (site) => site.site === map.site && (map.layer < 0 || site.layer === map.layer);
   const sites = map.method === "attention" ? trace.sites.filter(looked) : [];
@@ -122,8 +123,8 @@ function gridOfMap(trace, number, wanted) {
   return finished({
     rows: rowAxis.labels,
     columns: columnAxis.labels,
-    rowSide: "target",
-    columnSide: "source",
+    rowSide: queries,
+    columnSide: keys,
     values: Float32Array.from(map[level].flat(), numberOf),
     signed: map.signed,
     hard: sites.length > 0 && sites.every((site) => site.hard),
