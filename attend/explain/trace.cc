@@ -103,6 +103,8 @@ Json as_json(const Trace& trace, const Beside& beside) {
       {"format", kFormat},
       {"model",
        {{"name", trace.model}, {"task", trace.task}, {"network", trace.network}, {"parameters", trace.parameters}}}};
+  if (trace.line > 0) json["line"] = trace.line;
+  if (trace.part > 0) json["part"] = trace.part;
   json["options"] = Json::object();
   for (const auto& [name, value] : trace.options) json["options"][name] = value;
   json["source"] = side_json(trace.source);
@@ -190,6 +192,7 @@ Trace trace_of(const Json& json, const SafetensorsFile* beside) {
   const Json& model = json.at("model");
   trace.model = model.at("name"), trace.task = model.at("task"), trace.network = model.at("network");
   trace.parameters = model.at("parameters");
+  trace.line = json.value("line", int64_t{0}), trace.part = json.value("part", int64_t{0});
   for (const auto& [name, value] : json.at("options").items()) trace.options.emplace_back(name, value);
   trace.source = side_of(json.at("source"));
   const Json& target = json.at("target");

@@ -76,6 +76,7 @@ struct TraceEvidence {
 struct Trace {
   std::string model, task, network;
   int64_t parameters = 0;
+  int64_t line = 0, part = 0;  ///< of a file, and of a line that was answered in parts: from 1; 0: not said
   std::vector<std::pair<std::string, std::string>> options;  ///< of the search
   TraceSide source, target;                                  ///< the target's tokens have "</s>" last where it ended
   bool given = false;                                        ///< the target was given, not found
