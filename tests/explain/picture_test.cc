@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <fstream>
 #include <string>
 
@@ -177,8 +178,26 @@ TEST(HtmlPicture, LoadsNothing) {
     EXPECT_EQ(page.find(load), page.npos) << load;
   }
   EXPECT_NE(page.find("<title>i am going home → main ghar ja rahi hoon</title>"), page.npos);
-  EXPECT_NE(page.find("{\"heads\":true,\"level\":\"words\"}"), page.npos);
+  EXPECT_NE(page.find("{\"heads\":true,\"leftOut\":\"\",\"level\":\"words\"}"), page.npos);
   for (const char* part : {"{theme.css}", "{script}", "{traces}", "{title}"}) EXPECT_EQ(page.find(part), page.npos);
+}
+
+TEST(HtmlPicture, LeavesOutWeightsOfALongTextAndSaysWhich) {
+  const auto page = [](int64_t tokens) {
+    Trace trace = test::large_trace(tokens);
+    for (const auto& [site, queries, keys] :
+         {std::array{"encoder.self", "source", "source"}, std::array{"decoder.memory", "target", "source"}}) {
+      trace.sites.push_back({.site = site, .queries = queries, .keys = keys});
+      trace.sites.back().weights = Tensor::full({1, tokens, tokens}, 0.125);
+    }
+    return html_picture({trace}, {});
+  };
+  const auto says = [](const std::string& text, const char* part) { return text.find(part) != text.npos; };
+  EXPECT_FALSE(says(page(100), "left out of this page")) << "what is small is whole";
+  const std::string one = page(800);
+  EXPECT_TRUE(says(one, "the weights of encoder.self are left out of this page"));
+  EXPECT_TRUE(says(one, "0.125,0.125")) << "the others are there";
+  EXPECT_TRUE(says(page(1100), "the weights of encoder.self, decoder.memory are left out"));
 }
 
 TEST(HtmlPicture, NoTokenCanEndTheScript) {

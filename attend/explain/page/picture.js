@@ -40,5 +40,8 @@ if (traces.length > 1) {
   const list = traces.map((trace, i) => [String(i), `${i + 1}. ${trace.source.text} → ${trace.target.text}`]);
   chooser.append(choice("sentence", "trace", list, 0, (value) => show(Number(value))));
 }
+const leftOut = document.getElementById("left-out");
+leftOut.textContent = options.leftOut;
+leftOut.hidden = options.leftOut === "";
 document.getElementById("theme").append(themeButton());
 show(0);
