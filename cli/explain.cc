@@ -99,6 +99,19 @@ std::string_view side_named(const std::string& side) {
   return side == "target" ? "answer" : side == "before" ? "what it had said" : "source";
 }
 
+/// Every head that looks at the source, each in a scale of its own.
+void print_heads(const Trace& trace, const std::string& level, const explain::TextOptions& how) {
+  for (const explain::TraceSite& site : trace.sites) {
+    if (!site.keys.starts_with("source") || site.queries != "target") continue;
+    for (int64_t head = 0; head < site.heads; ++head) {
+      const explain::Grid grid = explain::site_grid(trace, site.site, site.layer, head, level);
+      std::cout << "\nattention of " << grid.label << "\n\n"
+                << explain::text_heatmap(grid, how) << "\n"
+                << explain::text_legend(grid, how);
+    }
+  }
+}
+
 void print(const Trace& trace, const explain::PictureOptions& picture, const std::string& colour) {
   if (trace.part > 0) std::cout << (trace.part > 1 ? "\n" : "") << "part " << trace.part << "\n\n";
   std::cout << "    " << trace.source.text << "\n  → " << trace.target.text << (trace.given ? "   (given)" : "")
@@ -107,16 +120,9 @@ void print(const Trace& trace, const explain::PictureOptions& picture, const std
             << side_named(trace.maps[0].queries) << " to the left\n\n";
   const explain::TextOptions how{true_colour(colour) ? explain::Ink::true_colour : explain::Ink::shades,
                                  terminal_width(STDOUT_FILENO, 0)};
-  std::cout << explain::text_heatmap(explain::map_grid(trace, trace.maps[0], picture.level), how);
-  if (picture.heads) {
-    for (const explain::TraceSite& site : trace.sites) {
-      if (site.keys != "source" || site.queries != "target") continue;
-      for (int64_t head = 0; head < site.heads; ++head) {
-        std::cout << "\nlayer " << site.layer << ", head " << head << "\n\n"
-                  << explain::text_heatmap(explain::site_grid(trace, site.site, site.layer, head, picture.level), how);
-      }
-    }
-  }
+  const explain::Grid map = explain::map_grid(trace, trace.maps[0], picture.level);
+  std::cout << explain::text_heatmap(map, how) << "\n" << explain::text_legend(map, how);
+  if (picture.heads) print_heads(trace, picture.level, how);
   std::cout << std::flush;
   print_evidence(trace);
 }

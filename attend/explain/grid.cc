@@ -211,11 +211,12 @@ std::string phrase(const Grid& grid, const Scale& scale, size_t row, size_t colu
 }
 
 std::vector<std::optional<size_t>> strongest(const Grid& grid) {
+  const auto size = [&](real value) { return grid.look.is_signed ? std::abs(value) : value; };
   std::vector<std::optional<size_t>> best(grid.rows.size());
   for (size_t r = 0; r < grid.rows.size(); ++r) {
     const real* row = grid.values.data() + r * grid.columns.size();
     for (size_t c = 0; c < grid.columns.size(); ++c) {
-      if (row[c] > (best[r] ? row[*best[r]] : 0)) best[r] = c;
+      if (size(row[c]) > (best[r] ? size(row[*best[r]]) : 0)) best[r] = c;
     }
   }
   return best;

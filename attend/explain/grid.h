@@ -61,7 +61,7 @@ Scale scale_of(const Grid& grid);
 
 /// "ghar ← home 93 %".
 std::string phrase(const Grid& grid, const Scale& scale, size_t row, size_t column);
-/// Of each row the column with the largest value; none where nothing is above 0.
+/// Of each row the column with the largest value, of signed ones the largest for or against; none where all are 0.
 std::vector<std::optional<size_t>> strongest(const Grid& grid);
 
 /// Throws Error ("where: …") unless the numbers are as many as the labels say, and the windows within them.

@@ -48,7 +48,11 @@ TEST_F(Explain, ShowsTheAnswerAndItsMap) {
   EXPECT_TRUE(has(shown.output, "attention: source above")) << shown.output;
   EXPECT_FALSE(has(shown.output, "\x1b[")) << "no colour where it is no terminal";
   EXPECT_TRUE(has(explain("'a b' --colour always").output, "\x1b[48;2;"));
-  EXPECT_TRUE(has(explain("'a b' --method saliency").output, "saliency: source above"));
+  EXPECT_TRUE(has(shown.output, "██ from ")) << "what the shades mean: " << shown.output;
+  const std::string saliency = explain("'a b' --method saliency --heads").output;
+  EXPECT_TRUE(has(saliency, "saliency: source above")) << saliency;
+  EXPECT_TRUE(has(saliency, "against the word")) << saliency;
+  EXPECT_TRUE(has(saliency, "\nattention of decoder.memory, layer 0 · head 0\n")) << saliency;
 }
 
 TEST_F(Explain, EvidenceIsInPlainWords) {

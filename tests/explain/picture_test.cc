@@ -153,6 +153,13 @@ TEST(SvgPicture, HeadsAreNamedAndLabelledOnce) {
   EXPECT_EQ(count(svg, ">going<"), 1u + 4u) << "the map, and one per column of heads";
 }
 
+TEST(SvgPicture, HeadsHaveAHeadingWhateverTheMethod) {
+  EXPECT_NE(svg_picture(test::signed_trace(), {.heads = true}).find("attention: all heads of decoder.memory"),
+            std::string::npos);
+  EXPECT_EQ(svg_picture(test::signed_trace(), {}).find("all heads"), std::string::npos);
+  EXPECT_NE(svg_picture(test::signed_trace(), {}).find("for or against"), std::string::npos);
+}
+
 TEST(SvgPicture, OptionsByName) {
   PictureOptions options;
   set_options("picture", options, {{"level", "tokens"}, {"heads", "true"}});

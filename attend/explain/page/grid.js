@@ -227,14 +227,14 @@ export function phrase(grid, row, column) {
   return row >= 0 ? `${apart(grid.rows[row])} ← ${list}` : `${apart(grid.columns[column])} → ${list}`;
 }
 
-/** The largest of each row; −1 where a row has nothing. */
+/** The largest of each row, of signed values the largest for or against; −1 where a row has nothing. */
 export function strongestOf(grid) {
   const width = grid.columns.length;
+  const size = (row, c) => (grid.signed ? Math.abs(grid.values[row * width + c]) : grid.values[row * width + c]);
   return grid.rows.map((_, row) => {
     let best = -1;
     for (let c = 0; c < width; ++c) {
-      const value = grid.values[row * width + c];
-      if (value > 0 && (best < 0 || value > grid.values[row * width + best])) best = c;
+      if (size(row, c) > (best < 0 ? 0 : size(row, best))) best = c;
     }
     return best;
   });
