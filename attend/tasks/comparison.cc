@@ -209,8 +209,16 @@ const ScoreRow& score_of_task(std::string_view task) {
   return row_named("score", comparison_scores(), row.score);
 }
 
-TestSet test_files(const std::string& source, const std::string& target) {
-  return {source + " and " + target, read_pairs({{source}, {target}, {}})};
+TestSet test_files(const std::string& source, const std::string& target, const std::string& gold) {
+  TestSet test{source + " and " + target, read_pairs({{source}, {target}, {}})};
+  if (gold.empty()) return test;
+  const std::vector<std::string> lines = data::read_lines(gold);
+  require(lines.size() == test.pairs.size(), gold, ": as many lines of word alignments as sentences are wanted, ",
+          test.pairs.size(), ", got ", lines.size());
+  for (size_t i = 0; i < lines.size(); ++i) {
+    test.pairs[i].links = data::parse_links(gold + ":" + std::to_string(i + 1), lines[i]);
+  }
+  return test;
 }
 
 TestSet test_of(const TextConfig& config) {

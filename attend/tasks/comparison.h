@@ -20,8 +20,8 @@ struct TestSet {
   std::string name;
   std::vector<TextPair> pairs;
 };
-/// The pairs of two files.
-TestSet test_files(const std::string& source, const std::string& target);
+/// The pairs of two files; `gold`: a file of their word alignments, one sentence a line ("0-0 2-1"), or "".
+TestSet test_files(const std::string& source, const std::string& target, const std::string& gold = "");
 /// Those of the built-in corpus that no training sees, else the validation files; throws Error where there are neither.
 TestSet test_of(const TextConfig& config);
 
