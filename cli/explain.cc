@@ -22,6 +22,7 @@
 #include "attend/tasks/explanation.h"
 #include "cli/commands.h"
 #include "cli/flags.h"
+#include "cli/searching.h"
 #include "cli/terminal.h"
 
 namespace attend::cli {
@@ -223,7 +224,8 @@ int explain(int argc, char** argv) {
       .options("explain", flags_of)
       .options("method", options)
       .options("picture", picture)
-      .options("search", options.search);
+      .options("search", options.search)
+      .defaults_are(kModelsOwn);
   if (const auto code = flags.parse(argc, argv)) return *code;
   if (words.empty()) return flags.refuse("TEXT is wanted: what the model is to answer");
   try {

@@ -202,6 +202,7 @@ int run(int argc, char** argv) {
   if (model) answer.search = model->config().options.search;
   Flags flags("run", "answers one line with one line: attend run DIR < in > out");
   flags.argument("DIR", folder, "folder of the model").options("run", options).options("search", answer.search);
+  if (!model) flags.defaults_are(kModelsOwn);
   if (const auto code = flags.parse(argc, argv)) return *code;
   if (!model) {  // flags came before DIR: once more, over its own way of searching
     model.emplace(tasks::TextModel::load(folder));

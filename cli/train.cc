@@ -33,6 +33,13 @@ struct RunOptions {
 
 bool has_run(const std::string& out) { return fs::exists(fs::path(out) / tasks::TextModel::kConfig); }
 
+/// For the help: what a task's own corpus wants is not what files get.
+std::string note_on_defaults(const tasks::TextConfig& config) {
+  if (config.options.corpus.empty()) return "";
+  return "\n\nDefaults in brackets are for the built-in corpus of " + config.options.task +
+         "; files of your own have others:\n  attend train " + config.options.task + " --tsv FILE --help";
+}
+
 }  // namespace
 
 int train(int argc, char** argv) {
@@ -51,10 +58,12 @@ int train(int argc, char** argv) {
       if (const auto value = peek_flag(argc, argv, name)) known.push_back({name, *value, "--" + std::string(name)});
     }
   }
-  Flags flags("train", "trains a model from a recipe, or a task on its built-in corpus");
+  const tasks::TextConfig defaults(known);
+  Flags flags("train", "trains a model from a recipe, or a task on its built-in corpus" + note_on_defaults(defaults));
   std::string named;
   flags.argument("RECIPE|TASK", named, "a .yml file, or one of " + task_names(), false).options("run", run);
-  add_groups(flags, tasks::TextConfig(known).all());
+  add_groups(flags, defaults.all());
+  flags.on_unknown([&](std::string_view name) { return option_of_another(defaults.model, name); });
   if (const auto code = flags.parse(argc, argv)) return *code;
   if (named != subject) return flags.refuse("the recipe or task is wanted first: attend train " + named + " …");
   asked.insert(asked.end(), flags.settings().begin(), flags.settings().end());

@@ -20,6 +20,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr int64_t kFewPairs = 20;  // fewer teach nothing but themselves
+
 volatile std::sig_atomic_t interrupted = 0;
 
 /// The first Ctrl-C (or SIGTERM) asks for an end; the second one ends at once, which leaves the last checkpoint.
@@ -109,6 +111,10 @@ void say_prepared(const tasks::TextTraining& run, const tasks::TextModel& model,
                      " validation pairs";
   if (run.valid_left_out() > 0) text += " (" + std::to_string(run.valid_left_out()) + " too long or empty: in no loss)";
   view.say(text);
+  if (run.pairs() < kFewPairs) {
+    view.say("warning: only " + std::to_string(run.pairs()) + (run.pairs() == 1 ? " pair" : " pairs") +
+             " to learn from: the model will know these by heart and no others; thousands are wanted");
+  }
 }
 
 void say_result(const train::TrainResult& result, const std::string& out, RunView& view) {
@@ -198,6 +204,21 @@ SettingList settings_of_subject(const std::string& subject) {
   if (is_task(subject)) return {{"task", subject, "task"}};  // first: its model may lie in a folder of that name
   if (is_recipe(subject)) return read_recipe(subject);
   fail("a recipe (a .yml file) or a task is wanted, got ", quoted(subject), "; tasks: ", task_names());
+}
+
+std::string option_of_another(const std::string& network, std::string_view name) {
+  std::string having, own;
+  for (const models::ModelRow& row : models::zoo()) {
+    for (const OptionInfo& option : row.options({}, "model.")) {
+      std::string flag = option.name;
+      std::ranges::replace(flag, '_', '-');
+      if (flag == name) having += (having.empty() ? "" : ", ") + std::string(row.name);
+      if (row.name == network && !flag.ends_with("-vocabulary")) own += (own.empty() ? "--" : ", --") + flag;
+    }
+  }
+  if (having.empty()) return "";
+  return "the network " + network + " has no --" + std::string(name) + " (" + having +
+         (having.find(',') == having.npos ? " has" : " have") + " it: --model.name); it has " + own;
 }
 
 void add_groups(Flags& flags, const std::vector<OptionInfo>& all) {
