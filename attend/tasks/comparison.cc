@@ -8,9 +8,12 @@
 
 #include "attend/base/error.h"
 #include "attend/base/names.h"
+#include "attend/base/recipe.h"
 #include "attend/base/replacement.h"
 #include "attend/data/pairs.h"
 #include "attend/explain/alignment.h"
+#include "attend/explain/grid.h"
+#include "attend/tasks/explanation.h"
 #include "attend/tasks/task.h"
 #include "attend/train/bleu.h"
 #include "attend/train/chrf.h"
@@ -80,6 +83,8 @@ std::vector<LengthGroup> groups_at(std::span<const int64_t> bounds, std::span<co
   return groups;
 }
 
+bool reads_letters(const TextConfig& config) { return config.options.tokeniser.kind == "characters"; }
+
 /// A number that changes with any of the sentences.
 std::string fingerprint(const TestSet& test, std::span<const size_t> shown) {
   std::string all;
@@ -98,7 +103,8 @@ json key_of(const fs::path& folder, const TestSet& test, std::span<const size_t>
   return {{"weights_bytes", fs::file_size(weights)},
           {"weights_time", fs::last_write_time(weights).time_since_epoch().count()},
           {"config", train::crc32c(read_file(folder / TextModel::kConfig, size_t{1} << 20))},
-          {"sentences", fingerprint(test, shown)}};
+          {"sentences", fingerprint(test, shown)},
+          {"shown_by", reads_letters(TextConfig(read_recipe(folder / TextModel::kConfig))) ? "letters" : "words"}};
 }
 
 json json_of(const ShownAnswer& shown) {
@@ -155,6 +161,22 @@ std::optional<Measured> kept(const fs::path& path, const json& key, size_t sente
   }
 }
 
+/// With the weights between letters: between words, a text of one word has one weight, and that is 1.
+Answer answer_by_letters(const TextModel& model, const std::string& text, const decode::SearchOptions& search) {
+  ExplainOptions how;
+  how.method = "attention", how.search = search;
+  const explain::Trace trace = explain(model, text, how);
+  const explain::Grid letters = map_grid(trace, trace.maps[0], "tokens");
+  const auto rows =
+      static_cast<int64_t>(trace.token_log_probabilities.size()) - (trace.ended ? 1 : 0);  // not the end's
+  Answer answer{.text = trace.target.text, .score = trace.score, .log_probability = trace.log_probability};
+  answer.source = letters.columns, answer.target = {letters.rows.begin(), letters.rows.begin() + rows};
+  const auto columns = static_cast<int64_t>(letters.columns.size());
+  answer.weights = Tensor({rows, columns});
+  std::copy_n(letters.values.data(), rows * columns, answer.weights.data());
+  return answer;
+}
+
 Measured made(const fs::path& folder, const TestSet& test, std::span<const size_t> shown, const Told& told) {
   TextModel model = TextModel::load(folder);
   const bool attends = explain::attends_to_source(model.model());
@@ -169,7 +191,9 @@ Measured made(const fs::path& folder, const TestSet& test, std::span<const size_
   options.align = attends;
   for (const size_t number : shown) {
     const std::vector<std::string> line{test.pairs[number].source};
-    measured.shown.push_back({number, model.answer(line, options).at(0).at(0)});
+    const bool letters = attends && reads_letters(model.config()) && model.parts(line[0]).size() == 1;
+    measured.shown.push_back({number, letters ? answer_by_letters(model, line[0], options.search)
+                                              : model.answer(line, options).at(0).at(0)});
   }
   return measured;
 }

@@ -69,7 +69,7 @@ std::vector<double> score_by_length(const ScoreRow& score, std::span<const std::
 /// Up to `count` sentences to look at, of different lengths but none too long for a picture: their places.
 std::vector<size_t> sentences_to_show(std::span<const TextPair> pairs, size_t count = 3);
 
-/// One answer to look at; without weights where the model does not attend.
+/// One answer to look at; without weights where the model does not attend, between letters where it reads those.
 struct ShownAnswer {
   size_t number = 0;  ///< of the sentence
   Answer answer;

@@ -99,6 +99,16 @@ TEST_F(CompareSlow, TrainedModelsAreTakenAsTheyAre) {
   EXPECT_EQ(compare(model + " --vary train.seed=1,2" + test_files(), "other").code, 2);
 }
 
+TEST_F(CompareSlow, WhereModelsReadLettersTheirAlignmentsAreOfLetters) {
+  ASSERT_EQ(compare(in_quotes(recipe(5)) + " --tokeniser.kind characters" + test_files()).code, 0);
+  ASSERT_EQ(compare(in_quotes(recipe(5)) + test_files(), "words").code, 0);
+  const json letters = json::parse(folder_.bytes("report/models/recipe/compare.json"))["shown"][0];
+  const json words = json::parse(folder_.bytes("words/models/recipe/compare.json"))["shown"][0];
+  EXPECT_EQ(letters["source"].size(), 3u) << "a letter, a blank, a letter: " << letters;
+  EXPECT_EQ(words["source"].size(), 2u) << words;
+  EXPECT_EQ(letters["weights"].size(), letters["source"].size() * letters["target"].size());
+}
+
 TEST_F(CompareSlow, AModelThatFailsDoesNotLoseTheOthers) {
   const Result result =
       compare(in_quotes(recipe()) + " --variant 'mad: train.rate=1e300 train.warmup=0 train.clip=0' --variant calm" +
