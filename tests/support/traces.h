@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -144,6 +145,26 @@ inline explain::Trace alone_trace() {
     site.weights.data()[t * 11 + 5 + t] = 0.5;
   }
   for (real& value : trace.maps[0].words.values()) value /= 2;
+  return trace;
+}
+
+/// A map of how the source looks at itself.
+inline explain::Trace self_trace() {
+  explain::Trace trace = heads_trace();
+  explain::TraceMap& map = trace.maps[0];
+  map.site = "encoder.self", map.layer = 0, map.head = 0, map.queries = map.keys = "source";
+  map.label = "attention of encoder.self, layer 0, head 0";
+  map.tokens = trace.sites[0].weights[0];
+  map.words = Tensor::full({4, 4}, 0.25);
+  return trace;
+}
+
+/// With numbers that are none.
+inline explain::Trace broken_trace() {
+  explain::Trace trace = hindi_trace();
+  trace.maps[0].words.data()[0] = trace.maps[0].tokens.data()[0] = std::numeric_limits<real>::quiet_NaN();
+  trace.evidence.push_back(
+      {"all source words are left out", -0.03, -std::numeric_limits<double>::infinity(), "it is over"});
   return trace;
 }
 
