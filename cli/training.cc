@@ -12,6 +12,7 @@
 #include "attend/base/names.h"
 #include "attend/base/recipe.h"
 #include "attend/base/replacement.h"
+#include "attend/models/zoo.h"
 #include "attend/tasks/task.h"
 #include "attend/train/log.h"
 
@@ -161,7 +162,7 @@ int train_in(const SettingList& settings, const std::string& out, bool resume, R
   view.say(run->summary());
   if (run->examples() < kFewExamples) {
     view.say("warning: only " + std::to_string(run->examples()) +
-             " to learn from: the model will know these by heart and no others; thousands are wanted");
+             " examples to learn from: the model will know these by heart and no others; thousands are wanted");
   }
   train::Trainer& trainer = run->trainer();
   const int64_t step = trainer.step(), steps = trainer.steps();

@@ -79,7 +79,7 @@ TEST_F(Train, AHandfulOfPairsIsWarnedOf) {
       "--model.embedding 6 --train.steps 2 --tsv ";
   const Result result = train("translate" + asked + in_quotes(few));
   EXPECT_EQ(result.code, 0) << result.output;
-  EXPECT_TRUE(has(result.output, "warning: only 2 pairs to learn from")) << result.output;
+  EXPECT_TRUE(has(result.output, "warning: only 2 examples to learn from")) << result.output;
   EXPECT_FALSE(has(train("translate" + asked + in_quotes(tsv_), "other").output, "warning"));
 }
 
