@@ -68,7 +68,10 @@ TEST(ScoreOfTask, IsExactMatchWhereAnAnswerIsOneWord) {
   EXPECT_EQ(score_of_task("dates").name, "exact");
   const std::vector<std::string> outputs{"cba", "x"}, references{"cba", "y"};
   EXPECT_EQ(score_of_task("reverse").score(outputs, references), 50);
-  for (const TaskRow& row : tasks()) EXPECT_EQ(score_of_task(row.name).name, row.score);
+  for (const TaskRow& row : tasks()) {
+    if (row.family != &kText) continue;
+    EXPECT_EQ(score_of_task(row.name).name, row.score);
+  }
 }
 
 TEST(ScoreByLength, IsTheScoreOfEachGroupsSentences) {
