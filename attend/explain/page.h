@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "attend/base/embedded.h"
+#include "attend/explain/image_trace.h"
 #include "attend/explain/picture.h"
 
 namespace attend::explain {
@@ -16,5 +17,7 @@ std::span<const EmbeddedFile> page_files();
 /// One HTML file with everything in it, which works without a network: the traces, and the view of them. Throws Error where
 /// there is no trace, or one that cannot be drawn.
 std::string html_picture(const std::vector<Trace>& traces, const PictureOptions& options);
+/// The same of images that were looked at: words or glances one step after another, by buttons, keys or themselves.
+std::string html_picture(std::span<const ImageLook> looks);
 
 }  // namespace attend::explain

@@ -164,7 +164,7 @@ TEST(HtmlPicture, LoadsNothing) {
   }
   EXPECT_NE(page.find("<title>i am going home → main ghar ja rahi hoon</title>"), page.npos);
   EXPECT_NE(page.find("{\"heads\":true,\"level\":\"words\"}"), page.npos);
-  for (const char* part : {"{theme.css}", "{script}", "{traces}", "{title}"}) EXPECT_EQ(page.find(part), page.npos);
+  for (const char* part : {"{style}", "{script}", "{traces}", "{title}"}) EXPECT_EQ(page.find(part), page.npos);
 }
 
 TEST(HtmlPicture, NoTokenCanEndTheScript) {
