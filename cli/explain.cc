@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <optional>
@@ -20,6 +19,7 @@
 #include "attend/tasks/explanation.h"
 #include "cli/commands.h"
 #include "cli/flags.h"
+#include "cli/images.h"
 #include "cli/terminal.h"
 
 namespace attend::cli {
@@ -59,14 +59,6 @@ constexpr Format kFormats[] = {
     {".json", [](const fs::path& path, const Trace& trace,
                  const explain::PictureOptions&) { explain::TraceWriter(path).add(trace); }},
 };
-
-bool true_colour(const std::string& wanted) {
-  if (wanted != "auto") return wanted == "always";
-  const char* const no = std::getenv("NO_COLOR");
-  const char* const has = std::getenv("COLORTERM");
-  return ::isatty(STDOUT_FILENO) && !(no && *no) && has &&
-         (std::string_view(has) == "truecolor" || std::string_view(has) == "24bit");
-}
 
 bool of_a_head(const explain::TraceEvidence& line) { return line.change.ends_with(" off"); }
 
@@ -137,6 +129,7 @@ std::string objection(const ExplainFlags& flags, const tasks::ExplainOptions& op
 }  // namespace
 
 int explain(int argc, char** argv) {
+  if (looks_at_images(named_folder(argc, argv))) return explain_images(argc, argv);
   std::string folder, text;
   ExplainFlags flags_of;
   explain::PictureOptions picture;
