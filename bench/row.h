@@ -82,6 +82,7 @@ std::vector<Row> convolution_rows();
 std::vector<Row> overhead_rows();
 std::vector<Row> model_rows();
 std::vector<Row> decoding_rows();
+std::vector<Row> glimpse_rows();
 
 /// Three training steps of a row `memory/…`, then this process's peak in MiB: for a process that does nothing else.
 double training_peak(const std::string& row);

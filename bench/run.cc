@@ -155,7 +155,8 @@ std::vector<Group> all_groups() {
           {"convolution", convolution_rows()},
           {"overhead", overhead_rows()},
           {"models", model_rows(), "torch_models.py"},
-          {"decoding", decoding_rows(), "torch_models.py"}};
+          {"decoding", decoding_rows(), "torch_models.py"},
+          {"glimpse", glimpse_rows(), "torch_glimpse.py"}};
 }
 
 Report run(const RunOptions& options, std::ostream& out) {

@@ -17,6 +17,7 @@
 #include "cli/commands.h"
 #include "cli/evaluation.h"
 #include "cli/flags.h"
+#include "cli/folders.h"
 #include "cli/images.h"
 #include "cli/progress.h"
 #include "cli/searching.h"
@@ -171,11 +172,15 @@ int eval(int argc, char** argv) {
   train::BleuOptions bleu;
   tasks::AnswerOptions answer;
   std::optional<tasks::TextModel> model;
-  if (argc > 1 && argv[1][0] != '-') {  // its own way of searching is the default
-    model.emplace(tasks::TextModel::load(argv[1]));
-    answer.search = model->config().options.search;
-  }
   Flags flags("eval", "scores a model, or outputs that anyone made: BLEU and chrF as sacreBLEU has them, exact match");
+  const auto load = [&](const std::string& from) {  // its own way of searching is the default
+    const std::string wrong = folder_objection(from);
+    if (wrong.empty()) model.emplace(tasks::TextModel::load(from)), answer.search = model->config().options.search;
+    return wrong;
+  };
+  if (argc > 1 && argv[1][0] != '-') {
+    if (const std::string wrong = load(argv[1]); !wrong.empty()) return flags.refuse(wrong);
+  }
   flags.argument("DIR", folder, "folder of the model", false)
       .options("files", options)
       .options("BLEU", bleu)
@@ -184,8 +189,7 @@ int eval(int argc, char** argv) {
   if (const std::string wrong = objection(folder, options); !wrong.empty()) return flags.refuse(wrong);
   if (const std::string wrong = unknown_row(bleu); !wrong.empty()) return flags.refuse(wrong);
   if (!folder.empty() && !model) {  // flags came before DIR: once more, over its own way of searching
-    model.emplace(tasks::TextModel::load(folder));
-    answer.search = model->config().options.search;
+    if (const std::string wrong = load(folder); !wrong.empty()) return flags.refuse(wrong);
     if (const auto code = flags.parse(argc, argv)) return *code;
   }
   if (const std::string none = search_objection(answer.search); !none.empty()) return flags.refuse(none);

@@ -1,5 +1,6 @@
 #include "cli/images.h"
 
+#include <cmath>
 #include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -50,7 +51,7 @@ struct EvalOptions {
 void write_rebuilt(const tasks::ImageModel& model, const std::vector<std::string>& files, const std::string& folder) {
   require_writable(folder);
   for (const std::string& file : files) {
-    const data::Image image = data::read_image(file);
+    const tasks::ImageExample image = tasks::read_example(file);
     const fs::path out = fs::path(folder) / (fs::path(file).stem().string() + ".png");
     data::write_png(out, model.rebuilt(std::span(&image, 1)).at(0));
     std::cout << file << '\t' << out.string() << '\n';
@@ -60,7 +61,7 @@ void write_rebuilt(const tasks::ImageModel& model, const std::vector<std::string
 void write_answers(const tasks::ImageModel& model, const std::vector<std::string>& files,
                    const decode::SearchOptions& search, bool scores) {
   for (const std::string& file : files) {
-    const data::Image image = data::read_image(file);
+    const tasks::ImageExample image = tasks::read_example(file);
     for (const tasks::ImageAnswer& one : model.answer(std::span(&image, 1), search).at(0)) {
       if (files.size() > 1) std::cout << file << '\t';
       if (scores) std::cout << one.score << '\t';
@@ -69,6 +70,9 @@ void write_answers(const tasks::ImageModel& model, const std::vector<std::string
     std::cout.flush();
   }
 }
+
+/// As people read it: 14.37, not 14.370000000000005.
+double percent(double value) { return std::round(value * 1e4) / 1e4; }
 
 tasks::ImageExamples examples_to_score(const tasks::ImageModel& model, const EvalOptions& options) {
   tasks::ImageData data = model.config().options.data;
@@ -104,7 +108,8 @@ int run_images(int argc, char** argv) {
   const tasks::ImageModel model = tasks::ImageModel::load(named_folder(argc, argv));
   decode::SearchOptions search = model.config().options.search;
   Flags flags("run", "says what images show: attend run DIR a.png b.jpg");
-  flags.argument("DIR", folder, "folder of the model").arguments("IMAGES", files, "PNG or JPEG files");
+  flags.argument("DIR", folder, "folder of the model")
+      .arguments("IMAGES", files, "PNG or JPEG files, or .npy features");
   flags.options("run", options).options("search", search);
   if (const auto code = flags.parse(argc, argv)) return *code;
   if (files.empty()) return flags.refuse("at least one image is wanted: attend run " + folder + " a.png");
@@ -132,9 +137,9 @@ int eval_images(int argc, char** argv) {
   const tasks::ImageScores scored =
       tasks::evaluate(model, examples, search, 0, [&](int64_t done) { bar.show(static_cast<long>(done), ""); });
   nlohmann::ordered_json json{{"images", scored.images}, {"loss", scored.loss}};
-  for (const auto& [name, score] : scored.scores) json[name] = score;
+  for (const auto& [name, score] : scored.scores) json[name] = percent(score);
   if (const auto right = scored.scores.find("accuracy"); right != scored.scores.end())
-    json["error"] = 100 - right->second;
+    json["error"] = percent(100 - right->second);
   std::cout << json.dump(2) << '\n';
   if (!options.save_output.empty()) {
     std::string lines;

@@ -17,6 +17,7 @@
 #include "attend/tasks/text.h"
 #include "cli/commands.h"
 #include "cli/flags.h"
+#include "cli/folders.h"
 #include "cli/images.h"
 #include "cli/searching.h"
 
@@ -182,16 +183,23 @@ int run(int argc, char** argv) {
   if (looks_at_images(named_folder(argc, argv))) return run_images(argc, argv);
   std::string folder;
   const bool named = argc > 1 && argv[1][0] != '-';
+  Flags flags("run", "answers one line with one line: attend run DIR < in > out");
   std::optional<tasks::TextModel> model;
-  if (named) model.emplace(tasks::TextModel::load(argv[1]));
+  const auto load = [&](const std::string& from) {
+    const std::string wrong = folder_objection(from);
+    if (wrong.empty()) model.emplace(tasks::TextModel::load(from));
+    return wrong;
+  };
+  if (named) {
+    if (const std::string wrong = load(argv[1]); !wrong.empty()) return flags.refuse(wrong);
+  }
   RunOptions options;
   tasks::AnswerOptions answer;
   if (model) answer.search = model->config().options.search;
-  Flags flags("run", "answers one line with one line: attend run DIR < in > out");
   flags.argument("DIR", folder, "folder of the model").options("run", options).options("search", answer.search);
   if (const auto code = flags.parse(argc, argv)) return *code;
   if (!model) {  // flags came before DIR: once more, over its own way of searching
-    model.emplace(tasks::TextModel::load(folder));
+    if (const std::string wrong = load(folder); !wrong.empty()) return flags.refuse(wrong);
     answer.search = model->config().options.search;
     if (const auto code = flags.parse(argc, argv)) return *code;
   }

@@ -7,6 +7,7 @@
 #include "attend/base/error.h"
 #include "cli/commands.h"
 #include "cli/flags.h"
+#include "cli/folders.h"
 #include "serve/server.h"
 
 namespace attend::cli {
@@ -45,6 +46,9 @@ int serve(int argc, char** argv) {
   if (folders.empty()) return flags.refuse("DIR is wanted (folder of a model)");
   if (options.port < 0 || options.port > 65535) {
     return flags.refuse("--port: 0 to 65535 is wanted, got " + std::to_string(options.port));
+  }
+  for (const std::string& folder : folders) {
+    if (const std::string wrong = folder_objection(folder); !wrong.empty()) return flags.refuse(wrong);
   }
   const StopSignals stop;
   attend::serve::Server server(folders, options);

@@ -29,7 +29,8 @@ Json with_parts(const tasks::Answer& answer) {
 
 /// Texts that a network looks at in one piece.
 bool one_piece(const tasks::TextModel& model, const std::string& text) {
-  return model.longest() <= 0 || static_cast<int64_t>(model.source().encode(text).size()) <= model.longest();
+  const int64_t length = static_cast<int64_t>(model.source().encode(text).size());
+  return length > 0 && length <= tasks::longest_explained(model) && (model.longest() <= 0 || length <= model.longest());
 }
 
 tasks::ExplainOptions with(tasks::ExplainOptions options, const Asked& asked, decode::SearchOptions search,
@@ -75,11 +76,20 @@ Json in_groups(const ServedModel& served, const RunRequest& request, const decod
   return all;
 }
 
-void check_tokens(const tasks::TextModel& model, const Asked& asked) {
-  for (const int32_t token : asked.prefix_tokens) {
-    if (token >= model.target().size()) {
-      refuse(400, "bad_request", "prefix_tokens: numbers below ", model.target().size(), " are wanted, got ", token);
-    }
+/// What only some models can do, of what may be asked of a search.
+void check_search(const ServedModel& served, const decode::SearchOptions& search) {
+  const auto memory = [](const explain::TraceSite& site) { return site.site.ends_with(".memory"); };
+  require(search.coverage_penalty <= 0 || std::ranges::any_of(served.known.sites, memory),
+          "coverage_penalty: a model whose decoder attends to its source is wanted; ask this one for 0");
+}
+
+/// What is larger than it may be is found out while it is made.
+template <class Make>
+explain::Trace traced(Make&& make) {
+  try {
+    return make();
+  } catch (const explain::TooLarge& error) {
+    refuse(413, "too_large", error.what(), " (this server's limit is --weights)");
   }
 }
 
@@ -87,25 +97,56 @@ decode::SearchOptions search_for(const ServedModel& served, const Asked& asked, 
   return search_of(served.model.config().options.search, asked.search, limits);
 }
 
+/// What to know before one trusts them; of several texts with the place of each.
+Json notes_json(const ServedModel& served, const RunRequest& request, const Json& answers) {
+  Json notes = Json::array();
+  for (size_t i = 0; i < request.texts.size(); ++i) {
+    const std::string where = request.texts.size() > 1 ? "texts[" + std::to_string(i) + "]: " : "";
+    const int64_t parts = answers[i][0].value("parts", int64_t{1});
+    const data::TokenisedWords source = served.model.source().tokenise(request.texts[i]);
+    for (const std::string& note : tasks::notes_on(served.model, source, parts)) notes.push_back(where + note);
+  }
+  return notes;
+}
+
 }  // namespace
 
 void check_run(const ServedModel& served, const RunRequest& request, const Limits& limits) {
-  (void)search_for(served, request, limits);
-  check_tokens(served.model, request);
+  decode::SearchOptions search = search_for(served, request, limits);
+  if (search.sample) search.beam = 1;  // as where it is searched
+  refusing([&] {
+    decode::check(search);
+    check_search(served, search);
+    if (request.prefix.empty() && request.prefix_tokens.empty()) return;
+    const std::vector<std::vector<int32_t>> prefix{
+        request.prefix_tokens.empty() ? served.model.target().encode(request.prefix) : request.prefix_tokens};
+    for (const std::string& text : request.texts) {
+      const std::vector<int32_t> source = served.model.source().encode(text);
+      if (!request.prefix_tokens.empty()) {
+        const int64_t length = static_cast<int64_t>(source.size()), longest = tasks::longest_explained(served.model);
+        require(length <= longest, "prefix_tokens: a text of at most ", longest, " tokens is wanted with them, got ",
+                length);
+      }
+      decode::check(served.model.model(), data::Sequences({source}), search, prefix);
+    }
+  });
 }
 
 void check_explain(const ServedModel& served, const ExplainRequest& request, const Limits& limits) {
-  (void)search_for(served, request, limits);
-  check_tokens(served.model, request);
+  const tasks::ExplainOptions options = with(request.options, request, search_for(served, request, limits), {});
+  refusing([&] {
+    tasks::check_explain(served.model, served.known, request.text, options);
+    check_search(served, options.search);
+  });
 }
 
 std::string run_json(const ServedModel& served, const RunRequest& request, const Limits& limits, const Watch& watch) {
   const decode::SearchOptions search = search_for(served, request, limits);
   // A text in several pieces is answered piece by piece, which nobody can watch.
   const bool watched = (watch.partial && one_piece(served.model, request.texts[0])) || !request.prefix_tokens.empty();
-  const Json result = {
-      {"model", served.name},
-      {"answers", watched ? step_by_step(served, request, search, watch) : in_groups(served, request, search, watch)}};
+  Json answers = watched ? step_by_step(served, request, search, watch) : in_groups(served, request, search, watch);
+  Json notes = notes_json(served, request, answers);
+  const Json result = {{"model", served.name}, {"answers", std::move(answers)}, {"notes", std::move(notes)}};
   return result.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -113,7 +154,10 @@ std::string explain_json(const ServedModel& served, const ExplainRequest& reques
                          const Watch& watch) {
   watch.check();
   const decode::SearchOptions search = search_for(served, request, limits);
-  explain::Trace trace = tasks::explain(served.model, request.text, with(request.options, request, search, watch));
+  tasks::ExplainOptions options = with(request.options, request, search, watch);
+  options.method = tasks::method_for(served.known, options.method);
+  options.numbers = static_cast<size_t>(limits.weights);
+  explain::Trace trace = traced([&] { return tasks::explain(served.model, request.text, options); });
   trace.model = served.name;
   return explain::trace_json(trace);
 }

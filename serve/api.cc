@@ -14,6 +14,10 @@ constexpr std::string_view kLate =
     "smaller "
     "max_length";
 
+constexpr std::string_view kNoMemory = "memory: there is not enough for this now; ask for less, or try again";
+constexpr std::string_view kStopping =
+    "request: the server is being stopped, and there was no time left for this; try again in a moment";
+
 constexpr Endpoint kEndpoints[] = {
     {"GET", "/healthz", &Api::health},
     {"GET", "/v1/models", &Api::models},
@@ -40,15 +44,13 @@ Reply reply_to(std::exception_ptr error) {
     std::rethrow_exception(std::move(error));
   } catch (const Refusal& refusal) {
     return error_reply(refusal.status(), refusal.code(), refusal.what());
-  } catch (const Cancelled&) {
+  } catch (const Cancelled& cancelled) {
+    if (cancelled.stopping) return error_reply(503, "stopping", kStopping);
     return error_reply(504, "timeout", kLate);
-  } catch (const Error& asked) {
-    const std::string_view message = asked.what();
-    if (!message.starts_with("memory:")) return error_reply(400, "bad_request", message);
-    return error_reply(503, "busy", "memory: there is not enough for this now; ask for less, or try again");
   } catch (const std::bad_alloc&) {
-    return error_reply(503, "busy", "memory: there is not enough for this now; ask for less, or try again");
-  } catch (const std::exception& fault) {
+    return error_reply(503, "busy", kNoMemory);
+  } catch (const std::exception& fault) {  // what was asked wrongly is refused before it is computed
+    if (std::string_view(fault.what()).starts_with("memory:")) return error_reply(503, "busy", kNoMemory);
     std::cerr << "attend serve: " << fault.what() << '\n';
   } catch (...) {
     std::cerr << "attend serve: an error without a name\n";
@@ -75,7 +77,8 @@ void Live::last(std::string line) {
 std::pair<std::string, bool> Live::next() {
   std::unique_lock lock(mutex_);
   const bool came = came_.wait_until(lock, deadline_, [&] { return partial_ || last_; });
-  if (!came) {
+  // A beginning may always be there: it is no reason to go on after the time is over.
+  if (!came || (!last_ && std::chrono::steady_clock::now() >= deadline_)) {
     cancel();
     return {error_json("timeout", kLate) + "\n", true};
   }
@@ -90,6 +93,7 @@ std::chrono::steady_clock::time_point Api::deadline() const {
 
 void Api::submit(const std::shared_ptr<Job>& job) const {
   if (workers_.submit(job)) return;
+  if (workers_.cancelled()) throw Cancelled{.stopping = true};
   refuse(503, "busy", "requests: at most so many may wait, and ", workers_.waiting(), " do; try again in a second");
 }
 
@@ -99,9 +103,10 @@ Reply Api::computed(Compute compute) const {
   job->run = [job = job.get(), result, compute = std::move(compute)] {
     Watch watch;
     watch.check = [job] {
-      if (job->cancelled) throw Cancelled{};
+      if (job->cancelled) throw Cancelled{job->stopping};
     };
     try {
+      watch.check();
       result->set_value(compute(watch));
     } catch (...) {
       result->set_exception(std::current_exception());
@@ -127,7 +132,7 @@ Reply Api::streamed(Compute compute) const {
   job->run = [job = job.get(), live = std::weak_ptr(reply.live), compute = std::move(compute)] {
     const auto tell = [&](auto&& say) {
       const std::shared_ptr<Live> there = live.lock();
-      if (!there || job->cancelled) throw Cancelled{};
+      if (!there || job->cancelled) throw Cancelled{job->stopping};
       say(*there);
     };
     Watch watch;
@@ -135,6 +140,7 @@ Reply Api::streamed(Compute compute) const {
     watch.partial = [&](const std::string& text) { tell([&](Live& to) { to.partial(text); }); };
     std::string line;
     try {
+      watch.check();
       line = compute(watch);
     } catch (...) {
       line = reply_to(std::current_exception()).body;

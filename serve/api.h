@@ -89,7 +89,7 @@ struct Endpoint {
 };
 std::span<const Endpoint> endpoints();
 
-/// What a client is told of an error: a Refusal as it is, what was asked wrongly as 400, all else without its details.
+/// What a client is told of an error: a Refusal as it is, all else without its details, which are logged.
 Reply reply_to(std::exception_ptr error);
 
 }  // namespace attend::serve

@@ -13,9 +13,10 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <exception>
+#include <iostream>
 #include <memory>
 #include <optional>
-#include <system_error>
 
 #include "attend/base/error.h"
 #include "serve/framing.h"
@@ -89,6 +90,8 @@ void watch(int events, int socket, bool on) {
   ::epoll_ctl(events, on ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, socket, &event);
 }
 
+void log(std::string_view message) { std::cerr << "attend serve: a connection: " + std::string(message) + "\n"; }
+
 const char* reason_of(int status) {
   return status == 400   ? "Bad Request"
          : status == 408 ? "Request Timeout"
@@ -120,6 +123,8 @@ Connections::Connections(const std::string& host, int64_t port, const Traffic& t
 Connections::~Connections() { stop(); }
 
 void Connections::start() {
+  // Here, where the caller is told if the system has none.
+  handlers_.emplace_back([this] { handle_requests(); });
   loop_ = std::thread([this] { loop(); });
 }
 
@@ -136,9 +141,46 @@ void Connections::stop() {
   handlers_.clear();
 }
 
+bool Connections::loopback() const {
+  sockaddr_storage address{};
+  socklen_t size = sizeof(address);
+  ::getsockname(listener_.number(), reinterpret_cast<sockaddr*>(&address), &size);
+  if (address.ss_family == AF_INET6) return IN6_IS_ADDR_LOOPBACK(&reinterpret_cast<sockaddr_in6&>(address).sin6_addr);
+  return (ntohl(reinterpret_cast<sockaddr_in&>(address).sin_addr.s_addr) >> 24) == 127;
+}
+
+void Connections::cut() {
+  const std::lock_guard lock(mutex_);
+  cut_ = true;
+  for (const int socket : handled_) ::shutdown(socket, SHUT_RDWR);
+}
+
 void Connections::wake() const {
   const uint64_t one = 1;
   (void)!::write(wake_.number(), &one, sizeof(one));
+}
+
+/// What goes wrong with a connection (memory, mostly) ends it, and nothing else.
+template <class Act>
+void Connections::guarded(int socket, Act&& act) {
+  try {
+    act();
+  } catch (const std::exception& error) {
+    log(error.what());
+    drop(socket);
+  }
+}
+
+void Connections::turn(std::span<const epoll_event> events) {
+  for (const epoll_event& event : events) {
+    const int socket = event.data.fd;
+    if (socket == listener_.number()) {
+      guarded(-1, [&] { accept_all(); });
+    } else if (socket != wake_.number()) {
+      guarded(socket, [&] { received(socket); });
+    }
+  }
+  take_back();
 }
 
 void Connections::loop() {
@@ -146,18 +188,10 @@ void Connections::loop() {
   Clock::time_point swept = Clock::now();
   for (;;) {
     const int count = ::epoll_wait(events_.number(), events.data(), events.size(), static_cast<int>(kSweep.count()));
-    for (int i = 0; i < count; ++i) {
-      const int socket = events[static_cast<size_t>(i)].data.fd;
-      if (socket == listener_.number()) {
-        accept_all();
-      } else if (socket != wake_.number()) {
-        received(socket);
-      }
-    }
-    take_back();
-    if (Clock::now() - swept >= kSweep) sweep(), swept = Clock::now();
+    guarded(-1, [&] { turn(std::span(events).first(static_cast<size_t>(std::max(0, count)))); });
+    if (Clock::now() - swept >= kSweep) guarded(-1, [&] { sweep(); }), swept = Clock::now();
     if (!stopping_) continue;
-    end_of_loop();
+    guarded(-1, [&] { end_of_loop(); });
     const std::lock_guard lock(mutex_);
     if (busy_ == 0 && ready_.empty() && back_.empty()) return;
   }
@@ -172,7 +206,7 @@ void Connections::end_of_loop() {
   }
   std::vector<int> sockets;
   for (const auto& [socket, client] : clients_) sockets.push_back(socket);
-  for (const int socket : sockets) received(socket);
+  for (const int socket : sockets) guarded(socket, [&] { received(socket); });
   sockets.clear();
   for (const auto& [socket, client] : clients_) sockets.push_back(socket);
   for (const int socket : sockets) drop(socket);
@@ -192,8 +226,7 @@ void Connections::accept_all() {
     }
     const int on = 1;
     ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-    Client client;
-    client.socket = Descriptor(socket);
+    Client client{.open = Counted(&open_), .socket = Descriptor(socket)};
     client.address = address_of(address);
     add(std::move(client));
   }
@@ -209,12 +242,9 @@ void Connections::make_room() {
 }
 
 void Connections::add(Client client) {
-  ++open_;
   if (open_ > static_cast<size_t>(traffic_.connections)) make_room();
   if (open_ > static_cast<size_t>(traffic_.connections)) {
-    refuse_client(client, 503, "busy", "connections: all are in use; try again in a moment");
-    --open_;
-    return;
+    return refuse_client(client, 503, "busy", "connections: all are in use; try again in a moment");
   }
   wait_for(std::move(client));
 }
@@ -225,8 +255,9 @@ void Connections::wait_for(Client client) {
   client.until = client.since + (client.draining         ? Clock::duration(kDrain)
                                  : client.buffer.empty() ? seconds(traffic_.idle_seconds)
                                                          : seconds(traffic_.read_seconds));
-  gathered_ += client.buffer.size();
+  const size_t bytes = client.buffer.size();
   clients_.insert_or_assign(socket, std::move(client));
+  gathered_ += bytes;
   watch(events_.number(), socket, true);
 }
 
@@ -279,7 +310,6 @@ void Connections::drop(int socket) {
   gathered_ -= found->second.buffer.size();
   watch(events_.number(), socket, false);
   clients_.erase(found);
-  --open_;
 }
 
 /// Says goodbye to those whose time is over; one that has begun a request is told why.
@@ -310,8 +340,10 @@ void Connections::take_back() {
   for (Client& client : back) {
     const int socket = client.socket.number();
     const bool more = !client.buffer.empty() && !client.draining;
-    wait_for(std::move(client));
-    if (more) judge(socket);
+    guarded(socket, [&] {
+      wait_for(std::move(client));
+      if (more) judge(socket);
+    });
   }
 }
 
@@ -332,19 +364,34 @@ void Connections::refuse_client(Client& client, int status, std::string_view cod
 void Connections::hand_over(Client client) {
   {
     const std::lock_guard lock(mutex_);
-    ready_.push_back(std::move(client));
-    if (idle_ < ready_.size() && handlers_.size() < most_handlers_) grow();
+    if (ready_.size() < most_handlers_) {
+      ready_.push_back(std::move(client));
+      if (idle_ < ready_.size() && handlers_.size() < most_handlers_) grow();
+      came_.notify_one();
+      return;
+    }
   }
-  came_.notify_one();
+  refuse_client(client, 503, "busy", "requests: all hands are full; try again in a moment");
 }
 
 void Connections::grow() {
   try {
     handlers_.emplace_back([this] { handle_requests(); });
-  } catch (const std::system_error&) {
+  } catch (const std::exception&) {
     // The system has no more threads: those that are there take one after the other.
-    if (handlers_.empty()) throw;
   }
+}
+
+/// As handle_; whatever goes wrong ends the connection.
+Next Connections::handled(Client& client) const {
+  try {
+    return handle_(client);
+  } catch (const std::exception& error) {
+    log(error.what());
+  } catch (...) {
+    log("an error without a name");
+  }
+  return Next::close;
 }
 
 void Connections::handle_requests() {
@@ -356,17 +403,25 @@ void Connections::handle_requests() {
     if (ready_.empty()) return;
     std::optional<Client> client(std::move(ready_.front()));
     ready_.pop_front();
+    const int socket = client->socket.number();
     ++busy_;
+    handled_.insert(socket);
+    if (cut_) ::shutdown(socket, SHUT_RDWR);
     lock.unlock();
-    const Next next = handle_(*client);
+    const Next next = handled(*client);
     client->buffer.erase(0, client->frame);
     client->frame = 0, client->told = false;
     client->draining = next == Next::drain;
-    if (client->draining) ::shutdown(client->socket.number(), SHUT_WR), client->buffer.clear();
-    if (next == Next::close) client.reset(), --open_;
+    if (client->draining) ::shutdown(socket, SHUT_WR), client->buffer.clear();
     lock.lock();
     --busy_;
-    if (client) back_.push_back(std::move(*client));
+    handled_.erase(socket);
+    try {
+      if (next != Next::close) back_.push_back(std::move(*client));
+    } catch (const std::exception& error) {
+      log(error.what());
+    }
+    client.reset();
     wake();
   }
 }

@@ -9,13 +9,17 @@
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <span>
 #include <string>
 #include <thread>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "serve/options.h"
+
+struct epoll_event;
 
 namespace attend::serve {
 
@@ -37,8 +41,28 @@ class Descriptor {
   int number_;
 };
 
+/// One of so many, for as long as it lives.
+class Counted {
+ public:
+  explicit Counted(std::atomic<size_t>* count = nullptr) : count_(count) {
+    if (count_) ++*count_;
+  }
+  Counted(Counted&& other) noexcept : count_(std::exchange(other.count_, nullptr)) {}
+  Counted& operator=(Counted&& other) noexcept {
+    std::swap(count_, other.count_);
+    return *this;
+  }
+  ~Counted() {
+    if (count_) --*count_;
+  }
+
+ private:
+  std::atomic<size_t>* count_;
+};
+
 /// One connection, with what has come and was not handled yet.
 struct Client {
+  Counted open;
   Descriptor socket;
   std::string address;
   std::string buffer;
@@ -54,10 +78,11 @@ enum class Next { keep, close, drain };
 
 class Connections {
  public:
-  /// Handles the request client.buffer[0, frame). Must not throw.
+  /// Handles the request client.buffer[0, frame).
   using Handle = std::function<Next(Client& client)>;
 
-  /// Listens, but does not answer before start(). Throws Error where it cannot. `handlers`: most requests at once.
+  /// Listens, but does not answer before start(). Throws Error where it cannot. `handlers`: most requests at once; as many
+  /// more may wait for one to be free.
   Connections(const std::string& host, int64_t port, const Traffic& traffic, size_t body_bytes, size_t handlers,
               Handle handle);
   /// As stop().
@@ -68,12 +93,19 @@ class Connections {
   void start();
   /// No new ones; waits for the requests that are being handled.
   void stop();
+  /// Closes under the hands of those who handle them what stop() still waits for.
+  void cut();
   int port() const { return port_; }
+  /// Whether only this machine can reach it.
+  bool loopback() const;
   bool stopping() const { return stopping_.load(); }
   size_t open() const { return open_.load(); }
 
  private:
   void loop();
+  void turn(std::span<const epoll_event> events);
+  template <class Act>
+  void guarded(int socket, Act&& act);
   void accept_all();
   void make_room();
   void add(Client client);
@@ -88,6 +120,7 @@ class Connections {
   void refuse_client(Client& client, int status, std::string_view code, std::string_view message);
   void grow();
   void handle_requests();
+  Next handled(Client& client) const;
   void wake() const;
 
   const Traffic traffic_;
@@ -108,7 +141,8 @@ class Connections {
   std::condition_variable came_;
   std::deque<Client> ready_, back_;
   size_t busy_ = 0, idle_ = 0;
-  bool ended_ = false;
+  bool ended_ = false, cut_ = false;
+  std::unordered_set<int> handled_;  // sockets
   std::vector<std::thread> handlers_;
 };
 

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <iostream>
 #include <map>
+#include <regex>
 #include <sstream>
 
 #include "attend/base/names.h"
@@ -118,6 +119,14 @@ void send(int status, std::string_view code, const std::string& message, httplib
   send(std::move(reply), to);
 }
 
+/// "localhost:8080" → "localhost", "[::1]:8080" → "[::1]".
+std::string host_of(const std::string& header) {
+  const size_t begin = header.starts_with('[') ? std::min(header.find(']'), header.size()) : 0;
+  return header.substr(0, header.find(':', begin));
+}
+
+bool same_name(const std::string& a, const std::string& b) { return edit_distance(a, b) == 0; }
+
 bool json_type(const std::string& type) {
   const std::string plain = type.substr(0, type.find(';'));
   return edit_distance(plain.substr(0, plain.find_last_not_of(' ') + 1), "application/json") == 0;
@@ -139,6 +148,7 @@ class Http::Router : public httplib::Server {
     set_pre_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
       const std::optional<Refusal> refusal = objection(request);
       if (!refusal) return HandlerResponse::Unhandled;
+      if (refusal->status() == 405) response.set_header("Allow", methods_for(request.path));
       send(refusal->status(), refusal->code(), refusal->what(), response);
       return HandlerResponse::Handled;
     });
@@ -152,6 +162,10 @@ class Http::Router : public httplib::Server {
     set_exception_handler([](const httplib::Request&, httplib::Response& response, std::exception_ptr error) {
       send(reply_to(std::move(error)), response);
     });
+  }
+
+  void only_for(const std::string& own) {
+    hosts_ = {"localhost", "127.0.0.1", "[::1]", own.find(':') == std::string::npos ? own : "[" + own + "]"};
   }
 
   Next handle(Client& client, bool closing) {
@@ -179,7 +193,7 @@ class Http::Router : public httplib::Server {
 
  private:
   void add_file(const PageFile& file) {
-    paths_["GET"].push_back(std::string(file.path));
+    paths_["GET"].emplace_back(expression_of(file.path));
     Get(expression_of(file.path),
         [file, tag = tag_of(file.bytes)](const httplib::Request& request, httplib::Response& response) {
           response.set_header("ETag", tag);
@@ -193,7 +207,7 @@ class Http::Router : public httplib::Server {
   }
 
   void add_endpoint(const Endpoint& endpoint) {
-    paths_[std::string(endpoint.method)].push_back(std::string(endpoint.path));
+    paths_[std::string(endpoint.method)].emplace_back(expression_of(endpoint.path));
     // Without `this`: GCC 12's sanitizer takes it for another object where a member function is called by its pointer.
     const auto answer = [&api = api_, ask = endpoint.answer](const httplib::Request& request,
                                                              httplib::Response& response) {
@@ -216,6 +230,19 @@ class Http::Router : public httplib::Server {
   std::optional<Refusal> objection(const httplib::Request& request) const {
     if (request.target.size() > kLongestTarget) {
       return Refusal(414, "too_large", "address: at most 1024 characters are wanted, got more");
+    }
+    const std::string host = host_of(request.get_header_value("Host"));
+    const auto same = [&](const std::string& one) { return same_name(one, host); };
+    if (!host.empty() && !hosts_.empty() && std::ranges::none_of(hosts_, same)) {
+      return Refusal(
+          403, "wrong_host",
+          "Host: " + hosts_.back() + " or localhost is wanted, got " + attend::quoted(host) +
+              "; a server for other names is started with --host, a proxy in front of it sends Host: localhost");
+    }
+    const std::string allowed = methods_for(request.path);
+    if (!allowed.empty() && allowed.find(request.method == "HEAD" ? "GET" : request.method) == std::string::npos) {
+      return Refusal(405, "method_not_allowed",
+                     request.path + ": " + allowed + " is wanted, got " + attend::quoted(request.method));
     }
     const bool body = request.method == "POST" || request.method == "PUT" || request.method == "PATCH";
     if (!body && request.method != "DELETE") return std::nullopt;
@@ -243,12 +270,6 @@ class Http::Router : public httplib::Server {
 
   /// The body of an answer that the library itself decided on.
   void explain_status(const httplib::Request& request, httplib::Response& response) const {
-    const std::string allowed = methods_for(request.path);
-    if ((response.status == 404 || response.status == 400) && !request.method.empty() && !allowed.empty()) {
-      response.set_header("Allow", allowed);
-      return send(405, "method_not_allowed",
-                  request.path + ": " + allowed + " is wanted, got " + attend::quoted(request.method), response);
-    }
     if (response.status == 404) return send(404, "not_found", not_found(request.path), response);
     if (response.status == 414) return send(414, "too_large", "address: a shorter one is wanted", response);
     if (response.status >= 500) return send(500, "internal", "the server made a mistake; its log says which", response);
@@ -259,9 +280,7 @@ class Http::Router : public httplib::Server {
     std::string methods;
     if (path.size() > kLongestTarget) return methods;
     for (const auto& [method, paths] : paths_) {
-      const auto matches = [&](const std::string& one) {
-        return std::regex_match(path, std::regex(expression_of(one)));
-      };
+      const auto matches = [&](const std::regex& one) { return std::regex_match(path, one); };
       if (std::ranges::any_of(paths, matches)) methods += (methods.empty() ? "" : ", ") + method;
     }
     return methods;
@@ -284,11 +303,13 @@ class Http::Router : public httplib::Server {
 
   const Api& api_;
   const ServeOptions options_;
-  std::map<std::string, std::vector<std::string>> paths_;
+  std::map<std::string, std::vector<std::regex>> paths_;
+  std::vector<std::string> hosts_;  // empty: any
 };
 
 Http::Http(const Api& api, const ServeOptions& options) : router_(std::make_unique<Router>(api, options)) {}
 Http::~Http() = default;
+void Http::only_for(const std::string& own) { router_->only_for(own); }
 Next Http::handle(Client& client, bool closing) { return router_->handle(client, closing); }
 
 }  // namespace attend::serve

@@ -15,6 +15,9 @@ class Http {
   Http(const Api& api, const ServeOptions& options);
   ~Http();
 
+  /// From now on, requests whose Host is neither this machine nor `own` are refused: the page of another site whose name was
+  /// made to point here (DNS rebinding) reads nothing.
+  void only_for(const std::string& own);
   /// The request at the front of the client's buffer. `closing`: it is the last one, whatever the client would like.
   Next handle(Client& client, bool closing);
 

@@ -3,9 +3,6 @@
 #include <algorithm>
 
 #include "attend/base/names.h"
-#include "attend/data/utf8.h"
-#include "attend/explain/methods.h"
-#include "attend/tasks/explanation.h"
 
 namespace attend::serve {
 namespace {
@@ -31,52 +28,28 @@ Json options_json(Options options) {
   return all;
 }
 
-/// A text of words that the model knows, to see where it looks.
-std::string short_text(const tasks::TextModel& model) {
-  std::string text = model.source().decode(std::vector<int32_t>{data::kFirstWord});
-  return data::split_words(text).empty() ? "a" : text;
-}
-
-/// Methods that can be asked of a network: those that read attention want one.
-Json methods_of(bool attends) {
-  Json names = Json::array();
-  for (const explain::MethodRow& row : explain::methods()) {
-    if (attends || !row.needs_attention) names.push_back(row.name);
+Json sites_json(const std::vector<explain::TraceSite>& sites) {
+  Json all = Json::array();
+  for (const explain::TraceSite& site : sites) {
+    all.push_back({{"site", site.site}, {"layer", site.layer}, {"heads", site.heads}});
   }
-  return names;
+  return all;
 }
 
-/// What one short answer tells of the network: its attentions, by site and layer.
-void add_sites(const tasks::TextModel& model, Json& description) {
-  tasks::ExplainOptions options;
-  options.weights = false;
-  options.search.max_length = 2;
-  Json sites = Json::array();
-  bool attends = false;
-  try {
-    for (const explain::TraceSite& site : tasks::explain(model, short_text(model), options).sites) {
-      sites.push_back({{"site", site.site}, {"layer", site.layer}, {"heads", site.heads}});
-      attends = attends || (site.queries == "target" && site.keys.starts_with("source"));
-    }
-  } catch (const Error&) {
-    // A network without attention has none to show; it still answers.
-  }
-  description["attends"] = attends;
-  description["methods"] = methods_of(attends);
-  description["sites"] = std::move(sites);
-}
-
-Json describe(const std::string& name, const fs::path& folder, const tasks::TextModel& model) {
-  Json description = {{"name", name},
+Json describe(const ServedModel& served) {
+  const tasks::TextModel& model = served.model;
+  Json description = {{"name", served.name},
                       {"task", model.config().options.task},
                       {"network", model.config().model.name},
                       {"parameters", model.parameters()},
                       {"source_vocabulary", model.source().size()},
                       {"target_vocabulary", model.target().size()},
-                      {"longest", model.longest()}};
-  add_sites(model, description);
+                      {"longest", model.longest()},
+                      {"attends", served.known.attends()},
+                      {"methods", served.known.methods},
+                      {"sites", sites_json(served.known.sites)}};
   description["search"] = options_json(model.config().options.search);
-  description["bleu"] = best_bleu(folder);
+  description["bleu"] = best_bleu(served.folder);
   return description;
 }
 
@@ -85,8 +58,9 @@ Json describe(const std::string& name, const fs::path& folder, const tasks::Text
 Models::Models(const std::vector<std::string>& folders) {
   for (const std::string& folder : folders) {
     auto served = std::make_unique<ServedModel>(
-        ServedModel{name_for(folder, models_), folder, tasks::TextModel::load(folder), Json()});
-    served->description = describe(served->name, folder, served->model);
+        ServedModel{name_for(folder, models_), folder, tasks::TextModel::load(folder), {}, Json()});
+    served->known = tasks::explainable(served->model);
+    served->description = describe(*served);
     models_.push_back(std::move(served));
   }
 }

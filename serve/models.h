@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "attend/tasks/explanation.h"
 #include "attend/tasks/text.h"
 #include "serve/refusal.h"
 
@@ -18,6 +19,7 @@ struct ServedModel {
   std::string name;
   std::filesystem::path folder;
   tasks::TextModel model;
+  tasks::Explainable known;
   Json description;  ///< a row of GET /v1/models
 };
 

@@ -14,6 +14,7 @@ struct Limits {
   int64_t beam = 32;
   int64_t n_best = 32;
   int64_t answer_tokens = 2'000;
+  int64_t weights = 32'000'000;  // 128 MB, and four times that as JSON
   double seconds = 60;
 
   template <class Visit>
@@ -23,7 +24,8 @@ struct Limits {
     visit("texts", texts, "most texts in one request");
     visit("beam", beam, "widest beam that may be asked for");
     visit("n_best", n_best, "most answers per text that may be asked for");
-    visit("answer_tokens", answer_tokens, "greatest max_length that may be asked for");
+    visit("answer_tokens", answer_tokens, "longest answer, and greatest max_length that may be asked for");
+    visit("weights", weights, "most weights of attention that are kept to explain an answer");
     visit("seconds", seconds, "most time for a request, waiting included");
   }
 };
@@ -37,6 +39,7 @@ struct Traffic {
   double read_seconds = 10;
   double write_seconds = 10;
   double idle_seconds = 30;
+  double stop_seconds = 8;  // Docker gives a container 10
 
   template <class Visit>
   void fields(Visit&& visit) {
@@ -47,6 +50,7 @@ struct Traffic {
     visit("read_seconds", read_seconds, "time that a client has to send a whole request");
     visit("write_seconds", write_seconds, "time that a client has to take a whole answer, or one part of a stream");
     visit("idle_seconds", idle_seconds, "time that a connection is kept open between requests");
+    visit("stop_seconds", stop_seconds, "time to finish what was asked for when told to stop; then it is given up");
   }
 };
 

@@ -28,6 +28,18 @@ template <class... Parts>
   throw Refusal(status, code, text.str());
 }
 
+/// Errors about what was asked for, whoever found them, are Refusals (400).
+template <class Look>
+auto refusing(Look&& look) {
+  try {
+    return look();
+  } catch (const Refusal&) {
+    throw;
+  } catch (const Error& error) {
+    refuse(400, "bad_request", error.what());
+  }
+}
+
 /// {"error":{"code":…,"message":…}}
 std::string error_json(std::string_view code, std::string_view message);
 

@@ -91,8 +91,9 @@ std::vector<std::string> texts_of(const json& value, const Limits& limits) {
   }
   std::vector<std::string> texts;
   for (const json& one : value) {
-    texts.push_back(text_of("texts", one));
-    check_length("texts", texts.back(), limits);
+    const std::string name = "texts[" + std::to_string(texts.size()) + "]";
+    texts.push_back(text_of(name, one));
+    check_text(name, texts.back(), limits);
   }
   return texts;
 }
@@ -168,18 +169,6 @@ void check_prefix(const Asked& asked) {
   if (!asked.prefix.empty() && !asked.prefix_tokens.empty()) wrong("prefix or prefix_tokens is wanted, got both");
 }
 
-/// Errors about what was asked for, whoever found them, are Refusals.
-template <class Read>
-auto reading(Read&& read) {
-  try {
-    return read();
-  } catch (const Refusal&) {
-    throw;
-  } catch (const Error& error) {
-    wrong(error.what());
-  }
-}
-
 void at_most(const char* name, int64_t value, int64_t limit) {
   if (value > limit) refuse(400, "over_limit", name, ": at most ", limit, " is wanted here, got ", value);
 }
@@ -192,7 +181,7 @@ std::string error_json(std::string_view code, std::string_view message) {
 }
 
 RunRequest parse_run(std::string_view body, const Limits& limits) {
-  return reading([&] {
+  return refusing([&] {
     RunRequest run;
     std::optional<std::string> text;
     Fields fields = common_fields(run, limits);
@@ -212,7 +201,7 @@ RunRequest parse_run(std::string_view body, const Limits& limits) {
 }
 
 ExplainRequest parse_explain(std::string_view body, const Limits& limits) {
-  return reading([&] {
+  return refusing([&] {
     ExplainRequest asked;
     asked.options.weights = false;
     SettingList options;
@@ -236,7 +225,7 @@ ExplainRequest parse_explain(std::string_view body, const Limits& limits) {
 }
 
 decode::SearchOptions search_of(decode::SearchOptions own, const SettingList& asked, const Limits& limits) {
-  return reading([&] {
+  return refusing([&] {
     set_options(own, asked);
     if (own.sample && own.beam > 1 && find_setting(asked, "beam") != nullptr) {
       wrong("sample or beam is wanted, got both: drawn answers keep no beam");
@@ -245,6 +234,7 @@ decode::SearchOptions search_of(decode::SearchOptions own, const SettingList& as
     at_most("n_best", own.n_best, limits.n_best);
     at_most("max_length", own.max_length, limits.answer_tokens);
     at_most("min_length", own.min_length, limits.answer_tokens);
+    own.longest = limits.answer_tokens;
     if (!own.sample && own.beam >= 1) own.beam = std::max(own.beam, own.n_best);
     return own;
   });

@@ -1,6 +1,8 @@
 #include "serve/server.h"
 
 #include <algorithm>
+#include <chrono>
+#include <future>
 #include <thread>
 
 #include "attend/base/error.h"
@@ -21,18 +23,20 @@ size_t workers_of(const Traffic& traffic) {
 
 /// Each request that is computed or waits holds a thread; these are left for those that need no worker.
 constexpr size_t kSpareHandlers = 16;
+/// For those who are told that their request is given up to read it.
+constexpr auto kLastWords = std::chrono::seconds(1);
 
 const ServeOptions& checked(const ServeOptions& options) {
   require(options.port >= 0 && options.port <= 65535, "port: 0 to 65535 is wanted, got ", options.port);
   const Limits& l = options.limits;
-  for (const int64_t limit : {l.body_bytes, l.text_characters, l.texts, l.beam, l.n_best, l.answer_tokens}) {
+  for (const int64_t limit : {l.body_bytes, l.text_characters, l.texts, l.beam, l.n_best, l.answer_tokens, l.weights}) {
     require(limit >= 1, "limits: at least 1 is wanted, got ", limit);
   }
   const Traffic& t = options.traffic;
   require(t.workers >= 0 && t.threads >= 0, "workers, threads: at least 0 is wanted");
   require(t.waiting >= 0 && t.waiting <= 10'000, "waiting: 0 to 10000 is wanted, got ", t.waiting);
   require(t.connections >= 1, "connections: at least 1 is wanted, got ", t.connections);
-  for (const double time : {l.seconds, t.read_seconds, t.write_seconds, t.idle_seconds}) {
+  for (const double time : {l.seconds, t.read_seconds, t.write_seconds, t.idle_seconds, t.stop_seconds}) {
     require(time > 0 && time <= 86'400, "times: more than 0 and at most 86400 seconds are wanted, got ", time);
   }
   return options;
@@ -48,6 +52,7 @@ struct Server::Parts {
   Http http;
   Connections connections;
   std::string host;
+  std::chrono::duration<double> patience;
 
   Parts(const std::vector<std::string>& folders, const ServeOptions& options)
       : models(folders),
@@ -57,7 +62,22 @@ struct Server::Parts {
         connections(options.host, options.port, options.traffic, static_cast<size_t>(options.limits.body_bytes),
                     workers.count() + static_cast<size_t>(options.traffic.waiting) + kSpareHandlers,
                     [this](Client& client) { return http.handle(client, connections.stopping()); }),
-        host(options.host) {}
+        host(options.host),
+        patience(options.traffic.stop_seconds) {
+    if (connections.loopback()) http.only_for(host);
+  }
+
+  void stop() {
+    std::promise<void> ended;
+    std::thread impatient([this, over = ended.get_future()] {
+      if (over.wait_for(patience) == std::future_status::ready) return;
+      workers.cancel();
+      if (over.wait_for(kLastWords) == std::future_status::timeout) connections.cut();
+    });
+    connections.stop();
+    ended.set_value();
+    impatient.join();
+  }
 };
 
 Server::Server(const std::vector<std::string>& folders, const ServeOptions& options) {
@@ -66,9 +86,11 @@ Server::Server(const std::vector<std::string>& folders, const ServeOptions& opti
   parts_ = std::make_unique<Parts>(folders, options);
 }
 
-Server::~Server() = default;
+Server::~Server() {
+  if (parts_) stop();
+}
 void Server::start() { parts_->connections.start(); }
-void Server::stop() { parts_->connections.stop(); }
+void Server::stop() { parts_->stop(); }
 int Server::port() const { return parts_->connections.port(); }
 size_t Server::models() const { return parts_->models.all().size(); }
 std::string Server::address() const {

@@ -2,7 +2,7 @@
 //
 //   Server server({"my-model"}, options);
 //   server.start();                 // answers from here on, at server.address()
-//   server.stop();                  // finishes what is running
+//   server.stop();                  // finishes what is running, for stop_seconds at most
 #pragma once
 
 #include <memory>
@@ -20,6 +20,8 @@ class Server {
   ~Server();
 
   void start();
+  /// Lets nobody new in and finishes what was asked for. What is not done after stop_seconds is told so (503) and given up, and
+  /// clients that do not even take that are cut off a second later.
   void stop();
   int port() const;
   /// "http://127.0.0.1:8080"

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
@@ -13,20 +14,22 @@
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <unordered_set>
 #include <vector>
 
 namespace attend::serve {
 
-/// Something to compute. Whoever no longer wants it cancels it: it is then not begun, or ends where it next asks.
+/// Something to compute. Whoever no longer wants it cancels it: it then ends where it next asks, first of all when it begins.
 struct Job {
   std::function<void()> run;  ///< must not throw
   std::atomic<bool> cancelled{false};
+  std::atomic<bool> stopping{false};  ///< cancelled as the server stops
 };
 
 class Workers {
  public:
-  /// `waiting`: most jobs that wait.
-  Workers(size_t count, size_t waiting);
+  /// `waiting`: most jobs that wait. Who has nothing to do for `rest` gives memory that is in reserve back to the system.
+  Workers(size_t count, size_t waiting, std::chrono::milliseconds rest = std::chrono::seconds(10));
   /// Finishes what was submitted.
   ~Workers();
   Workers(const Workers&) = delete;
@@ -34,7 +37,10 @@ class Workers {
 
   /// False where too many wait already.
   bool submit(std::shared_ptr<Job> job);
-  size_t running() const { return running_.load(); }
+  /// Cancels all that runs and waits, and takes nothing more.
+  void cancel();
+  bool cancelled() const;
+  size_t running() const;
   size_t waiting() const;
   size_t count() const { return threads_.size(); }
 
@@ -42,11 +48,12 @@ class Workers {
   void work();
 
   const size_t most_;
+  const std::chrono::milliseconds rest_;
   mutable std::mutex mutex_;
   std::condition_variable came_;
   std::deque<std::shared_ptr<Job>> jobs_;
-  bool stopping_ = false;
-  std::atomic<size_t> running_{0};
+  std::unordered_set<std::shared_ptr<Job>> running_;
+  bool stopping_ = false, cancelled_ = false;
   std::vector<std::thread> threads_;
 };
 

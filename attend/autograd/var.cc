@@ -12,6 +12,8 @@ namespace {
 
 // Rows after which gathered products are multiplied at once: enough for full speed, and a bound on what is kept alive.
 constexpr int64_t kProductRows = 4096;
+// Rows of one product that need no company: to gather them would cost a copy and bring nothing.
+constexpr int64_t kEnoughRows = 1024;
 
 /// One side of all products as [B, rows, columns] (B = 1 and no axis for it, for a weight).
 Tensor stacked(const std::vector<GradientNode::Product>& products, Tensor GradientNode::Product::*side, int64_t rows) {
@@ -75,6 +77,7 @@ void Slot::add(Tensor g) const {
 void Slot::add_product(Tensor dy, Tensor x) const {
   if (!node_) return;
   if (!node_->leaf) return multiply_into(*node_, dy, x);
+  if (node_->products.empty() && dy.dim(0) >= kEnoughRows) return multiply_into(*node_, dy, x);
   if (node_->products.empty()) Tape::settle_later(*this);
   node_->product_rows += dy.dim(0);
   node_->products.push_back({std::move(dy), std::move(x)});

@@ -1,5 +1,6 @@
 #include "attend/base/memory.h"
 
+#include <malloc.h>
 #include <sys/mman.h>
 
 #include <array>
@@ -98,7 +99,9 @@ Block* from_system(uint32_t size_class) {
   const size_t total = sizeof(Block) + bytes_of(size_class);
   const bool huge = total >= kHugePage;
   const size_t alignment = huge ? kHugePage : alignof(Block);
-  void* memory = std::aligned_alloc(alignment, (total + alignment - 1) / alignment * alignment);
+  const size_t rounded = (total + alignment - 1) / alignment * alignment;
+  void* memory = std::aligned_alloc(alignment, rounded);
+  if (memory == nullptr) trim(), memory = std::aligned_alloc(alignment, rounded);
   require(memory != nullptr, "memory: wanted ", total, " bytes, the system has no more (", in_use.load(),
           " bytes are in use)");
   if (huge) madvise(memory, total, MADV_HUGEPAGE);
@@ -152,14 +155,24 @@ Usage usage() { return {in_use.load(), peak.load(), cached.load()}; }
 void reset_peak() { peak.store(in_use.load()); }
 
 void trim() {
-  Shared& pool = shared();
-  std::lock_guard guard(pool.lock);
-  for (uint32_t c = 0; c < kClasses; ++c) {
-    while (Block* block = pool.lists[c].pop()) {
-      cached.fetch_sub(bytes_of(c), std::memory_order_relaxed);
+  const auto empty = [](FreeList& list, uint32_t size_class) {
+    while (Block* block = list.pop()) {
+      cached.fetch_sub(bytes_of(size_class), std::memory_order_relaxed);
       std::free(block);
     }
+  };
+  if (!thread_over()) {
+    Local& cache = local();
+    for (uint32_t c = 0; c < kSmallClasses; ++c) empty(cache.lists[c], c), cache.counts[c] = 0;
   }
+  {
+    Shared& pool = shared();
+    std::lock_guard guard(pool.lock);
+    for (uint32_t c = 0; c < kClasses; ++c) empty(pool.lists[c], c);
+  }
+#if defined(__GLIBC__)
+  ::malloc_trim(0);  // the C library keeps small blocks and the space between large ones
+#endif
 }
 
 Block* allocate(size_t bytes) {

@@ -20,7 +20,7 @@ struct Usage {
 Usage usage();
 /// Starts a new peak at what is in use now.
 void reset_peak();
-/// Gives the reserve back to the system.
+/// Gives back to the system what is in reserve for all threads and for this one; allocation does so before it fails.
 void trim();
 
 /// A pooled block; its data follow the header, aligned to 64 bytes.

@@ -4,7 +4,6 @@
 #include <string_view>
 
 #include "attend/base/error.h"
-#include "attend/base/names.h"
 #include "attend/base/replacement.h"
 #include "attend/data/jpeg.h"
 #include "attend/data/png.h"
@@ -22,6 +21,13 @@ constexpr Kind kKinds[] = {
     {"JPEG", "\xFF\xD8\xFF", decode_jpeg},
 };
 
+std::string in_hex(std::span<const uint8_t> bytes) {
+  constexpr const char* kDigits = "0123456789abcdef";
+  std::string text = "0x";
+  for (const uint8_t byte : bytes) text += {kDigits[byte >> 4], kDigits[byte & 15]};
+  return text;
+}
+
 }  // namespace
 
 Image read_image(const std::filesystem::path& path, const ImageLimits& limits) {
@@ -37,7 +43,8 @@ Image decode_image(std::span<const uint8_t> bytes, const std::string& name, cons
     if (text.starts_with(kind.magic)) return kind.decode(bytes, name, limits.most_pixels);
   }
   if (text.empty()) fail(name, ": a PNG or JPEG image is wanted, got an empty file");
-  fail(name, ": a PNG or JPEG image is wanted, got a file that begins with ", quoted(text.substr(0, 8)));
+  fail(name, ": a PNG or JPEG image is wanted, got a file that begins with ",
+       in_hex(bytes.first(std::min<size_t>(bytes.size(), 8))));
 }
 
 void write_png(const std::filesystem::path& path, const Image& image) { write_file(path, encode_png(image)); }

@@ -32,6 +32,8 @@ class SearchWatcher {
  public:
   virtual ~SearchWatcher() = default;
   virtual void predicted(const Predicted& prediction) = 0;
+  /// The hypothesis that ends with this prediction (−1: that says nothing) is complete, and may become an answer.
+  virtual void completed(int32_t /*node*/) {}
   /// All sentences have taken one more step.
   virtual void stepped() {}
 };

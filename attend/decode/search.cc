@@ -269,6 +269,7 @@ class Search {
     double score = log_probability / length_divisor(predictions);
     if (coverage_) score += options_.coverage_penalty * coverage_->penalty(r);
     sentences_[static_cast<size_t>(rows_[r].sentence)].complete.push_back({said, score, log_probability, ended});
+    if (watcher_) watcher_->completed(said);
   }
 
   /// The best continuations of one sentence's rows.
@@ -350,6 +351,27 @@ class Search {
   std::vector<double> scores_;
 };
 
+/// What is forced has to be something that the model could have chosen.
+void check_forced(const char* where, const models::Model& model, const std::vector<int32_t>& tokens, bool fixed,
+                  size_t sentence) {
+  for (const int32_t token : tokens) {
+    require(token >= 0 && token < model.vocabulary() && (fixed || (token != kPad && token != kBegin && token != kEnd)),
+            where, ": ids that the model can say are wanted, below ", model.vocabulary(),
+            fixed ? "" : " and none of kPad, kBegin and kEnd", ", got ", token, " for sentence ", sentence);
+  }
+}
+
+/// Most tokens of an answer; where nobody says how many, enough for what is asked for.
+int64_t limit_of(const models::Model& model, const SearchOptions& options, int64_t source, int64_t forced) {
+  const int64_t fixed = model.answer_length(source);
+  if (fixed >= 0) return fixed;
+  if (options.max_length > 0) return options.max_length;
+  const int64_t usual = std::max({2 * source + 10, options.min_length, forced + 10});
+  return options.longest > 0 ? std::min(usual, options.longest) : usual;
+}
+
+}  // namespace
+
 void check(const SearchOptions& o) {
   require(o.beam >= 1, "search: beam must be at least 1, got ", o.beam);
   require(o.n_best >= 1, "search: n_best must be at least 1, got ", o.n_best);
@@ -371,39 +393,32 @@ void check(const SearchOptions& o) {
   require(o.top_p > 0 && o.top_p <= 1, "search: top_p must be in (0, 1], got ", o.top_p);
 }
 
-/// What is forced has to be something that the model could have chosen.
-void check_forced(const char* where, const models::Model& model, const std::vector<int32_t>& tokens, bool fixed,
-                  size_t sentence) {
-  for (const int32_t token : tokens) {
-    require(token >= 0 && token < model.vocabulary() && (fixed || (token != kPad && token != kBegin && token != kEnd)),
-            where, ": ids that the model can say are wanted, below ", model.vocabulary(),
-            fixed ? "" : " and none of kPad, kBegin and kEnd", ", got ", token, " for sentence ", sentence);
-  }
-}
-
-}  // namespace
-
-std::vector<std::vector<Hypothesis>> search(const models::Model& model, const data::Sequences& source,
-                                            const SearchOptions& options,
-                                            const std::vector<std::vector<int32_t>>& prefixes, SearchWatcher* watcher) {
+void check(const models::Model& model, const data::Sequences& source, const SearchOptions& options,
+           const std::vector<std::vector<int32_t>>& prefixes) {
   check(options);
   const size_t count = static_cast<size_t>(source.count());
   require(prefixes.empty() || prefixes.size() == count, "search: one prefix per source is wanted, ", count, ", got ",
           prefixes.size());
+  for (size_t s = 0; s < prefixes.size(); ++s) {
+    const int64_t forced = static_cast<int64_t>(prefixes[s].size());
+    const int64_t limit = limit_of(model, options, source.lengths[s], forced);
+    require(forced <= limit, "search: a prefix must not be longer than its answer may be, ", limit, ", got ", forced,
+            " tokens for sentence ", s);
+    check_forced("search", model, prefixes[s], model.answer_length(source.lengths[s]) >= 0, s);
+  }
+}
+
+std::vector<std::vector<Hypothesis>> search(const models::Model& model, const data::Sequences& source,
+                                            const SearchOptions& options,
+                                            const std::vector<std::vector<int32_t>>& prefixes, SearchWatcher* watcher) {
+  check(model, source, options, prefixes);
+  const size_t count = static_cast<size_t>(source.count());
   Search search(model, source, options, watcher);
   for (size_t s = 0; s < count; ++s) {
     Sentence& one = search.sentence(s);
     if (!prefixes.empty()) one.forced = prefixes[s];
-    const int64_t forced = static_cast<int64_t>(one.forced.size());
-    const int64_t length = source.lengths[s], answer = model.answer_length(length);
-    one.fixed = answer >= 0;
-    // The usual limit leaves room for what is asked for.
-    one.limit = one.fixed                ? answer
-                : options.max_length > 0 ? options.max_length
-                                         : std::max({2 * length + 10, options.min_length, forced + 10});
-    require(forced <= one.limit, "search: a prefix must not be longer than its answer may be, ", one.limit, ", got ",
-            forced, " tokens for sentence ", s);
-    check_forced("search", model, one.forced, one.fixed, s);
+    one.fixed = model.answer_length(source.lengths[s]) >= 0;
+    one.limit = limit_of(model, options, source.lengths[s], static_cast<int64_t>(one.forced.size()));
   }
   search.run();
   std::vector<std::vector<Hypothesis>> answers(count);

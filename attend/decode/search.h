@@ -24,7 +24,9 @@ struct SearchOptions {
   int64_t top_k = 0;
   double top_p = 1;
   int64_t seed = 0;
-  int64_t first_sentence = 0;  // sampling: number of the first sentence of this batch; for programs, no option
+  // For programs, no options:
+  int64_t first_sentence = 0;  // sampling: number of the first sentence of this batch
+  int64_t longest = 0;         // most that max_length 0 may mean; 0: anything
 
   template <class Visit>
   void fields(Visit&& visit) {
@@ -44,6 +46,12 @@ struct SearchOptions {
     visit("seed", seed, "sampling: of the random numbers");
   }
 };
+
+/// Throws Error where no search can have these options, whatever the model.
+void check(const SearchOptions& options);
+/// Throws Error where search() would refuse what it is asked, before anything is computed.
+void check(const models::Model& model, const data::Sequences& source, const SearchOptions& options,
+           const std::vector<std::vector<int32_t>>& prefixes = {});
 
 /// The n_best answers to each source, best first.
 ///

@@ -219,10 +219,10 @@ constexpr MethodRow kMethods[] = {
 };
 
 /// The sites that a part names, in the order of their layers.
-std::vector<const TraceSite*> parts_of(const Answered& a, const AttentionPart& part) {
+std::vector<const TraceSite*> parts_of(const std::vector<TraceSite>& sites, const AttentionPart& part) {
   std::vector<const TraceSite*> all;
   std::string there;
-  for (const TraceSite& site : a.sites) {
+  for (const TraceSite& site : sites) {
     const bool to_source = site.queries == "target" && site.keys.starts_with("source");
     if (to_source) {
       there += (there.empty() ? "" : ", ") + site.site + " layer " + std::to_string(site.layer) + " (" +
@@ -247,8 +247,10 @@ std::vector<const TraceSite*> parts_of(const Answered& a, const AttentionPart& p
 std::span<const MethodRow> methods() { return kMethods; }
 const MethodRow& method_named(std::string_view name) { return row_named("method", kMethods, name); }
 
+void check_part(const std::vector<TraceSite>& sites, const AttentionPart& part) { (void)parts_of(sites, part); }
+
 Tensor attention_map(const Answered& a, const AttentionPart& part) {
-  const std::vector<const TraceSite*> sites = parts_of(a, part);
+  const std::vector<const TraceSite*> sites = parts_of(a.sites, part);
   const int64_t T = a.steps(), S = static_cast<int64_t>(a.source.size());
   Tensor map = Tensor::zeros({T, S});
   real count = 0;
@@ -271,7 +273,7 @@ Tensor attention_map(const Answered& a, const AttentionPart& part) {
 }
 
 std::string part_label(const Answered& a, const AttentionPart& part) {
-  const std::vector<const TraceSite*> sites = parts_of(a, part);
+  const std::vector<const TraceSite*> sites = parts_of(a.sites, part);
   const auto counted = [](int64_t n, const char* what) { return std::to_string(n) + " " + what + (n == 1 ? "" : "s"); };
   const int64_t heads = sites[0]->heads;
   if (part.layer >= 0 && part.head >= 0) {

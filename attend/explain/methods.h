@@ -49,9 +49,10 @@ struct MethodRow {
 std::span<const MethodRow> methods();
 const MethodRow& method_named(std::string_view name);
 
-/// The part of attention as a map, and in words what it is: "mean of 2 layers × 4 heads", "" where there is one
-/// alone. Refuses a part that is not there
-/// with those that are.
+/// Refuses a part that these sites, with or without weights, do not have, with those that they have.
+void check_part(const std::vector<TraceSite>& sites, const AttentionPart& part);
+/// The part of attention as a map, and in words what it is: "mean of 2 layers × 4 heads", "" where there is one alone.
+/// Refuses what check_part refuses.
 Tensor attention_map(const Answered& answered, const AttentionPart& part);
 std::string part_label(const Answered& answered, const AttentionPart& part);
 

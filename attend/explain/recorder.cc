@@ -8,30 +8,105 @@ namespace attend::explain {
 
 using decode::Predicted;
 
-void Recorder::observe(const Observation& o) {
-  Kept kept{std::string(o.site), o.layer, o.step, o.weights,
-            o.centres,           o.reach, o.hard, {o.key_lengths.begin(), o.key_lengths.end()}};
-  if (o.sentence.empty()) {
-    begun_.push_back(std::move(kept));
-    return;
+/// Counts numbers before they are kept.
+void Recorder::keep(size_t numbers) {
+  if (options_.numbers > 0 && numbers_ + numbers > options_.numbers) {
+    throw TooLarge("attention: at most " + std::to_string(options_.numbers) +
+                   " weights may be kept for one answer, it gave more; ask for a shorter text, a narrower beam or a "
+                   "smaller max_length");
   }
-  if (static_cast<int64_t>(steps_.size()) <= step_) steps_.resize(static_cast<size_t>(step_) + 1);
-  steps_.back().push_back(std::move(kept));
+  numbers_ += numbers;
+}
+
+void Recorder::observe(const Observation& o) {
+  Kept kept{std::string(o.site),
+            o.layer,
+            o.weights.dim(1),
+            o.weights.dim(3),
+            {},
+            {},
+            o.reach,
+            o.hard,
+            {o.key_lengths.begin(), o.key_lengths.end()}};
+  if (options_.weights) kept.weights = o.weights, kept.centres = o.centres;
+  if (o.sentence.empty()) {
+    // What a decoder alone reads of its source, token by token, is no attention of a whole source: its answers show it.
+    if (!o.site.starts_with("encoder") && o.site != "pooling") return;
+    keep(kept.weights.defined() ? kept.weights.size() : 0);
+    begun_.push_back(std::move(kept));
+  } else {
+    now_.push_back(std::move(kept));
+  }
+}
+
+/// What a row of this step saw, copied out of what all rows did.
+std::shared_ptr<const Recorder::Seen> Recorder::seen_by(int32_t row) {
+  const size_t r = static_cast<size_t>(row);
+  if (rows_.size() <= r) rows_.resize(r + 1);
+  if (rows_[r]) return rows_[r];
+  const auto seen = std::make_shared<Seen>(Seen{{}, 0, numbers_});
+  for (const Kept& kept : now_) {
+    Glance glance{{}, {}, kept.length(row)};
+    if (kept.weights.defined()) {
+      const int64_t own = glance.keys, heads = kept.heads;
+      keep(static_cast<size_t>(heads * own));
+      seen->numbers += static_cast<size_t>(heads * own);
+      glance.weights = Tensor({heads, own});
+      for (int64_t h = 0; h < heads; ++h) {
+        std::copy_n(kept.weights.data() + (row * heads + h) * kept.keys, own, glance.weights.data() + h * own);
+      }
+      if (kept.centres.defined()) {
+        glance.centres = Tensor({heads});
+        std::copy_n(kept.centres.data() + row * heads, heads, glance.centres.data());
+      }
+    }
+    seen->glances.push_back(std::move(glance));
+  }
+  return rows_[r] = seen;
+}
+
+Recorder::Node* Recorder::kept_node(int32_t node) {
+  return node < 0 ? nullptr : &nodes_[static_cast<size_t>(by_number_.at(static_cast<size_t>(node)))];
 }
 
 void Recorder::predicted(const Predicted& prediction) {
   const size_t sentence = static_cast<size_t>(prediction.sentence);
   if (counts_.size() <= sentence) counts_.resize(sentence + 1, 0);
+  Node node{prediction, step_, counts_[sentence]++, {}};
   if (prediction.node >= 0) {
+    if (!now_.empty()) node.seen = seen_by(prediction.row);
     if (by_number_.size() <= static_cast<size_t>(prediction.node)) {
       by_number_.resize(static_cast<size_t>(prediction.node) + 1, -1);
     }
     by_number_[static_cast<size_t>(prediction.node)] = static_cast<int32_t>(nodes_.size());
+    if (Node* before = kept_node(prediction.before)) ++before->children;
+    if (prediction.fate == Predicted::Fate::grown) grown_.push_back(prediction.node);
   }
-  nodes_.push_back({prediction, step_, counts_[sentence]++});
+  nodes_.push_back(std::move(node));
+}
+
+void Recorder::completed(int32_t node) {
+  if (Node* last = kept_node(node)) last->complete = true;
+}
+
+/// Lets go of what a hypothesis saw that nothing follows, back to where another one goes on.
+void Recorder::forget(int32_t node) {
+  for (Node* at = kept_node(node); at != nullptr && at->children == 0 && !at->complete;) {
+    at->seen.reset();
+    at = kept_node(at->said.before);
+    if (at != nullptr) --at->children;
+  }
 }
 
 void Recorder::stepped() {
+  for (const int32_t node : growing_) forget(node);
+  growing_.swap(grown_);
+  grown_.clear(), rows_.clear();
+  if (step_ == 0) {
+    shapes_ = now_;
+    for (Kept& kept : shapes_) kept.weights = {};  // centres stay, to tell whether there are any
+  }
+  now_.clear();
   ++step_;
   if (told_) told_(*this);
 }
@@ -108,18 +183,19 @@ std::vector<int32_t> Recorder::continuations(int32_t sentence, int32_t before) c
 
 /// What was read of whole sources before the search began: self-attention of an encoder.
 TraceSite Recorder::whole(const Kept& kept, int32_t sentence) const {
-  const int64_t heads = kept.weights.dim(1), queries = kept.weights.dim(2), keys = kept.weights.dim(3);
-  const int64_t length = kept.lengths.empty() ? keys : kept.lengths[static_cast<size_t>(sentence)];
-  const int64_t rows = std::min(queries, length);
   TraceSite site{.site = kept.site,
                  .layer = kept.layer,
-                 .heads = heads,
+                 .heads = kept.heads,
                  .queries = "source",
                  .keys = "source",
                  .hard = kept.hard,
-                 .weights = Tensor({heads, rows, length}),
+                 .weights = {},
                  .centres = {},
                  .reach = kept.reach};
+  if (!kept.weights.defined()) return site;
+  const int64_t heads = kept.heads, queries = kept.weights.dim(2), keys = kept.keys, length = kept.length(sentence);
+  const int64_t rows = std::min(queries, length);
+  site.weights = Tensor({heads, rows, length});
   for (int64_t h = 0; h < heads; ++h) {
     for (int64_t q = 0; q < rows; ++q) {
       const real* from = kept.weights.data() + ((sentence * heads + h) * queries + q) * keys;
@@ -136,31 +212,36 @@ TraceSite Recorder::whole(const Kept& kept, int32_t sentence) const {
 }
 
 /// One row per prediction of a path, each from the row of the search that led to it.
-TraceSite Recorder::stepwise(const Key& key, const std::vector<int32_t>& path, int64_t source_length) const {
-  TraceSite site{.site = key.first, .layer = key.second, .queries = "target"};
-  const bool memory = key.first.ends_with(".memory");
-  site.keys = memory ? "source" : "before";
-  const int64_t steps = static_cast<int64_t>(path.size());
+TraceSite Recorder::stepwise(size_t number, const std::vector<int32_t>& path, int64_t source_length) const {
+  const Kept& shape = shapes_[number];
+  const auto glance = [&](size_t t) -> const Glance& {
+    const Node& node = nodes_[static_cast<size_t>(path[t])];
+    require(node.seen && number < node.seen->glances.size(), "Recorder: ", shape.site, " told nothing at step ", t);
+    return node.seen->glances[number];
+  };
+  const bool memory = shape.site.ends_with(".memory");
+  const int64_t steps = static_cast<int64_t>(path.size()), heads = shape.heads, first = glance(0).keys;
+  // A decoder without a source of its own reads the source as its past.
+  TraceSite site{.site = shape.site,
+                 .layer = shape.layer,
+                 .heads = heads,
+                 .queries = "target",
+                 .keys = memory      ? "source"
+                         : first > 1 ? "source+before"
+                                     : "before",
+                 .hard = shape.hard,
+                 .weights = {},
+                 .centres = {},
+                 .reach = shape.reach};
+  if (!options_.weights) return site;
+  site.weights = Tensor::zeros({heads, steps, memory ? source_length : first - 1 + steps});
+  if (shape.centres.defined()) site.centres = Tensor::zeros({heads, steps});
   for (int64_t t = 0; t < steps; ++t) {
-    const Node& node = nodes_[static_cast<size_t>(path[static_cast<size_t>(t)])];
-    const auto& told = steps_[static_cast<size_t>(node.step)];
-    const auto found =
-        std::ranges::find_if(told, [&](const Kept& k) { return k.site == key.first && k.layer == key.second; });
-    require(found != told.end(), "Recorder: ", key.first, " told nothing at step ", t);
-    const int64_t heads = found->weights.dim(1), keys = found->weights.dim(3), row = node.said.row;
-    const int64_t own = found->lengths.empty() ? keys : found->lengths[static_cast<size_t>(row)];
-    if (t == 0) {
-      // A decoder without a source of its own reads the source as its past.
-      if (!memory && own > 1) site.keys = "source+before";
-      site.heads = heads, site.hard = found->hard, site.reach = found->reach;
-      site.weights = Tensor::zeros({heads, steps, memory ? source_length : own - 1 + steps});
-      if (found->centres.defined()) site.centres = Tensor::zeros({heads, steps});
-    }
-    const int64_t wide = site.weights.dim(2), count = std::min(own, wide);
+    const Glance& told = glance(static_cast<size_t>(t));
+    const int64_t wide = site.weights.dim(2), count = std::min(told.keys, wide);
     for (int64_t h = 0; h < heads; ++h) {
-      std::copy_n(found->weights.data() + (row * heads + h) * keys, count,
-                  site.weights.data() + (h * steps + t) * wide);
-      if (found->centres.defined()) site.centres.data()[h * steps + t] = found->centres.data()[row * heads + h];
+      std::copy_n(told.weights.data() + h * told.keys, count, site.weights.data() + (h * steps + t) * wide);
+      if (told.centres.defined()) site.centres.data()[h * steps + t] = told.centres.data()[h];
     }
   }
   return site;
@@ -168,13 +249,10 @@ TraceSite Recorder::stepwise(const Key& key, const std::vector<int32_t>& path, i
 
 std::vector<TraceSite> Recorder::sites(int32_t sentence, int32_t node, int64_t source_length) const {
   std::vector<TraceSite> all;
-  // What a decoder alone reads of its source, token by token, is no attention of a whole source: its answers show it.
-  for (const Kept& kept : begun_) {
-    if (kept.site.starts_with("encoder") || kept.site == "pooling") all.push_back(whole(kept, sentence));
-  }
+  for (const Kept& kept : begun_) all.push_back(whole(kept, sentence));
   const std::vector<int32_t> said = path(node);
-  if (said.empty() || steps_.empty()) return all;
-  for (const Kept& first : steps_[0]) all.push_back(stepwise({first.site, first.layer}, said, source_length));
+  if (said.empty()) return all;
+  for (size_t i = 0; i < shapes_.size(); ++i) all.push_back(stepwise(i, said, source_length));
   std::ranges::stable_sort(all, {}, [](const TraceSite& s) { return std::pair(s.site, s.layer); });
   return all;
 }

@@ -3,27 +3,45 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "attend/attention/observe.h"
+#include "attend/base/error.h"
 #include "attend/decode/search.h"
 #include "attend/explain/trace.h"
 
 namespace attend::explain {
 
-/// Of one search over a batch. Weights are kept as they were told, by step; an answer's are put together from the rows that
-/// led to each of its predictions, whatever beams they lived in.
+/// More was to be kept than may be.
+class TooLarge : public Error {
+ public:
+  using Error::Error;
+};
+
+struct RecorderOptions {
+  bool weights = true;  ///< false: which attentions there are, and nothing of what they did
+  size_t numbers = 0;   ///< most weights at any time; with more, TooLarge is thrown; 0: any
+};
+
+/// Of one search over a batch. Weights are kept with the prediction that they led to, for as long as it may be part of an
+/// answer; an answer's are put together from its predictions, whatever beams they lived in.
 class Recorder : public Sink, public decode::SearchWatcher {
  public:
   /// `stepped`: called after each step of the search.
-  explicit Recorder(std::function<void(const Recorder&)> stepped = {}) : told_(std::move(stepped)) {}
+  explicit Recorder(std::function<void(const Recorder&)> stepped = {}, const RecorderOptions& options = {})
+      : options_(options), told_(std::move(stepped)) {}
+  Recorder(const Recorder&) = delete;
+  Recorder& operator=(const Recorder&) = delete;
 
   void observe(const Observation& observation) override;
   void predicted(const decode::Predicted& prediction) override;
+  void completed(int32_t node) override;
   void stepped() override;
+  /// Weights that are kept now.
+  size_t numbers() const { return numbers_; }
 
   /// What every attention gave the answer whose last prediction is `node` (Hypothesis::node): [heads,Tq,Tk] of that
   /// sentence, without padding.
@@ -42,26 +60,49 @@ class Recorder : public Sink, public decode::SearchWatcher {
  private:
   struct Kept {  // one observation
     std::string site;
-    int64_t layer, step;
-    Tensor weights, centres;
+    int64_t layer, heads, keys;
+    Tensor weights, centres;  // undefined where they are not wanted
     int64_t reach;
     bool hard;
     std::vector<int32_t> lengths;
+
+    int64_t length(int32_t row) const { return lengths.empty() ? keys : lengths[static_cast<size_t>(row)]; }
   };
-  using Key = std::pair<std::string, int64_t>;
+  struct Glance {             // what one row of the search saw of one attention
+    Tensor weights, centres;  // [heads,keys], [heads]
+    int64_t keys;
+  };
+  struct Seen {                   // all that one row saw
+    std::vector<Glance> glances;  // as `shapes_` has them
+    size_t numbers = 0;
+    size_t& kept;
+    ~Seen() { kept -= numbers; }
+  };
   struct Node {
     decode::Predicted said;
     int64_t step;
-    int32_t place;  // in its sentence's tree
+    int32_t place;                     // in its sentence's tree
+    std::shared_ptr<const Seen> seen;  // by the row that led to it; shared with its siblings
+    int32_t children = 0;              // that may be part of an answer
+    bool complete = false;
   };
 
   const Node& node_of(int32_t node) const;
+  Node* kept_node(int32_t node);
   std::vector<int32_t> path(int32_t node) const;
+  void keep(size_t numbers);
+  std::shared_ptr<const Seen> seen_by(int32_t row);
+  void forget(int32_t node);
   TraceSite whole(const Kept& kept, int32_t sentence) const;
-  TraceSite stepwise(const Key& key, const std::vector<int32_t>& path, int64_t source_length) const;
+  TraceSite stepwise(size_t number, const std::vector<int32_t>& path, int64_t source_length) const;
 
-  std::vector<Kept> begun_;               // what was read before the first step: rows are sentences
-  std::vector<std::vector<Kept>> steps_;  // by step: rows are those of the search
+  const RecorderOptions options_;
+  size_t numbers_ = 0;
+  std::vector<Kept> begun_;   // what was read before the first step: rows are sentences
+  std::vector<Kept> now_;     // of this step: rows are those of the search
+  std::vector<Kept> shapes_;  // of the first step, without weights: every step tells of the same attentions
+  std::vector<std::shared_ptr<const Seen>> rows_;  // of this step
+  std::vector<int32_t> growing_, grown_;  // the search's numbers of those that grew in the last step, in this one
   std::vector<Node> nodes_;               // as they were told; passed ones too
   std::vector<int32_t> by_number_;        // the search's number → place in nodes_
   std::vector<int32_t> counts_;           // by sentence: nodes so far

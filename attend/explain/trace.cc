@@ -18,7 +18,11 @@ constexpr const char* kFormat = "attend-trace/1";
 constexpr const char* kFates[] = {"grown", "ended", "cut", "passed"};
 
 Json side_json(const TraceSide& side) {
-  return {{"text", side.text}, {"tokens", side.tokens}, {"words", side.words}, {"word_of", side.word_of}};
+  return {{"text", side.text},
+          {"tokens", side.tokens},
+          {"words", side.words},
+          {"word_of", side.word_of},
+          {"unknown", side.unknown}};
 }
 
 /// Where a tensor's numbers go: into the JSON, or, if they are many, into a file beside it under this name.
@@ -94,6 +98,7 @@ Json as_json(const Trace& trace, const Beside& beside) {
                                {"ended", answer.ended},
                                {"node", answer.node}});
   }
+  json["notes"] = trace.notes;
   return json;
 }
 
@@ -106,7 +111,8 @@ Tensor tensor_of(const Json& json, const std::string& key, int rank, const Safet
 }
 
 TraceSide side_of(const Json& json) {
-  return {json.at("text"), json.at("tokens"), json.at("words"), json.at("word_of")};
+  return {json.at("text"), json.at("tokens"), json.at("words"), json.at("word_of"),
+          json.value("unknown", std::vector<int32_t>())};
 }
 
 TraceNode::Fate fate_named(const std::string& name) {
@@ -151,6 +157,7 @@ Trace trace_of(const Json& json, const SafetensorsFile* beside) {
     trace.answers.push_back(
         {one.at("text"), one.at("score"), one.at("log_probability"), one.at("ended"), one.at("node")});
   }
+  trace.notes = json.value("notes", std::vector<std::string>());
   return trace;
 }
 

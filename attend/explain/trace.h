@@ -19,6 +19,7 @@ struct TraceSide {
   std::string text;
   std::vector<std::string> tokens, words;
   std::vector<int32_t> word_of;
+  std::vector<int32_t> unknown;  ///< tokens, by their place, that stand for what the vocabulary does not know
 };
 
 /// What one attention did, over all steps. `queries` and `keys` say whose places they are: "source", "target" (row t is the
@@ -85,6 +86,7 @@ struct Trace {
   std::vector<TraceEvidence> evidence;
   std::vector<TraceNode> beam;
   std::vector<TraceAnswer> answers;
+  std::vector<std::string> notes;  ///< what to know before one trusts the answer, in plain sentences
 };
 
 /// The site as named, of that layer; throws Error that names those that there are.

@@ -24,16 +24,6 @@ void require_same_count(const char* where, const data::Batch& batch) {
   data::require_sources(where, batch);
 }
 
-Ids labels_of(const char* where, const data::Sequences& target) {
-  std::vector<int32_t> labels;
-  for (int64_t b = 0; b < target.count(); ++b) {
-    const int32_t count = target.lengths[static_cast<size_t>(b)];
-    require(count == 1, where, ": one label for each source is wanted, got ", count, " for source ", b);
-    labels.push_back(target.row(b)[0]);
-  }
-  return Ids({target.count()}, std::move(labels));
-}
-
 void refuse_own_words(const char* where, const Training* training) {
   require(!training || training->own_words == 0, where,
           ": scheduled sampling is for encoder–decoders; this network wants it to be 0, got ",

@@ -25,9 +25,6 @@ void require_not_empty(const char* where, const data::Sequences& source);
 /// Refuses a batch whose targets are not as many as its sources, one for each.
 void require_same_count(const char* where, const data::Batch& batch);
 
-/// The labels [B] of targets that have one each; others are refused.
-Ids labels_of(const char* where, const data::Sequences& target);
-
 /// Refuses scheduled sampling, for networks whose decoder reads no words of its own.
 void refuse_own_words(const char* where, const Training* training);
 

@@ -1,9 +1,11 @@
 #include "attend/tasks/explanation.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "attend/attention/observe.h"
 #include "attend/base/error.h"
+#include "attend/data/utf8.h"
 #include "attend/explain/alignment.h"
 #include "attend/explain/evidence.h"
 #include "attend/explain/methods.h"
@@ -13,11 +15,15 @@ namespace {
 
 constexpr std::string_view kAuto = "auto";
 constexpr const char* kEndText = "</s>";
-constexpr size_t kLongest = 2048;  // tokens: a map of more has no picture
+constexpr size_t kNamedWords = 5;
+constexpr int64_t kLongest = 2048;  // tokens: a map of more has no picture
 
 explain::TraceSide side_of(const data::Tokeniser& tokeniser, const data::TokenisedWords& words, std::string text) {
-  explain::TraceSide side{std::move(text), {}, words.words, words.word_of};
-  for (const int32_t id : words.ids) side.tokens.push_back(tokeniser.piece(id));
+  explain::TraceSide side{std::move(text), {}, words.words, words.word_of, {}};
+  for (size_t i = 0; i < words.ids.size(); ++i) {
+    side.tokens.push_back(tokeniser.piece(words.ids[i]));
+    if (words.ids[i] == data::kUnknown) side.unknown.push_back(static_cast<int32_t>(i));
+  }
   return side;
 }
 
@@ -38,14 +44,50 @@ void set_target(explain::Trace& trace, const TextModel& model, const decode::Hyp
 data::TokenisedWords source_of(const TextModel& model, const std::string& text) {
   data::TokenisedWords source = model.source().tokenise(text);
   require(!source.ids.empty(), "explain: a text with at least one word is wanted, got an empty one");
-  // Learned positions end where the longest sentence of training did.
-  const bool learned = std::ranges::any_of(model.config().model.options, [](const OptionInfo& option) {
-    return option.name == "model.positions" && option.value == "learned";
-  });
-  const size_t longest = learned ? std::min(kLongest, static_cast<size_t>(model.longest())) : kLongest;
-  require(source.ids.size() <= longest, "explain: a text of at most ", longest, " tokens is wanted, got ",
-          source.ids.size());
+  const int64_t longest = longest_explained(model), length = static_cast<int64_t>(source.ids.size());
+  require(length <= longest, "explain: a text of at most ", longest, " tokens is wanted, got ", length);
   return source;
+}
+
+std::vector<int32_t> target_of(const TextModel& model, const std::string& text, int64_t source_length) {
+  std::vector<int32_t> target = model.target().encode(text);
+  require(!target.empty(), "explain: a target with at least one word is wanted, got an empty one");
+  const int64_t length = static_cast<int64_t>(target.size()), fixed = model.model().answer_length(source_length);
+  require(length <= kLongest, "explain: a target of at most ", kLongest, " tokens is wanted, got ", length);
+  require(fixed < 0 || length == fixed, "explain: a target of ", fixed, " tokens is wanted, as this model says, got ",
+          length);
+  return target;
+}
+
+std::vector<std::vector<int32_t>> prefixes_of(const TextModel& model, const ExplainOptions& options) {
+  if (!options.prefix_tokens.empty()) return {options.prefix_tokens};
+  if (!options.prefix.empty()) return {model.target().encode(options.prefix)};
+  return {};
+}
+
+decode::SearchOptions search_of(const ExplainOptions& options) {
+  decode::SearchOptions search = options.search;
+  if (search.sample) search.beam = 1;  // the beam that a recipe names is for the likeliest answers
+  return search;
+}
+
+bool looks_at_source(const explain::TraceSite& site) {
+  return site.queries == "target" && site.keys.starts_with("source");
+}
+
+explain::AttentionPart part_of(const std::vector<explain::TraceSite>& sites, const ExplainOptions& options) {
+  // A decoder alone looks at its source through its own past.
+  const auto to_source = std::ranges::find_if(sites, looks_at_source);
+  const bool has_default =
+      std::ranges::any_of(sites, [](const explain::TraceSite& s) { return s.site == ExplainOptions().site; });
+  const bool other = to_source != sites.end() && !has_default && options.site == ExplainOptions().site;
+  return {other ? to_source->site : options.site, options.layer, options.head, options.combine};
+}
+
+/// A text of a word that the model knows.
+std::string short_text(const TextModel& model) {
+  std::string text = model.source().decode(std::vector<int32_t>{data::kFirstWord});
+  return data::split_words(text).empty() ? "a" : text;
 }
 
 /// The answers of a search over one source, or the one that was given.
@@ -53,42 +95,27 @@ std::vector<decode::Hypothesis> answers_of(const TextModel& model, const data::T
                                            const ExplainOptions& options, const decode::SearchOptions& search,
                                            explain::Recorder& recorder) {
   const data::Sequences sources({source.ids});
-  const Observing observing(recorder);
+  std::optional<Observing> observing;  // which costs time: attention that nobody looks at is fused
+  if (options.map || options.weights) observing.emplace(recorder);
   if (options.target) {
-    const std::vector<int32_t> target = model.target().encode(*options.target);
-    require(!target.empty(), "explain: a target with at least one word is wanted, got an empty one");
-    require(target.size() <= kLongest, "explain: a target of at most ", kLongest, " tokens is wanted, got ",
-            target.size());
+    const std::vector<int32_t> target = target_of(model, *options.target, static_cast<int64_t>(source.ids.size()));
     return decode::score(model.model(), {sources, data::Sequences({target})}, &recorder);
   }
-  std::vector<std::vector<int32_t>> prefixes;
-  if (!options.prefix_tokens.empty()) {
-    prefixes.push_back(options.prefix_tokens);
-  } else if (!options.prefix.empty()) {
-    prefixes.push_back(model.target().encode(options.prefix));
-  }
-  return decode::search(model.model(), sources, search, prefixes, &recorder)[0];
+  return decode::search(model.model(), sources, search, prefixes_of(model, options), &recorder)[0];
 }
 
 void add_map(const explain::Answered& answered, const ExplainOptions& options, explain::Trace& trace) {
-  const auto to_source = std::ranges::find_if(
-      trace.sites, [](const explain::TraceSite& s) { return s.queries == "target" && s.keys.starts_with("source"); });
-  const bool attends = to_source != trace.sites.end();
+  const bool attends = std::ranges::any_of(trace.sites, looks_at_source);
   const explain::MethodRow& method = explain::method_named(options.method != kAuto ? options.method
                                                            : attends               ? "attention"
                                                                                    : "jacobian");
-  // A decoder alone looks at its source through its own past.
-  const bool has_default =
-      std::ranges::any_of(trace.sites, [](const explain::TraceSite& s) { return s.site == ExplainOptions().site; });
-  const std::string site =
-      attends && !has_default && options.site == ExplainOptions().site ? to_source->site : options.site;
-  const explain::AttentionPart part{site, options.layer, options.head, options.combine};
+  const explain::AttentionPart part = part_of(trace.sites, options);
   explain::TraceMap map{
       .method = std::string(method.name), .label = std::string(method.name), .is_signed = method.is_signed};
   if (method.name == "attention") {
     const std::string which = explain::part_label(answered, part);
     if (!which.empty()) map.label += ", " + which;
-    map.site = site, map.layer = options.layer, map.head = options.head;
+    map.site = part.site, map.layer = options.layer, map.head = options.head;
   }
   map.tokens = method.map(answered, part);
   map.words = explain::word_weights(map.tokens, trace.source.word_of, trace.target.word_of,
@@ -100,6 +127,81 @@ void add_map(const explain::Answered& answered, const ExplainOptions& options, e
 
 }  // namespace
 
+int64_t longest_explained(const TextModel& model) {
+  // Learned positions end where the longest sentence of training did.
+  const bool learned = std::ranges::any_of(model.config().model.options, [](const OptionInfo& option) {
+    return option.name == "model.positions" && option.value == "learned";
+  });
+  return learned ? std::min(kLongest, model.longest()) : kLongest;
+}
+
+std::vector<std::string> notes_on(const TextModel& model, const data::TokenisedWords& source, int64_t parts) {
+  std::vector<std::string> notes;
+  const int64_t length = static_cast<int64_t>(source.ids.size()), longest = model.longest();
+  if (longest > 0 && length > longest) {
+    notes.push_back("This text has " + std::to_string(length) + " tokens, more than any in training (at most " +
+                    std::to_string(longest) + "): " +
+                    (parts > 1 ? "it was answered in " + std::to_string(parts) + " parts, each by itself."
+                               : "expect a worse answer than usual."));
+  }
+  std::vector<std::string> unknown;
+  for (size_t i = 0; i < source.ids.size(); ++i) {
+    if (source.ids[i] != data::kUnknown || source.word_of[i] < 0) continue;
+    const std::string word = "“" + source.words[static_cast<size_t>(source.word_of[i])] + "”";
+    if (std::ranges::find(unknown, word) == unknown.end()) unknown.push_back(word);
+  }
+  if (unknown.empty()) return notes;
+  std::string list;
+  for (size_t i = 0; i < std::min(unknown.size(), kNamedWords); ++i) list += (i == 0 ? "" : ", ") + unknown[i];
+  if (unknown.size() > kNamedWords) list += " and " + std::to_string(unknown.size() - kNamedWords) + " more";
+  notes.push_back("The vocabulary does not know " + list + ": all that the model sees there is that it is unknown.");
+  return notes;
+}
+
+bool Explainable::attends() const { return std::ranges::any_of(sites, looks_at_source); }
+
+Explainable explainable(const TextModel& model) {
+  const std::string text = short_text(model);
+  ExplainOptions options;
+  options.search.max_length = 2;
+  const auto asked = [&](auto&& take) {  // what refuses to be asked cannot be
+    try {
+      take(explain(model, text, options));
+    } catch (const Error&) {
+    }
+  };
+  Explainable known;
+  options.map = false;
+  asked([&](explain::Trace trace) { known.sites = std::move(trace.sites); });
+  for (explain::TraceSite& site : known.sites) site.weights = {}, site.centres = {};
+  options.map = true, options.weights = false;
+  for (const explain::MethodRow& row : explain::methods()) {
+    options.method = row.name;
+    asked([&](const explain::Trace&) { known.methods.emplace_back(row.name); });
+  }
+  return known;
+}
+
+std::string method_for(const Explainable& known, const std::string& method) {
+  if (method != kAuto || known.methods.empty()) return method;
+  const auto has = [&](const char* name) { return std::ranges::find(known.methods, name) != known.methods.end(); };
+  return has("attention") ? "attention" : has("jacobian") ? "jacobian" : known.methods[0];
+}
+
+void check_explain(const TextModel& model, const Explainable& known, const std::string& text,
+                   const ExplainOptions& options) {
+  const std::string method = method_for(known, options.method);
+  if (method != kAuto) (void)explain::method_named(method);
+  std::string there;
+  for (const std::string& one : known.methods) there += (there.empty() ? "" : ", ") + one;
+  require(std::ranges::find(known.methods, method) != known.methods.end(),
+          "explain: a method that this model has is wanted: ", there.empty() ? "it has none" : there, "; got ", method);
+  if (method == "attention") explain::check_part(known.sites, part_of(known.sites, options));
+  const data::TokenisedWords source = source_of(model, text);
+  if (options.target) (void)target_of(model, *options.target, static_cast<int64_t>(source.ids.size()));
+  decode::check(model.model(), data::Sequences({source.ids}), search_of(options), prefixes_of(model, options));
+}
+
 explain::Trace trace_of(const TextModel& model, const explain::Recorder& recorder, const Recorded& recorded,
                         const std::vector<decode::Hypothesis>& answers, const decode::SearchOptions& search) {
   explain::Trace trace;
@@ -108,6 +210,7 @@ explain::Trace trace_of(const TextModel& model, const explain::Recorder& recorde
   decode::SearchOptions shown = search;
   for (const OptionInfo& option : describe_options(shown)) trace.options.emplace_back(option.name, option.value);
   trace.source = side_of(model.source(), recorded.source, recorded.text);
+  trace.notes = notes_on(model, recorded.source);
   set_target(trace, model, answers[0]);
   trace.sites = recorder.sites(recorded.sentence, answers[0].node, static_cast<int64_t>(recorded.source.ids.size()));
   trace.beam = recorder.tree(recorded.sentence);
@@ -122,14 +225,15 @@ explain::Trace trace_of(const TextModel& model, const explain::Recorder& recorde
 }
 
 explain::Trace explain(const TextModel& model, const std::string& text, const ExplainOptions& options) {
-  if (options.method != kAuto) (void)explain::method_named(options.method);
   const data::TokenisedWords source = source_of(model, text);
-  decode::SearchOptions search = options.search;
-  if (search.sample) search.beam = 1;  // the beam that a recipe names is for the likeliest answers
-  explain::Recorder recorder([&](const explain::Recorder& heard) {
-    if (options.check) options.check();
-    if (options.partial) options.partial(model.target().decode(heard.likeliest(0)));
-  });
+  const decode::SearchOptions search = search_of(options);
+  const bool read = options.method == kAuto || explain::method_named(options.method).needs_attention;
+  explain::Recorder recorder(
+      [&](const explain::Recorder& heard) {
+        if (options.check) options.check();
+        if (options.partial) options.partial(model.target().decode(heard.likeliest(0)));
+      },
+      {.weights = options.weights || (options.map && read), .numbers = options.numbers});
   const std::vector<decode::Hypothesis> answers = answers_of(model, source, options, search, recorder);
   explain::Trace trace = trace_of(model, recorder, {source, text}, answers, search);
   trace.given = options.target.has_value();

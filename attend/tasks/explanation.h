@@ -24,6 +24,7 @@ struct ExplainOptions {
   std::optional<std::string> target;   ///< explain this answer; else the model's own
   std::string prefix;                  ///< how the model's own answer has to begin, as text …
   std::vector<int32_t> prefix_tokens;  ///< … or as tokens, which wins
+  size_t numbers = 0;                  ///< most weights that are kept at any time (explain::TooLarge); 0: any
   /// Called again and again while it is computed; what it throws ends it.
   std::function<void()> check;
   /// Told of the likeliest beginning after each step of the search.
@@ -40,6 +41,28 @@ struct ExplainOptions {
     visit("evidence", evidence, "measure what it does to the answer to change what was looked at");
   }
 };
+
+/// What can be asked of a model.
+struct Explainable {
+  std::vector<explain::TraceSite> sites;  ///< all attentions, without weights
+  std::vector<std::string> methods;       ///< those that give a map
+  /// Whether its answers look at their source.
+  bool attends() const;
+};
+/// Finds it out by asking for everything once, of a short text.
+Explainable explainable(const TextModel& model);
+
+/// Most tokens of a text that is explained.
+int64_t longest_explained(const TextModel& model);
+/// Throws Error where explain() would refuse this, before anything is computed.
+void check_explain(const TextModel& model, const Explainable& known, const std::string& text,
+                   const ExplainOptions& options);
+/// "auto" as the method that it means for this model; others as they are.
+std::string method_for(const Explainable& known, const std::string& method);
+
+/// What to know before one trusts the answer to a text, in plain sentences: that the text is longer than those of training,
+/// and which of its words the vocabulary does not know. `parts`: into how many it was cut.
+std::vector<std::string> notes_on(const TextModel& model, const data::TokenisedWords& source, int64_t parts = 1);
 
 /// A sentence of a search that was recorded.
 struct Recorded {

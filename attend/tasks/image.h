@@ -94,12 +94,12 @@ class ImageModel {
   const models::Model& model() const { return *model_; }
 
   /// As the network wants them: its size and channels.
-  data::Sequences source(std::span<const data::Image> images) const;
+  data::Sequences source(std::span<const ImageExample> examples) const;
   /// The n_best answers to each image, best first; refused where the network answers with images.
-  std::vector<std::vector<ImageAnswer>> answer(std::span<const data::Image> images,
+  std::vector<std::vector<ImageAnswer>> answer(std::span<const ImageExample> examples,
                                                const decode::SearchOptions& search) const;
   /// What an autoencoder makes of each image; refused where the network is none.
-  std::vector<data::Image> rebuilt(std::span<const data::Image> images) const;
+  std::vector<data::Image> rebuilt(std::span<const ImageExample> examples) const;
   /// The same of images that are made ready.
   std::vector<std::vector<ImageAnswer>> answer(const data::Sequences& source,
                                                const decode::SearchOptions& search) const;

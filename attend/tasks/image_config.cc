@@ -25,7 +25,7 @@ ImageConfig::ImageConfig(const SettingList& asked) {
   SettingList settings = with_task_defaults(asked);
   const ImageTaskRow& task = image_task(task_of(asked).name);
   options.task = task.name;
-  model = ModelChoice::take(settings, std::string(task.model));
+  model = ModelChoice::take(settings, std::string(task.model), models::Reads::images);
   refuse_unknown(settings, all());
   set_options(options, settings);
 }

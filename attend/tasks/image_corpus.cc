@@ -1,80 +1,232 @@
 #include "attend/tasks/image_corpus.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <numeric>
 
 #include "attend/base/error.h"
 #include "attend/base/names.h"
-#include "attend/data/idx.h"
+#include "attend/data/captions.h"
+#include "attend/data/image_file.h"
+#include "attend/data/image_set.h"
+#include "attend/data/npy.h"
+#include "attend/data/resize.h"
+#include "attend/data/shapes.h"
 #include "attend/data/shuffle.h"
 
 namespace attend::tasks {
 namespace {
 
-constexpr int64_t kMostHeldOut = 5000;
+namespace fs = std::filesystem;
 
-/// Some of the examples, by their numbers.
-ImageExamples chosen(const ImageExamples& all, std::vector<int64_t> numbers) {
-  const auto which = std::make_shared<const std::vector<int64_t>>(std::move(numbers));
-  const auto number = [which](int64_t i) { return (*which)[static_cast<size_t>(i)]; };
-  return {static_cast<int64_t>(which->size()), [all, number](int64_t i) { return all.at(number(i)); },
-          [all, number](int64_t i) { return all.captions(number(i)); }};
+constexpr int64_t kMostHeldOut = 5000;
+constexpr int64_t kSceneSize = 60;
+
+using StoredPtr = std::shared_ptr<const data::StoredImages>;
+
+ImageExamples examples_of(data::ImageSetPtr set) {
+  return {set->size(), [set](int64_t i) {
+            data::LabelledImage one = set->at(i);
+            return ImageExample{
+                .image = std::move(one.image), .label = one.label, .name = std::move(one.name), .box = one.box};
+          }};
 }
 
-/// Holds a share of the training examples out to validate with.
-void hold_out(ImageCorpus& corpus, double share, uint64_t seed) {
-  const int64_t count = corpus.train.count;
+StoredPtr some_of(const data::StoredImages& all, std::span<const int64_t> numbers) {
+  data::LabelledImages some;
+  for (const int64_t number : numbers) some.push_back((*all.images())[static_cast<size_t>(number)]);
+  return std::make_shared<data::StoredImages>(std::move(some), all.labels());
+}
+
+/// How many of `count` are held out.
+int64_t held_count(int64_t count, double share) {
   require(share > 0 && share < 1, "held_out: a share between 0 and 1 is wanted, got ", share);
   const int64_t held = std::clamp<int64_t>(static_cast<int64_t>(share * static_cast<double>(count)), 1, kMostHeldOut);
   require(count > held, "train: at least two images are wanted, one to learn from and one to validate with, got ",
           count);
+  return held;
+}
+
+std::vector<int64_t> order_of(int64_t count, uint64_t seed) {
   std::vector<int64_t> order(static_cast<size_t>(count));
   std::iota(order.begin(), order.end(), int64_t{0});
   Random random = Random(seed).named("held out");
   data::shuffle(order, random);
-  const ImageExamples all = corpus.train;
-  corpus.valid = chosen(all, {order.begin(), order.begin() + held});
-  corpus.train = chosen(all, {order.begin() + held, order.end()});
+  return order;
 }
 
-ImageExamples idx_examples(const std::string& images, const std::string& labels, std::vector<std::string>& names) {
-  struct Read {
-    std::vector<data::Image> images;
-    std::vector<int32_t> labels;
-  };
-  const auto read = std::make_shared<Read>();
-  read->images = data::read_idx_images(images);
-  if (!labels.empty()) read->labels = data::read_idx_labels(labels);
-  require(labels.empty() || read->images.size() == read->labels.size(), images, " and ", labels,
-          ": as many images as labels are wanted, got ", read->images.size(), " and ", read->labels.size());
-  for (const int32_t label : read->labels) {
-    while (static_cast<int32_t>(names.size()) <= label) names.push_back(std::to_string(names.size()));
+/// A share of the images, drawn from all of them, to validate with; the rest to train on.
+std::pair<StoredPtr, StoredPtr> held_out(const data::StoredImages& all, double share, uint64_t seed) {
+  const int64_t held = held_count(all.size(), share);
+  const std::vector<int64_t> order = order_of(all.size(), seed);
+  const std::span<const int64_t> numbers = order;
+  return {some_of(all, numbers.first(static_cast<size_t>(held))),
+          some_of(all, numbers.subspan(static_cast<size_t>(held)))};
+}
+
+StoredPtr read_labelled(const ImageData& data, const std::string& images, const std::string& labels,
+                        data::Broken& broken) {
+  require(!images.empty(), "images: an IDX file, a folder, or a built-in corpus is wanted, got none");
+  if (fs::is_directory(images)) {
+    require(labels.empty(), "labels: a folder's sub-folders are its labels, got ", labels, ", too");
+    const int64_t side = data.size > 0 ? data.size : data::FolderOptions{}.height;
+    const int64_t channels = data.channels > 0 ? data.channels : data::FolderOptions{}.channels;
+    return data::read_folder(images, {.height = side, .width = side, .channels = channels}, broken);
   }
-  return {static_cast<int64_t>(read->images.size()),
-          [read](int64_t i) {
-            const size_t at = static_cast<size_t>(i);
-            return ImageExample{read->images[at], read->labels.empty() ? -1 : read->labels[at], {}, std::to_string(i)};
+  require(!labels.empty(), images, ": the IDX file of its labels is wanted, too (labels)");
+  return data::read_idx_pair(images, labels);
+}
+
+struct SceneRow {
+  std::string_view name;
+  bool clutter;
+};
+constexpr SceneRow kScenes[] = {{"none", false}, {"translated", false}, {"cluttered", true}};
+
+data::SceneOptions scene_options(const ImageData& data) {
+  const SceneRow& row = row_named("scene", kScenes, data.scene);
+  return {.size = data.size > 0 ? data.size : kSceneSize, .pieces = row.clutter ? data.pieces : 0};
+}
+
+/// The parts of a corpus of labelled images.
+data::ImageCorpus labelled_corpus(const ImageData& data, uint64_t seed, data::Broken& broken) {
+  data::ImageCorpus corpus;
+  if (!data.corpus.empty()) {
+    require(data.images.empty(), "train: files or a built-in corpus are wanted, got both (corpus: ", data.corpus, ")");
+    corpus = data::make_image_corpus(data.corpus, seed);
+  } else {
+    const StoredPtr all = read_labelled(data, data.images, data.labels, broken);
+    if (data.valid_images.empty()) {
+      std::tie(corpus.valid, corpus.train) = held_out(*all, data.held_out, seed);
+    } else {
+      corpus.train = all, corpus.valid = read_labelled(data, data.valid_images, data.valid_labels, broken);
+    }
+    corpus.test = corpus.valid;
+  }
+  row_named("scene", kScenes, data.scene);
+  return data.scene == "none" ? corpus : data::scenes_over(corpus, scene_options(data), seed);
+}
+
+ImageCorpus labelled(const ImageData& data, uint64_t seed) {
+  data::Broken broken(data::on_broken_named(data.on_broken));
+  const data::ImageCorpus sets = labelled_corpus(data, seed, broken);
+  broken.settle("train");
+  return {examples_of(sets.train), examples_of(sets.valid), examples_of(sets.test), sets.train->labels(),
+          broken.summary()};
+}
+
+ImageExamples labelled_test(const ImageData& data, uint64_t seed) {
+  data::Broken broken(data::on_broken_named(data.on_broken));
+  if (!data.corpus.empty()) return examples_of(labelled_corpus(data, seed, broken).test);
+  const StoredPtr all = read_labelled(data, data.images, data.labels, broken);
+  broken.settle("eval");
+  if (data.scene == "none") return examples_of(all);
+  return examples_of(data::scenes_over({all, all, all}, scene_options(data), seed).test);
+}
+
+constexpr std::string_view kShapes = "shapes";
+constexpr int64_t kShapesTrain = 20000, kShapesHeldOut = 1000;
+
+/// Scenes of shapes: to learn from, one of the captions that are right; else all of them.
+ImageExamples shapes(data::ShapesPart part, const ImageData& data, uint64_t seed) {
+  const data::ShapesOptions options{.size = data.size > 0 ? data.size : data::ShapesOptions{}.size};
+  const bool learns = part == data::ShapesPart::kTrain;
+  const auto captions = [learns](const data::ShapeScene& scene) {
+    return learns ? std::vector{scene.captions[scene.chosen].text} : data::references(scene);
+  };
+  return {learns ? kShapesTrain : kShapesHeldOut,
+          [=](int64_t i) {
+            data::ShapeScene scene = data::shape_scene(part, seed, i, options);
+            std::vector<std::string> said = captions(scene);
+            return ImageExample{
+                .image = std::move(scene.image), .captions = std::move(said), .name = "scene " + std::to_string(i)};
           },
-          {}};
+          [=](int64_t i) { return captions(data::shape_scene(part, seed, i, options)); }};
+}
+
+constexpr int64_t kMostBytes = int64_t{4} << 30;
+
+/// Images with captions, all in memory, fitted to one size.
+ImageExamples captioned(const ImageData& data, const std::string& names, data::Broken& broken) {
+  require(!data.captions.empty(), "captions: a file of captions is wanted, got none");
+  require(fs::is_directory(data.images), "images: the folder of the images is wanted, got ", quoted(data.images));
+  const auto all = std::make_shared<std::vector<ImageExample>>();
+  int64_t bytes = 0, side = data.size, channels = data.channels;  // 0: as the first image is
+  for (data::CaptionExample& one : data::captioned_images({data.captions, data.images, names}, broken)) {
+    try {
+      ImageExample read = read_example(one.file);
+      if (!read.features.defined()) {
+        if (side == 0) side = std::max(read.image.height, read.image.width);
+        if (channels == 0) channels = read.image.channels;
+        read.image = data::fitted(read.image, side, side, channels);
+      }
+      read.captions = std::move(one.image.captions), read.name = one.image.name;
+      bytes += static_cast<int64_t>(read.image.pixels.size() + sizeof(real) * read.features.size());
+      require(bytes <= kMostBytes, "images: at most ", kMostBytes >> 30,
+              " GiB are kept in memory; ask for a smaller size");
+      all->push_back(std::move(read));
+    } catch (const Error& error) {
+      if (broken.refuses()) throw;
+      broken.add("images that cannot be read", one.image.name);
+    }
+  }
+  return {static_cast<int64_t>(all->size()), [all](int64_t i) { return (*all)[static_cast<size_t>(i) % all->size()]; },
+          [all](int64_t i) { return (*all)[static_cast<size_t>(i) % all->size()].captions; }};
+}
+
+ImageExamples chosen(const ImageExamples& all, std::vector<int64_t> numbers) {
+  const auto which = std::make_shared<const std::vector<int64_t>>(std::move(numbers));
+  const auto number = [which](int64_t i) { return (*which)[static_cast<size_t>(i) % which->size()]; };
+  return {static_cast<int64_t>(which->size()), [all, number](int64_t i) { return all.at(number(i)); },
+          [all, number](int64_t i) { return all.captions(number(i)); }};
+}
+
+ImageCorpus captioned_corpus(const ImageData& data, uint64_t seed) {
+  if (!data.corpus.empty()) {
+    require(data.corpus == kShapes, "corpus: captions are built in for ", kShapes, ", got ", quoted(data.corpus));
+    return {shapes(data::ShapesPart::kTrain, data, seed),
+            shapes(data::ShapesPart::kValid, data, seed),
+            shapes(data::ShapesPart::kTest, data, seed),
+            {},
+            ""};
+  }
+  data::Broken broken(data::on_broken_named(data.on_broken));
+  ImageCorpus corpus;
+  corpus.train = captioned(data, data.names, broken);
+  if (!data.valid_names.empty()) {
+    corpus.valid = captioned(data, data.valid_names, broken);
+  } else {
+    const std::vector<int64_t> order = order_of(corpus.train.count, seed);
+    const int64_t held = held_count(corpus.train.count, data.held_out);
+    const ImageExamples all = corpus.train;
+    corpus.valid = chosen(all, {order.begin(), order.begin() + held});
+    corpus.train = chosen(all, {order.begin() + held, order.end()});
+  }
+  broken.settle("train");
+  corpus.test = corpus.valid, corpus.report = broken.summary();
+  return corpus;
 }
 
 }  // namespace
 
-ImageCorpus read_image_corpus(const ImageData& data, ImageAnswers answers, uint64_t seed) {
-  ImageCorpus corpus;
-  corpus.train = idx_examples(data.images, data.labels, corpus.labels);
-  if (answers == ImageAnswers::label) require(!data.labels.empty(), "labels: the file of the labels is wanted");
-  if (!data.valid_images.empty()) {
-    corpus.valid = idx_examples(data.valid_images, data.valid_labels, corpus.labels);
-  } else {
-    hold_out(corpus, data.held_out, seed);
-  }
-  return corpus;
+ImageExample read_example(const std::string& file) {
+  if (fs::path(file).extension() != ".npy") return {.image = data::read_image(file), .name = file};
+  const Tensor features = data::read_npy(file);
+  require(features.rank() == 3, file, ": features [channels,rows,columns] are wanted, got ", features.shape());
+  return {.features = features, .name = file};
 }
 
-ImageExamples read_image_test(const ImageData& data, ImageAnswers, uint64_t) {
-  std::vector<std::string> names;
-  return idx_examples(data.images, data.labels, names);
+ImageCorpus read_image_corpus(const ImageData& data, ImageAnswers answers, uint64_t seed) {
+  return answers == ImageAnswers::caption ? captioned_corpus(data, seed) : labelled(data, seed);
+}
+
+ImageExamples read_image_test(const ImageData& data, ImageAnswers answers, uint64_t seed) {
+  if (answers != ImageAnswers::caption) return labelled_test(data, seed);
+  if (!data.corpus.empty()) return captioned_corpus(data, seed).test;
+  data::Broken broken(data::on_broken_named(data.on_broken));
+  ImageExamples all = captioned(data, data.names, broken);
+  broken.settle("eval");
+  return all;
 }
 
 }  // namespace attend::tasks

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "attend/data/image.h"
+#include "attend/tensor/tensor.h"
 
 namespace attend::tasks {
 
@@ -22,7 +23,6 @@ struct ImageData {
   std::string corpus;
   std::string scene = "none";
   int64_t pieces = 4;
-  bool fresh = true;
   int64_t size = 0, channels = 0;
   std::string on_broken = "refuse";
 
@@ -40,34 +40,38 @@ struct ImageData {
     visit("corpus", corpus, "a built-in corpus in place of files (`attend list tasks` names them)");
     visit("scene", scene, "digits: none, translated (anywhere on a larger image) or cluttered (and pieces of others)");
     visit("pieces", pieces, "cluttered: how many");
-    visit("fresh", fresh, "translated, cluttered: new scenes in each epoch");
     visit("size", size, "height and width of what the network sees; 0: as the images are (scenes: 60)");
     visit("channels", channels, "1: grey, 3: colour, 0: as the first image is");
     visit("on_broken", on_broken, "an image that cannot be read: refuse, or skip");
   }
 };
 
-/// An image with all that is right to say of it.
+/// An image, or the features that another network made of it, with all that is right to say of it.
 struct ImageExample {
-  data::Image image;
+  data::Image image = {};
+  Tensor features = {};  ///< [D,h,w] in place of the image
   int32_t label = -1;
-  std::vector<std::string> captions;
-  std::string name;
+  std::vector<std::string> captions = {};
+  std::string name = {};
+  data::Box box = {};  ///< where that lies which the label speaks of; empty: anywhere
 };
 
-/// Examples by number; `at` may be asked by several threads at once, and beyond `count` where they are made.
+/// Examples by number; `at` may be asked by several threads at once. Numbers count on through the epochs: from `count` on
+/// they begin again, or bring new ones where these are made.
 struct ImageExamples {
   int64_t count = 0;
   std::function<ImageExample(int64_t index)> at;
-  std::function<std::vector<std::string>(int64_t index)> captions;  ///< without its image
+  std::function<std::vector<std::string>(int64_t index)> captions = {};  ///< without its image
 };
 
 struct ImageCorpus {
   ImageExamples train, valid, test;
   std::vector<std::string> labels;  ///< names of the classes
-  bool fresh = false;               ///< each epoch has examples of its own: epoch·count + i
   std::string report;               ///< what was left out, "" if nothing was
 };
+
+/// Of a .png or .jpg file; of a .npy file its features.
+ImageExample read_example(const std::string& file);
 
 ImageCorpus read_image_corpus(const ImageData& data, ImageAnswers answers, uint64_t seed);
 /// Other files of the same kind, all of them, made ready as the training ones were: to test with.

@@ -32,6 +32,19 @@ Settings found_out(const ImageOptions& options, int64_t labels, int64_t words) {
   return found;
 }
 
+/// Features [D,h,w] of all examples as [B,D,h,w].
+Tensor stacked(std::span<const ImageExample> examples) {
+  const Shape& shape = examples[0].features.shape();
+  Tensor all({static_cast<int64_t>(examples.size()), shape[0], shape[1], shape[2]});
+  real* out = all.data();
+  for (const ImageExample& one : examples) {
+    require(one.features.defined() && one.features.shape() == shape, one.name, ": features of shape ", shape,
+            " are wanted, as those before it have, got another shape or an image");
+    out = std::copy(one.features.begin(), one.features.end(), out);
+  }
+  return all;
+}
+
 std::vector<double> probabilities(std::span<const real> logits) {
   const real most = *std::ranges::max_element(logits);
   std::vector<double> p;
@@ -70,10 +83,14 @@ void ImageModel::save(const fs::path& folder) const {
   write_file(folder / kConfig, print_recipe(config_.all(), true));
 }
 
-data::Sequences ImageModel::source(std::span<const data::Image> images) const {
+data::Sequences ImageModel::source(std::span<const ImageExample> examples) const {
   const ImageData& data = config_.options.data;
+  if (!examples.empty() && examples[0].features.defined()) return data::Sequences::of_images(stacked(examples));
   std::vector<data::Image> ready;
-  for (const data::Image& image : images) ready.push_back(data::fitted(image, data.size, data.size, data.channels));
+  for (const ImageExample& one : examples) {
+    require(!one.features.defined(), one.name, ": an image is wanted as before it, got features");
+    ready.push_back(data::fitted(one.image, data.size, data.size, data.channels));
+  }
   return data::Sequences::of_images(data::to_tensor(ready));
 }
 
@@ -110,40 +127,38 @@ std::vector<std::vector<ImageAnswer>> ImageModel::answer(const data::Sequences& 
   return answers;
 }
 
-std::vector<std::vector<ImageAnswer>> ImageModel::answer(std::span<const data::Image> images,
+std::vector<std::vector<ImageAnswer>> ImageModel::answer(std::span<const ImageExample> examples,
                                                          const decode::SearchOptions& search) const {
   std::vector<std::vector<ImageAnswer>> answers;
-  for (size_t at = 0; at < images.size(); at += kAtOnce) {
-    const auto part = images.subspan(at, std::min<size_t>(kAtOnce, images.size() - at));
+  for (size_t at = 0; at < examples.size(); at += kAtOnce) {
+    const auto part = examples.subspan(at, std::min<size_t>(kAtOnce, examples.size() - at));
     std::ranges::move(answer(source(part), search), std::back_inserter(answers));
   }
   return answers;
 }
 
-std::vector<data::Image> ImageModel::rebuilt(std::span<const data::Image> images) const {
+std::vector<data::Image> ImageModel::rebuilt(std::span<const ImageExample> examples) const {
   const auto* network = dynamic_cast<const models::Autoencoder*>(model_.get());
   require(network != nullptr, "rebuilt: an autoencoder is wanted, got the network ", config_.model.name);
   const TapePause pause;
-  return data::to_images(network->reconstruct(source(images).images));
+  return data::to_images(network->reconstruct(source(examples).images));
 }
 
 data::Batch image_batch(const ImageModel& model, std::span<const ImageExample> examples) {
-  std::vector<data::Image> images;
   std::vector<std::vector<int32_t>> targets;
   data::Batch batch;
-  for (const ImageExample& one : examples) {
-    const int32_t image = static_cast<int32_t>(images.size());
-    images.push_back(one.image);
+  for (size_t i = 0; i < examples.size(); ++i) {
+    const ImageExample& one = examples[i];
     if (model.config().answers() != ImageAnswers::caption) {
       targets.push_back({std::max(one.label, 0)});
       continue;
     }
     for (const std::string& caption : one.captions) {
       targets.push_back(model.words().encode(caption));
-      batch.image_of.push_back(image);
+      batch.image_of.push_back(static_cast<int32_t>(i));
     }
   }
-  batch.source = model.source(images), batch.target = data::Sequences(targets);
+  batch.source = model.source(examples), batch.target = data::Sequences(targets);
   return batch;
 }
 

@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <cmath>
-#include <future>
 #include <numeric>
 
 #include "attend/base/error.h"
 #include "attend/base/names.h"
 #include "attend/base/replacement.h"
+#include "attend/data/prefetch.h"
 #include "attend/data/shuffle.h"
 #include "attend/tasks/image.h"
 #include "attend/tasks/valid_sentences.h"
@@ -15,6 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr size_t kReady = 2;  // batches
 constexpr std::string_view kFiles[] = {"images", "labels", "captions"};
 constexpr std::string_view kFoundOut[] = {
     "model.labels", "model.target_vocabulary", "model.channels",       "model.height",
@@ -54,23 +55,22 @@ std::shared_ptr<data::Tokeniser> learn_words(const data::TokeniserOptions& optio
 
 constinit const Family kImages{"images", "images", kFiles, kFoundOut, image_options, start_images};
 
-/// Each epoch's images in an order of its own; the batch after the one that is asked for is made ready on another thread.
+/// Each epoch's images in an order of its own; the next batches are made on another thread.
 class ImageTraining::Batches {
  public:
   Batches(const ImageCorpus& corpus, const ImageModel& model) : corpus_(corpus), model_(model) {}
-  ~Batches() {
-    if (next_.valid()) next_.wait();
-  }
 
   int64_t count() const { return (corpus_.train.count + size() - 1) / size(); }
 
   data::Batch batch(int64_t epoch, int64_t index) {
     const int64_t number = epoch * count() + index;
-    data::Batch wanted = next_.valid() && number == next_number_ ? next_.get() : made(epoch, index);
-    next_number_ = number + 1;
-    next_ = std::async(std::launch::async,
-                       [this, number = next_number_] { return made(number / count(), number % count()); });
-    return wanted;
+    if (!ready_ || number != next_) {
+      ready_.reset();
+      ready_ = std::make_unique<data::Prefetched<data::Batch>>(
+          [this](int64_t n) { return made(n / count(), n % count()); }, kReady, number);
+    }
+    next_ = number + 1;
+    return ready_->next();
   }
 
  private:
@@ -81,8 +81,7 @@ class ImageTraining::Batches {
     const int64_t begin = index * size(), end = std::min(begin + size(), corpus_.train.count);
     std::vector<ImageExample> examples;
     for (int64_t i = begin; i < end; ++i) {
-      const int64_t number = order[static_cast<size_t>(i)] + (corpus_.fresh ? epoch * corpus_.train.count : 0);
-      examples.push_back(corpus_.train.at(number));
+      examples.push_back(corpus_.train.at(order[static_cast<size_t>(i)] + epoch * corpus_.train.count));
     }
     return image_batch(model_, examples);
   }
@@ -102,8 +101,8 @@ class ImageTraining::Batches {
   const ImageModel& model_;
   int64_t epoch_ = -1;
   std::vector<int64_t> order_;
-  std::future<data::Batch> next_;
-  int64_t next_number_ = -1;
+  int64_t next_ = -1;
+  std::unique_ptr<data::Prefetched<data::Batch>> ready_;  // last: its thread uses the others
 };
 
 ImageTraining::ImageTraining(const ImageConfig& asked, fs::path folder, bool resume, const Prepared& prepared) {
@@ -114,10 +113,15 @@ ImageTraining::ImageTraining(const ImageConfig& asked, fs::path folder, bool res
   prepared("reading the images");
   corpus_ = read_image_corpus(config.options.data, config.answers(), static_cast<uint64_t>(config.options.train.seed));
   require(corpus_.train.count > 0, "train: at least one image is wanted, got none");
-  const data::Image first = corpus_.train.at(0).image;
+  const ImageExample first = corpus_.train.at(0);
   ImageData& data = config.options.data;
-  if (data.size == 0) data.size = std::max(first.height, first.width);
-  if (data.channels == 0) data.channels = first.channels;
+  if (first.features.defined()) {
+    data.size = first.features.dim(1) == first.features.dim(2) ? first.features.dim(1) : 0;
+    data.channels = first.features.dim(0);
+  } else {
+    if (data.size == 0) data.size = std::max(first.image.height, first.image.width);
+    if (data.channels == 0) data.channels = first.image.channels;
+  }
   require_writable(folder);
   if (!lock_) lock_.emplace(folder);
   std::shared_ptr<data::Tokeniser> words;

@@ -1,5 +1,7 @@
 #include "attend/tasks/model_choice.h"
 
+#include <algorithm>
+
 #include "attend/base/names.h"
 
 namespace attend::tasks {
@@ -7,20 +9,30 @@ namespace {
 
 constexpr std::string_view kModelName = "model.name", kPrefix = "model.";
 
+std::vector<std::string_view> names_of(models::Reads reads) {
+  std::vector<std::string_view> names;
+  for (const models::ModelRow& row : models::zoo()) {
+    if (row.reads == reads) names.push_back(row.name);
+  }
+  return names;
+}
+
 }  // namespace
 
-ModelChoice ModelChoice::take(SettingList& settings, const std::string& otherwise) {
+ModelChoice ModelChoice::take(SettingList& settings, const std::string& otherwise, models::Reads reads) {
   SettingList own = take_prefix(settings, kPrefix);
   const Setting* named = find_setting(own, kModelName);
-  ModelChoice choice{named ? named->value : otherwise, {}};
+  ModelChoice choice{named ? named->value : otherwise, {}, reads};
+  const std::vector<std::string_view> names = names_of(reads);
+  if (std::ranges::find(names, choice.name) == names.end()) refuse_name(kModelName, names, choice.name);
   std::erase_if(own, [](const Setting& s) { return s.name == kModelName; });
-  choice.options = row_named(kModelName, models::zoo(), choice.name).options(own, std::string(kPrefix));
+  choice.options = models::model_row(choice.name).options(own, std::string(kPrefix));
   return choice;
 }
 
 std::vector<OptionInfo> ModelChoice::with(std::vector<OptionInfo> of_run) const {
   std::string names;
-  for (const models::ModelRow& row : models::zoo()) names += (names.empty() ? "" : ", ") + std::string(row.name);
+  for (const std::string_view one : names_of(reads)) names += (names.empty() ? "" : ", ") + std::string(one);
   of_run.push_back({std::string(kModelName), name, "the network: " + names, "text"});
   of_run.insert(of_run.end(), options.begin(), options.end());
   return of_run;

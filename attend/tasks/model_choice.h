@@ -13,9 +13,11 @@ namespace attend::tasks {
 struct ModelChoice {
   std::string name;
   std::vector<OptionInfo> options;  ///< "model.hidden"
+  models::Reads reads = models::Reads::words;
 
-  /// Takes what begins with "model." out of `settings`; without a name it is `otherwise`.
-  static ModelChoice take(SettingList& settings, const std::string& otherwise);
+  /// Takes what begins with "model." out of `settings`; without a name it is `otherwise`. Refuses a network that reads
+  /// something else.
+  static ModelChoice take(SettingList& settings, const std::string& otherwise, models::Reads reads);
   /// A run's options and these.
   std::vector<OptionInfo> with(std::vector<OptionInfo> of_run) const;
   /// Sets those of its options that follow from the data (names without "model."); one that it has not is passed over.

@@ -7,11 +7,15 @@ namespace attend::tasks {
 
 namespace fs = std::filesystem;
 
-SettingList read_config(const fs::path& folder) {
+void check_folder(const fs::path& folder) {
   require(fs::exists(folder), folder.string(), ": a model's folder is wanted, there is none");
   require(fs::is_directory(folder), folder.string(), ": a model's folder is wanted, got a file");
   require(fs::exists(folder / kConfig), folder.string(), ": a model's folder is wanted, got one without ", kConfig,
           "; `attend train … --out ", folder.string(), "` makes one");
+}
+
+SettingList read_config(const fs::path& folder) {
+  check_folder(folder);
   return read_recipe(folder / kConfig);
 }
 

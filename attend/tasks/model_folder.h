@@ -11,7 +11,9 @@ namespace attend::tasks {
 /// The options in a model's folder; a folder without them is none.
 inline constexpr const char* kConfig = "config.yml";
 
-/// What the folder's options are; throws Error where it is none, with what to do.
+/// Throws Error where this is no folder of a model, with what to do.
+void check_folder(const std::filesystem::path& folder);
+/// What the folder's options are.
 SettingList read_config(const std::filesystem::path& folder);
 /// Its last part: "." and "demo/" have a name, too.
 std::string folder_name(const std::filesystem::path& folder);

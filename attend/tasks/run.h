@@ -33,8 +33,8 @@ class Run {
 /// Tasks that read and answer the same kinds of things.
 struct Family {
   std::string_view name;
-  std::string_view counted;                 ///< what a rate counts: "tokens" per second
-  std::span<const std::string_view> files;  ///< options that name what to train on, in place of a built-in corpus
+  std::string_view counted;                     ///< what a rate counts: "tokens" per second
+  std::span<const std::string_view> files;      ///< options that name what to train on, in place of a built-in corpus
   std::span<const std::string_view> found_out;  ///< options of models that follow from the data, whatever is asked for
   /// Every option with its value under these settings; refuses what no option is called.
   std::vector<OptionInfo> (*options)(const SettingList& settings);

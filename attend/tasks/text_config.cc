@@ -12,7 +12,7 @@ constexpr int64_t kLongestInCharacters = 500;
 
 TextConfig::TextConfig(const SettingList& asked) {
   SettingList settings = with_task_defaults(asked);
-  model = ModelChoice::take(settings, "transformer");
+  model = ModelChoice::take(settings, "transformer", models::Reads::words);
   refuse_unknown(settings, all());  // before set_options, which does not know the model's: "modle.hidden"
   set_options(options, settings);
   if (options.tokeniser.kind == "characters" && !find_setting(settings, "filter.longest")) {

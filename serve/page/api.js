@@ -1,5 +1,6 @@
 // Requests to the server. One that finds no server waits until there is one again and is repeated: its caller only sees
-// that it takes longer. Refusals come as Refusal, with the server's own words.
+// that it takes longer. Refusals come as Refusal, with the server's own words; a mistake of the page stays one, and is not
+// asked again.
 
 import { connection } from "./connection.js";
 
@@ -9,6 +10,14 @@ export class Refusal extends Error {
     Object.assign(this, { status, code });
   }
 }
+
+// The network failed, not the server and not the page.
+class Lost extends Error {}
+
+const heard = (promise) =>
+  promise.catch((error) => {
+    throw cancelled(error) ? error : new Lost("The answer of the server broke off.");
+  });
 
 export const cancelled = (error) => error?.name === "AbortError";
 
@@ -22,17 +31,20 @@ async function refusalOf(response) {
 }
 
 const MOST_BUSY = 4; // times that a server with its hands full is asked again
+const MOST_BROKEN = 2; // times that an answer may break off, which a server that goes away does once
 
 const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-// `read(response)` belongs to what is repeated: a server can go away in the middle of an answer.
+// `read(response)` belongs to what is repeated where it is the network that fails: a server can go away in the middle of an
+// answer.
 async function send(path, body, signal, read) {
   const options = body
     ? { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) }
     : {};
-  for (let busy = 0; ;) {
+  for (let busy = 0, broken = 0; ;) {
+    let response = null;
     try {
-      const response = await fetch(path, { ...options, signal });
+      response = await heard(fetch(path, { ...options, signal }));
       if (response.status === 503 && ++busy <= MOST_BUSY) {
         await pause(busy * 1000);
         continue;
@@ -42,13 +54,13 @@ async function send(path, body, signal, read) {
       connection.alive();
       return answer;
     } catch (error) {
-      if (error instanceof Refusal || cancelled(error) || signal?.aborted) throw error;
+      if (!(error instanceof Lost) || signal?.aborted || (response && ++broken > MOST_BROKEN)) throw error;
       await connection.lost(signal);
     }
   }
 }
 
-const asJson = (response) => response.json();
+const asJson = async (response) => JSON.parse(await heard(response.text()));
 
 export const models = async (signal) => (await send("v1/models", null, signal, asJson)).models;
 export const curves = (model, signal) => send(`v1/models/${encodeURIComponent(model)}/curves`, null, signal, asJson);
@@ -68,24 +80,24 @@ export async function explain(request, signal) {
   return trace;
 }
 
-// Calls `partial(text)` as the answer grows; gives the answers.
+// Calls `partial(text)` as the answer grows; gives { answers, notes }.
 export const run = (request, partial, signal) =>
   send("v1/run", { ...request, stream: true }, signal, async (response) => {
-    let answers = [];
+    let last = { answers: [], notes: [] };
     for await (const line of lines(response.body)) {
       const said = JSON.parse(line);
       if (said.error) throw new Refusal(response.status, said.error.code, said.error.message);
       if (said.partial !== undefined) partial(said.partial);
-      if (said.answers) answers = said.answers[0];
+      if (said.answers) last = { answers: said.answers[0], notes: said.notes ?? [] };
     }
-    return answers;
+    return last;
   });
 
 async function* lines(body) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
   for (;;) {
-    const { value, done } = await reader.read();
+    const { value, done } = await heard(reader.read());
     if (done) break;
     const parts = (rest + value).split("\n");
     rest = parts.pop();

@@ -9,6 +9,7 @@ import { startTheme } from "./theme.js";
 
 const PAUSE = 600; // milliseconds without a key, before a text is sent
 const SUGGESTIONS = 3;
+const FEW_WORDS = /^\S+(\s+\S+){2,13}$/;
 const find = (id) => document.getElementById(id);
 
 class App {
@@ -24,6 +25,7 @@ class App {
     this.state = readState(location.hash);
     const { state } = this;
     find("text").value = state.text;
+    find("suggestions").hidden = true;
     for (const pane of this.panes) pane.stop();
     this.panes = state.panes.map((settings) => new Pane(this.models, settings, state, this));
     this.#place();
@@ -31,12 +33,15 @@ class App {
     else this.#suggest();
   }
 
-  // For whoever does not know what to type.
+  // For whoever does not know what to type: validation sentences, of which the list has the best last.
   async #suggest() {
-    const { sentences = [] } = await api.gallery(this.models[0].name).catch(() => ({}));
-    const shown = sentences.slice(0, SUGGESTIONS).map(({ source }) => source);
-    if (this.state.text || !shown.length) return;
+    const { state } = this;
+    const { sentences = [] } = await api.gallery(this.panes[0].settings.model).catch(() => ({}));
+    const short = sentences.filter(({ source }) => FEW_WORDS.test(source));
+    const shown = (short.length < SUGGESTIONS ? sentences : short).slice(-SUGGESTIONS).map(({ source }) => source);
+    if (state !== this.state || state.text || !shown.length) return;
     const button = (text) => make("button", { type: "button", class: "quiet", click: () => this.open(text) }, text);
+    shown.reverse();
     find("suggestions").replaceChildren("Or try ", ...shown.map(button));
     find("suggestions").hidden = false;
   }

@@ -18,6 +18,7 @@ export class Pane {
     this.yours = new Yours((text) => this.takeTarget(text));
     this.about = make("p", { class: "about" });
     this.facts = make("div", { class: "facts" });
+    this.notes = make("ul", { class: "notes", hidden: true });
     this.error = make("p", { class: "error", role: "alert", hidden: true });
     this.body = make(
       "div",
@@ -25,6 +26,7 @@ export class Pane {
       this.ribbon.element,
       this.ribbon.readout,
       this.facts,
+      this.notes,
       this.yours.element,
       this.views.element,
     );
@@ -149,7 +151,11 @@ export class Pane {
 
   // A network of which nothing can be shown still answers.
   async #answerOnly(signal) {
-    const [answer] = await this.#stream(signal);
+    const {
+      answers: [answer],
+      notes,
+    } = await this.#stream(signal);
+    this.#showNotes(notes);
     this.ribbon.say(this.shared.text, answer.text, false);
     this.facts.replaceChildren(
       `log-probability ${decimal(answer.log_probability)}. This network has no attention to look at.`,
@@ -160,16 +166,23 @@ export class Pane {
   }
 
   async #stream(signal) {
-    if (api.seen(this.request(true))) return [];
+    if (api.seen(this.request(true))) return null;
     const { text } = this.shared;
     this.body.hidden = false;
     this.body.classList.add("growing");
     this.ribbon.say(text, "");
+    this.#showNotes([]);
     return api.run(this.#search(), (partial) => this.ribbon.say(text, partial), signal);
   }
 
   #fail(error, anew) {
     if (anew) this.body.hidden = true;
+    // A beginning that the model cannot say would be refused with every text.
+    if (error.status === 400 && this.settings.prefix) {
+      this.settings.prefix = "";
+      this.app.changed();
+      error = new Error(`${error.message} (the chosen beginning is given up; ask again without it)`);
+    }
     showError(this.error, error);
   }
 
@@ -180,6 +193,7 @@ export class Pane {
     if (anew) this.ribbon.pinned = null;
     this.#showRibbon();
     this.#showFacts();
+    this.#showNotes(trace.notes);
     this.yours.show(trace, own, this.settings.target !== "");
     this.views.show(trace);
     if (anew) this.app.announce(`${this.settings.model}: ${trace.target.text}`);
@@ -196,7 +210,14 @@ export class Pane {
       write: (value) => shown(grid, value),
       map: grid.rows.map((_, row) => Array.from(grid.values.subarray(row * width, (row + 1) * width))),
       chances: chances(this.trace.target, this.settings.unit),
+      unknown: unknown(this.trace.source, this.settings.unit),
     });
+  }
+
+  // What to know before one trusts the answer, in the server's words.
+  #showNotes(notes = []) {
+    this.notes.hidden = !notes.length;
+    this.notes.replaceChildren(...notes.map((note) => make("li", {}, note)));
   }
 
   #showFacts() {
@@ -220,6 +241,11 @@ export class Pane {
       make("button", { type: "button", class: "quiet", click: () => this.takeBranch([]) }, "Undo"),
     );
   }
+}
+
+// Places of the words or tokens that the vocabulary does not know.
+function unknown({ unknown: tokens = [], word_of }, unit) {
+  return new Set(unit === "tokens" ? tokens : tokens.map((token) => word_of[token]));
 }
 
 // The probability of each word or token of the answer.

@@ -2,7 +2,7 @@
 // sentence, with the share in figures, and lines between them; a click keeps it lit.
 
 import { draw, make, rove } from "./dom.js";
-import { percent } from "./numbers.js";
+import { percent as percentOf } from "./numbers.js";
 
 const SHOWN = 0.01; // of the row's largest value: below, a word stays unlit
 const LINE_FROM = 0.08; // of what counts as full: below, there is no line
@@ -35,10 +35,17 @@ export class Ribbon {
   }
 
   // `map` is a matrix [target][source]; `write` gives a value's text, `percent` says that rows are shares; `chances` has the
-  // probability of each target word.
-  render({ source, target, map, percent, attention, write, chances }) {
+  // probability of each target word, `unknown` the places of source words that the vocabulary does not know.
+  render({ source, target, map, percent, attention, write, chances, unknown }) {
     Object.assign(this, { map, percent, attention, write, names: { source, target }, lit: null });
-    this.words = { source: this.#words("source", source), target: this.#words("target", target, chances) };
+    this.words = { source: this.#words(source), target: this.#words(target) };
+    this.words.source.forEach((word, index) => {
+      if (unknown.has(index))
+        mark(word, "unknown", "the vocabulary does not know it: the model sees only that it is unknown");
+    });
+    this.words.target.forEach((word, index) => {
+      if (chances[index] < DOUBT) mark(word, "doubted", `the model gave it ${percentOf(chances[index])}`);
+    });
     for (const side of ["source", "target"]) this.lines[side].replaceChildren(...this.words[side]);
     this.element.classList.toggle("long", Math.max(source.length, target.length) > IDLE_WORDS);
     if (this.pinned && this.pinned.index >= this.words[this.pinned.side].length) this.pinned = null;
@@ -75,20 +82,15 @@ export class Ribbon {
     return line;
   }
 
-  #words(side, names, chances) {
-    return names.map((name, index) => {
-      const word = make(
+  #words(names) {
+    return names.map((name, index) =>
+      make(
         "button",
         { type: "button", class: "word", tabindex: index ? -1 : 0, "aria-pressed": "false" },
         make("span", { class: "name" }, name),
         make("span", { class: "share", "aria-hidden": "true" }),
-      );
-      if (chances && chances[index] < DOUBT) {
-        word.classList.add("doubted");
-        word.title = `the model gave it ${percent(chances[index])}`;
-      }
-      return word;
-    });
+      ),
+    );
   }
 
   // What one word has to do with each of the other side.
@@ -210,6 +212,11 @@ export class Ribbon {
     }
     this.lit = null;
   }
+}
+
+function mark(word, kind, title) {
+  word.classList.add(kind);
+  word.title = title;
 }
 
 // Of a long sentence only a part is seen; what is lit should be in it.

@@ -41,6 +41,7 @@ void add_shape_rows(std::vector<OpRow>& table);
 void add_recurrent_rows(std::vector<OpRow>& table);
 void add_attention_rows(std::vector<OpRow>& table);
 void add_convolution_rows(std::vector<OpRow>& table);
+void add_glimpse_rows(std::vector<OpRow>& table);
 void add_ctc_rows(std::vector<OpRow>& table);
 
 }  // namespace attend::test

@@ -112,6 +112,36 @@ void add_matrix_rows(std::vector<OpRow>& table) {
                        f == Activation::relu ? 1e-6 : 1e-3});
     }
   }
+  for (const auto& [kind, f] : {std::pair{"plain", Activation::none}, {"relu", Activation::relu}}) {
+    const int64_t N = 5, I = 13, J = 7, O = 18;
+    table.push_back({std::string("linear_pair ") + kind,
+                     {{N, I}, {O, I}, {N, J}, {O, J}, {O}},
+                     [f = f](const Vars& x) { return Vars{linear_pair(x[0], x[1], x[2], x[3], x[4], f)}; },
+                     [=, f = f](const Arrays& x) {
+                       Array y({N, O});
+                       for (int64_t n = 0; n < N; ++n) {
+                         for (int64_t o = 0; o < O; ++o) {
+                           double sum = x[4](o);
+                           for (int64_t i = 0; i < I; ++i) sum += x[0](n, i) * x[1](o, i);
+                           for (int64_t j = 0; j < J; ++j) sum += x[2](n, j) * x[3](o, j);
+                           y(n, o) = activated(f, sum);
+                         }
+                       }
+                       return Arrays{y};
+                     },
+                     {{[] {
+                         linear_pair(Tensor::zeros({2, 3}), Tensor::zeros({5, 3}), Tensor::zeros({3, 4}),
+                                     Tensor::zeros({5, 4}), Var());
+                       },
+                       "linear_pair: x [N,I], weight [O,I], y [N,J] and weight [O,J] are wanted, got [2, 3]"},
+                      {[] {
+                         linear_pair(Tensor::zeros({2, 3}), Tensor::zeros({5, 3}), Tensor::zeros({2, 4}),
+                                     Tensor::zeros({5, 4}), Tensor::zeros({4}));
+                       },
+                       "bias [5]"}},
+                     {},
+                     f == Activation::relu ? 1e-6 : 1e-3});
+  }
 }
 
 }  // namespace attend::test

@@ -159,6 +159,7 @@ const std::vector<OpRow>& op_table() {
     add_recurrent_rows(rows);
     add_attention_rows(rows);
     add_convolution_rows(rows);
+    add_glimpse_rows(rows);
     add_ctc_rows(rows);
     return rows;
   }();

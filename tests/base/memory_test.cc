@@ -145,6 +145,21 @@ TEST(Memory, SaysSoWhenTheSystemHasNoMore) {
   EXPECT_EQ(usage().in_use, before.in_use);
   EXPECT_EQ(usage().peak, before.peak);
 }
+
+TEST(Memory, TakesFromTheReserveBeforeItSaysSo) {
+  trim();
+  constexpr size_t kLarge = size_t{600} << 20;
+  rlimit limit{};
+  ASSERT_EQ(getrlimit(RLIMIT_AS, &limit), 0);
+  size_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  const rlimit tight{pages * static_cast<size_t>(sysconf(_SC_PAGESIZE)) + kLarge * 3 / 2, limit.rlim_max};
+  { const Handle first(kLarge); }
+  ASSERT_GE(usage().cached, kLarge);
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &tight), 0);
+  EXPECT_NO_THROW(Handle(kLarge * 5 / 4)) << "of another size: both together do not fit";
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &limit), 0);
+}
 #endif
 
 TEST(Memory, ScratchHoldsThatManyNumbers) {

@@ -86,6 +86,17 @@ class Explorer(PageTest):
         self.wait(lambda: trace["target"]["text"] in self.one("#news").get_attribute("textContent"))
         self.assertIn("text=", self.browser.current_url)
 
+    def test_an_example_is_one_click(self):
+        self.open(model="transformer")
+        self.wait(lambda: self.all("#suggestions button"))
+        self.assertEqual(len(self.all("#suggestions button")), 3)
+        first = self.all("#suggestions button")[0]
+        self.text = first.text
+        self.shot("explorer-start")
+        first.click()
+        self.wait_for_words(self.trace("transformer")["target"]["words"])
+        self.assertEqual(self.one("#text").get_attribute("value"), self.text)
+
     def test_words_light_up_what_they_looked_at(self):
         trace = self.open_answer()
         for index in range(2):

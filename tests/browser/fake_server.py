@@ -18,6 +18,9 @@ PAGE = [ROOT / "serve/page", ROOT / "attend/explain/page"]
 TYPES = {".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
          ".svg": "image/svg+xml"}
 METHODS = ["attention", "rollout", "saliency", "jacobian", "occlusion"]
+BROKEN = "brokenanswer"  # a text with it is answered with what is no JSON
+BROKEN_ASKED = []
+STRANGE = "zyx"  # words that begin so are none that the vocabulary knows
 GERMAN = {"a": "ein", "man": "mann", "in": "in", "blue": "blauem", "shirt": "hemd", "is": "", "standing": "steht",
           "on": "auf", "the": "der", "ladder": "leiter", "cleaning": "putzt", "window": "fenster", "two": "zwei",
           "dogs": "hunde", "run": "rennen", "through": "durch", "snow": "schnee", "and": "und", "young": "junger",
@@ -50,8 +53,13 @@ def pieces(word):
 def side(text):
     words = text.split()
     cut = [pieces(word) for word in words]
-    return {"text": text, "words": words, "tokens": [piece for parts in cut for piece in parts],
-            "word_of": [number for number, parts in enumerate(cut) for _ in parts]}
+    tokens = [piece for parts in cut for piece in parts]
+    return {"text": text, "words": words, "tokens": tokens, "word_of": [number for number, parts in enumerate(cut) for _ in parts],
+            "unknown": [place for place, piece in enumerate(tokens) if piece.startswith("▁" + STRANGE)]}
+
+
+def notes(text):
+    return ["The vocabulary does not know some words."] if STRANGE in text else []
 
 
 def translation(text):
@@ -184,7 +192,7 @@ def explain(asked):
              "sites": [site_trace(row, asked.get("weights"), source, target) for row in model["sites"]],
              "maps": [map_of(model, asked, source, target)], "evidence": [], "beam": [] if given is not None else nodes,
              "answers": [{"text": target["text"], "score": total / len(each), "log_probability": total, "ended": True,
-                          "node": last}]}
+                          "node": last}], "notes": notes(text)}
     if asked.get("evidence"):
         trace["evidence"] = [
             {"change": "the 2 source words it looked at most are left out", "before": -0.2, "after": -2.1,
@@ -225,6 +233,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         parts = asked.strip("/").split("/")
         if asked == "/healthz":
             self.json({"status": "ok"})
+        elif asked == "/broken":
+            self.json(len(BROKEN_ASKED))
         elif asked == "/v1/models":
             self.json({"models": list(MODELS.values())})
         elif parts[:2] == ["v1", "models"] and len(parts) == 4 and parts[2] in MODELS:
@@ -240,7 +250,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 raise Refusal(f"no model {asked.get('model')}; there are {', '.join(MODELS)}")
             if not 0 < len(asked["text"].split()) <= 600:
                 raise Refusal(f"explain: 1 to 600 tokens are wanted, got {len(asked['text'].split())}")
-            if self.path == "/v1/explain":
+            if 99999 in (asked.get("prefix_tokens") or []):
+                raise Refusal("search: ids that the model can say are wanted, below 8000, got 99999")
+            if self.path == "/v1/explain" and BROKEN in asked["text"]:
+                self.broken()
+            elif self.path == "/v1/explain":
                 self.json(explain(asked))
             elif self.path == "/v1/run":
                 self.stream(asked)
@@ -249,6 +263,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
         except Refusal as refusal:
             self.error(400, "bad_request", str(refusal))
 
+    def broken(self):
+        """An answer that is none: a fault that asking again does not mend."""
+        BROKEN_ASKED.append(self.path)
+        data = b'{"format": '
+        self.head(200, "application/json", [("Content-Length", str(len(data)))])
+        self.wfile.write(data)
+
     def stream(self, asked):
         words = answer_to(asked).split()
         self.head(200, "application/x-ndjson", [("Transfer-Encoding", "chunked")])
@@ -256,7 +277,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.chunk(json.dumps({"partial": " ".join(words[:count])}))
             time.sleep(0.02 if len(words) < 50 else 0)
         answer = {"text": " ".join(words), "score": -0.1, "log_probability": -1.0, "ended": True}
-        self.chunk(json.dumps({"answers": [[answer]]}))
+        self.chunk(json.dumps({"answers": [[answer]], "notes": notes(asked["text"])}))
         self.wfile.write(b"0\r\n\r\n")
 
     def chunk(self, line):

@@ -1,5 +1,6 @@
 """The page at its limits, with made-up answers: a long text, refusals, an answer that grows."""
 
+import time
 import unittest
 
 import support
@@ -143,6 +144,50 @@ class Limits(PageTest):
         self.wait(lambda: len(self.all(".gallery li")) == 3)
         self.all(".gallery button")[1].click()
         self.wait_for_words(["ein", "junger", "mädchen", "spielt", "der", "gitarre"])
+
+    def test_a_beginning_that_cannot_be_said_is_given_up(self):
+        self.forgiven = ("400",)
+        self.open(model="transformer", text="two dogs", prefix="99999")
+        self.wait(lambda: "got 99999" in self.one(".pane > .error").text)
+        self.assertNotIn("prefix", self.browser.current_url)
+        self.one("#composer .main").click()
+        self.wait_for_words(["zwei", "hunde"])
+
+    def test_a_fault_is_told_and_not_asked_again(self):
+        self.open(model="transformer", text="two brokenanswer")
+        self.wait(lambda: self.one(".pane > .error").is_displayed())
+        time.sleep(1.5)  # longer than it would wait before it asked again
+        self.assertEqual(self.server.get("broken"), 1)
+        self.assertFalse(self.one("#banner").is_displayed())
+
+    def test_unknown_words_are_marked_and_told(self):
+        self.open(model="transformer", text="two zyxdogs run")
+        self.wait_for_words(["zwei", "zyxdogs", "rennen"])
+        self.assertEqual(self.texts(".line.source .word.unknown .name"), ["zyxdogs"])
+        self.assertIn("vocabulary", self.one(".word.unknown").get_attribute("title"))
+        self.assertEqual(self.texts(".notes li"), ["The vocabulary does not know some words."])
+        self.shot("explorer-notes")
+        field = self.one("#text")
+        field.clear()
+        field.send_keys("two dogs\n")
+        self.wait_for_words(["zwei", "hunde"])
+        self.assertFalse(self.one(".notes").is_displayed())
+
+    def test_examples_are_offered_where_there_are_some(self):
+        self.open(model="transformer")
+        self.wait(lambda: len(self.all("#suggestions button")) == 3)
+        self.shot("explorer-examples")
+        first = self.all("#suggestions button")[0]
+        self.assertEqual(first.text, "a man is cleaning the window")
+        first.click()
+        self.wait_for_words(["ein", "mann", "putzt", "der", "fenster"])
+        self.assertEqual(self.one("#text").get_attribute("value"), "a man is cleaning the window")
+        self.assertFalse(self.one("#suggestions").is_displayed())
+        self.browser.get("about:blank")
+        self.open(model="recurrent")  # has kept no validation sentences
+        self.one(".pane")
+        time.sleep(0.5)
+        self.assertFalse(self.one("#suggestions").is_displayed())
 
     def test_nonsense_in_a_link_is_forgiven(self):
         self.open(model="nobody", view="nowhere", layer="99", beam="many", prefix="x", text="two dogs")

@@ -90,6 +90,17 @@ TEST(Cli, CommandsExplainThemselvesAndRefuseUnknownFlags) {
   EXPECT_EQ(attend_with("demo --no-such-flag 2>/dev/null").code, 2);
 }
 
+TEST(Cli, AFolderThatIsNoModelWasAskedForWrongly) {
+  for (const char* command : {"run nowhere", "run --beam 2 nowhere", "eval nowhere", "eval --threads 1 nowhere",
+                              "explain nowhere text", "serve nowhere"}) {
+    const Result result = attend_with(std::string(command) + " 2>&1 </dev/null");
+    EXPECT_EQ(result.code, 2) << command;
+    EXPECT_TRUE(has(result.output, "nowhere: a model's folder is wanted, there is none")) << result.output;
+    EXPECT_EQ(lines(result.output), 1) << result.output;
+  }
+  EXPECT_EQ(attend_with("run . 2>&1 </dev/null").code, 2) << "a folder, but not of a model";
+}
+
 TEST(Cli, StartsQuickly) {
 #if defined(__SANITIZE_ADDRESS__)
   constexpr double kLimit = 3000;

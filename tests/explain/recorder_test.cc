@@ -155,11 +155,59 @@ TEST_P(RecorderOf, AWatchedSearchSaysTheSame) {
 INSTANTIATE_TEST_SUITE_P(Every, RecorderOf, testing::ValuesIn(variants()),
                          [](const auto& info) { return info.param.name; });
 
-TEST(Recorder, TheTreeHasEveryAnswerAndItsProbabilities) {
+std::unique_ptr<models::Model> small_network() {
   Random random(3);
-  const auto network = models::make_model(
+  return models::make_model(
       "recurrent", {{"embedding", "6"}, {"hidden", "8"}, {"source_vocabulary", "11"}, {"target_vocabulary", "11"}},
       random);
+}
+
+TEST(Recorder, KeepsNoWeightsOfWhatBecameNoAnswer) {
+  const auto network = small_network();
+  struct Count : Sink {
+    size_t numbers = 0;
+    void observe(const Observation& o) override { numbers += o.weights.size(); }
+  } told;
+  Recorder recorder;
+  const Observing all(told), observing(recorder);
+  const std::vector<std::vector<int32_t>> source{{4, 5, 6, 7, 8, 9}};
+  const auto answers =
+      decode::search(*network, data::Sequences(source), {.beam = 8, .min_length = 40, .max_length = 40}, {}, &recorder);
+  ASSERT_EQ(answers[0][0].tokens.size(), 40u);
+  EXPECT_GE(recorder.numbers(), 6u * 40);
+  EXPECT_LT(recorder.numbers(), told.numbers / 3) << "of " << told.numbers;
+  EXPECT_EQ(recorder.sites(0, answers[0][0].node, 6)[0].weights.shape(), Shape({1, 40, 6}));
+}
+
+TEST(Recorder, RefusesToKeepMoreThanItMay) {
+  const auto network = small_network();
+  const auto searched = [&](size_t numbers) {
+    Recorder recorder({}, {.numbers = numbers});
+    const Observing observing(recorder);
+    decode::search(*network, data::Sequences(kSources), {.min_length = 7, .max_length = 7}, {}, &recorder);
+    return recorder.numbers();
+  };
+  const size_t all = searched(0);
+  EXPECT_EQ(all, 7u * (5 + 3 + 1));
+  EXPECT_EQ(searched(all), all);
+  EXPECT_THROW(searched(all - 1), TooLarge);
+}
+
+TEST(Recorder, NamesAttentionsWhoseWeightsNobodyWants) {
+  const auto network = small_network();
+  Recorder recorder({}, {.weights = false});
+  const Observing observing(recorder);
+  const auto answers = decode::search(*network, data::Sequences(kSources), kBeam, {}, &recorder);
+  const std::vector<TraceSite> sites = recorder.sites(0, answers[0][0].node, 5);
+  ASSERT_EQ(sites.size(), 1u);
+  EXPECT_EQ(sites[0].site, "decoder.memory");
+  EXPECT_EQ(sites[0].keys, "source");
+  EXPECT_FALSE(sites[0].weights.defined());
+  EXPECT_EQ(recorder.numbers(), 0u);
+}
+
+TEST(Recorder, TheTreeHasEveryAnswerAndItsProbabilities) {
+  const auto network = small_network();
   Recorder recorder;
   const auto answers = decode::search(*network, data::Sequences(kSources), kBeam, {}, &recorder);
   for (int32_t b = 0; b < 3; ++b) {
@@ -181,10 +229,7 @@ TEST(Recorder, TheTreeHasEveryAnswerAndItsProbabilities) {
 }
 
 TEST(Recorder, EachStepOfAnAnswerHasWhatWasNotSaid) {
-  Random random(3);
-  const auto network = models::make_model(
-      "recurrent", {{"embedding", "6"}, {"hidden", "8"}, {"source_vocabulary", "11"}, {"target_vocabulary", "11"}},
-      random);
+  const auto network = small_network();
   Recorder recorder;
   const auto answer = decode::score(*network, {data::Sequences({{4, 5}}), data::Sequences({{6, 7}})}, &recorder)[0];
   const std::vector<int32_t> chain = recorder.chain(answer.node);

@@ -76,7 +76,7 @@ struct Mass : Sink {
 struct Lesson {
   const char* align;
   int steps;
-  double exact;
+  double exact, on_square;  // at least
 };
 class CaptionsSlow : public testing::TestWithParam<Lesson> {};
 
@@ -93,7 +93,8 @@ TEST_P(CaptionsSlow, SayWhatIsAboveWhatAndLookAtIt) {
                                  {"hidden", "48"},
                                  {"attention.align", GetParam().align},
                                  {"reinforce.discount", "0"},
-                                 {"reinforce.entropy", "0.02"}},
+                                 {"reinforce.entropy", "0.05"},
+                                 {"reinforce.normalise", "true"}},
                                 random);
   const auto adam = train::make_optimiser("adam", {}, nn::parameters(*model));
   Training training{Random(3)};
@@ -119,10 +120,10 @@ TEST_P(CaptionsSlow, SayWhatIsAboveWhatAndLookAtIt) {
   std::printf("%-8s %.1f %% exact, %.1f %% of the weight on the square that is named\n", GetParam().align, right / 2,
               100 * mass.on / mass.all);
   EXPECT_GE(right / 200, GetParam().exact);
-  EXPECT_GE(mass.on / mass.all, 0.5);  // the cells that touch it are a ninth of all
+  EXPECT_GE(mass.on / mass.all, GetParam().on_square);  // the cells that touch it are a ninth of all
 }
 INSTANTIATE_TEST_SUITE_P(Align, CaptionsSlow,
-                         testing::Values(Lesson{"softmax", 300, 0.97}, Lesson{"sample", 500, 0.9}));
+                         testing::Values(Lesson{"softmax", 300, 0.97, 0.6}, Lesson{"sample", 900, 0.9, 0.25}));
 
 }  // namespace
 }  // namespace attend::models

@@ -9,6 +9,7 @@
 #include "attend/attention/reinforce.h"
 #include "attend/models/encoder.h"
 #include "attend/models/image_encoder.h"
+#include "attend/models/glimpse.h"
 #include "attend/models/recurrent.h"
 #include "attend/models/zoo.h"
 
@@ -23,6 +24,7 @@ TEST(Documents, ConceptsNameEveryRow) {
   ASSERT_FALSE(page.empty());
   const auto named = [&](const auto& table) {
     for (const auto& row : table) {
+      if (row.name.starts_with("test_")) continue;  // added by another test of this program
       EXPECT_NE(page.find("`" + std::string(row.name) + "`"), std::string::npos) << row.name << " is not explained";
     }
   };
@@ -35,6 +37,10 @@ TEST(Documents, ConceptsNameEveryRow) {
   named(models::encoders());
   named(models::decoder_inputs());
   named(models::image_encoders());
+  named(models::policies());
+  named(models::first_looks());
+  named(models::cores());
+  named(models::rewards());
 }
 
 }  // namespace

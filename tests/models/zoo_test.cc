@@ -16,6 +16,7 @@
 #include "attend/autograd/tape.h"
 #include "attend/decode/search.h"
 #include "attend/models/encoder.h"
+#include "attend/models/glimpse.h"
 #include "attend/models/image_encoder.h"
 #include "attend/models/recurrent.h"
 #include "attend/models/transformer.h"
@@ -42,6 +43,25 @@ void PrintTo(const Variant& variant, std::ostream* out) { *out << variant.name; 
 Settings operator+(Settings a, const Settings& b) {
   for (const auto& [name, value] : b) a[name] = value;
   return a;
+}
+
+void add_glimpse_variants(std::vector<Variant>& all) {
+  const Settings glimpse{{"labels", std::to_string(kWords)}, {"glimpses", "3"}, {"patch", "4"},  {"what", "8"},
+                         {"where", "8"},                     {"glimpse", "12"}, {"hidden", "12"}};
+  const auto looks = [&](const std::string& name, const Settings& settings, bool trains = true) {
+    all.push_back({"glimpse " + name, "glimpse", glimpse + settings, Answer::label, trains});
+  };
+  for (const CoreRow& core : cores()) looks(std::string(core.name), {{"core", std::string(core.name)}});
+  for (const PolicyRow& policy : policies()) looks(std::string(policy.name), {{"policy", std::string(policy.name)}});
+  for (const PolicyRow& first : first_looks())
+    looks("first " + std::string(first.name), {{"first", std::string(first.name)}});
+  for (const RewardRow& reward : rewards()) looks(std::string(reward.name), {{"reward", std::string(reward.name)}});
+  for (const AlignRow& align : aligns()) {
+    looks("tiles " + std::string(align.name), {{"policy", "tiles"}, {"attention.align", std::string(align.name)}},
+          align.trains);
+  }
+  looks("scales, learned width, copies",
+        {{"scales", "2"}, {"learned_width", "true"}, {"copies", "3"}, {"copies_in_use", "2"}});
 }
 
 void add_image_variants(std::vector<Variant>& all) {
@@ -195,6 +215,7 @@ std::vector<Variant> variants() {
     add("ctc " + std::string(encoder.name), "ctc", base, Answer::shorter);
   }
   add_image_variants(all);
+  add_glimpse_variants(all);
   return all;
 }
 
@@ -229,8 +250,11 @@ struct Pairs {
 
 /// Black and white, so that an autoencoder can come close.
 Tensor random_images(int64_t count, const Settings& settings, Random& random) {
-  const auto extent = [&](const char* name) { return std::stoll(settings.at(name)); };
-  Tensor images({count, extent("encoder.channels"), extent("encoder.height"), extent("encoder.width")});
+  const auto extent = [&](const char* name, int64_t otherwise) {
+    const auto found = settings.find(name);
+    return found == settings.end() ? otherwise : std::stoll(found->second);
+  };
+  Tensor images({count, extent("encoder.channels", 1), extent("encoder.height", 10), extent("encoder.width", 9)});
   for (real& x : images.values()) x = static_cast<real>(random.below(2));
   return images;
 }

@@ -25,7 +25,8 @@ int port_in(const std::string& line) {
 
 TEST_F(ServeProcess, SaysWhereItIsAndEndsWhenTold) {
   for (const int signal : {SIGTERM, SIGINT}) {
-    Process process({"serve", model_, "--port", "0", "--log"}, (folder_.path() / "errors").string());
+    Process process({"serve", model_, "--port", "0", "--log", "--stop-seconds", "60"},
+                    (folder_.path() / "errors").string());
     const int port = port_in(process.line(60));
     ASSERT_GT(port, 0);
     httplib::Client client("127.0.0.1", port);
@@ -58,7 +59,7 @@ TEST_F(ServeProcess, SaysInOneLineWhyItCannotBegin) {
                          Row{model_ + " --port 70000", 2, "0 to 65535 is wanted, got 70000"},
                          Row{model_ + " --port 0 --host 300.1.1.1", 1, "an address of this machine is wanted"},
                          Row{model_ + " --port 0 --host 192.0.2.1", 1, "cannot listen on 192.0.2.1"},
-                         Row{folder_.path().string(), 1, "without config.yml"}, Row{"nowhere", 1, "there is none"},
+                         Row{folder_.path().string(), 2, "without config.yml"}, Row{"nowhere", 2, "there is none"},
                          Row{"", 2, "DIR is wanted"}, Row{model_ + " --body-bytes 0", 1, "at least 1 is wanted"},
                          Row{model_ + " --prot 0", 2, "the nearest is --port"}}) {
     const Result result = attend_with("serve " + row.arguments + " 2>&1");

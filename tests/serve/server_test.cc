@@ -5,6 +5,7 @@
 #include <set>
 #include <sstream>
 
+#include "attend/data/utf8.h"
 #include "serve/api.h"
 #include "tests/serve/served.h"
 
@@ -98,6 +99,29 @@ TEST(Server, StreamsNoPartsOfATextThatIsTooLongForOnePiece) {
   EXPECT_EQ(json::parse(result->body)["answers"][0][0]["parts"], 2);
 }
 
+TEST(Server, SaysWhatToKnowBeforeOneTrustsAnAnswer) {
+  using Notes = std::vector<std::string>;
+  const auto run = [](const json& body) {
+    return body_of(served().post("/v1/run", body.dump()))["notes"].get<Notes>();
+  };
+  EXPECT_EQ(run({{"text", "a b"}}), Notes());
+  const Notes strange = run({{"texts", {"a b", "a zebra zebra"}}});
+  ASSERT_EQ(strange.size(), 1u);
+  EXPECT_TRUE(strange[0].starts_with("texts[1]: The vocabulary does not know “zebra”:")) << strange[0];
+  std::string text = "a";
+  for (int i = 0; i < 60; ++i) text += " b";
+  const Notes cut = run({{"text", text}});
+  ASSERT_EQ(cut.size(), 1u);
+  EXPECT_EQ(
+      cut[0],
+      "This text has 61 tokens, more than any in training (at most 40): it was answered in 2 parts, each by itself.");
+  const json trace = body_of(served().post("/v1/explain", json{{"text", text + " zebra"}}.dump()));
+  ASSERT_EQ(trace["notes"].size(), 2u);
+  EXPECT_EQ(trace["notes"][0],
+            "This text has 62 tokens, more than any in training (at most 40): expect a worse answer than usual.");
+  EXPECT_EQ(trace["source"]["unknown"], json({61}));
+}
+
 TEST(Server, ExplainsAnAnswer) {
   const json trace = body_of(served().post("/v1/explain", R"({"text": "a b c", "beam": 2})"));
   EXPECT_EQ(trace["format"], "attend-trace/1");
@@ -156,6 +180,7 @@ TEST(Server, RefusesWhatIsAskedWrongly) {
            {R"({"text": "  "})", "at least one word"},
            {R"({"text": "a", "texts": ["a"]})", "both"},
            {R"({"texts": []})", "an empty one"},
+           {R"({"texts": [""]})", "texts[0]: a text with at least one word is wanted, got an empty one"},
            {R"({"text": "a", "bem": 4})", "the nearest is \"beam\""},
            {R"({"text": "a", "beam": "4"})", "beam: a whole number is wanted, got \"4\""},
            {R"({"text": "a", "beam": 0})", "beam"},
@@ -165,7 +190,12 @@ TEST(Server, RefusesWhatIsAskedWrongly) {
            {R"({"text": "a", "sample": true, "beam": 3})", "both"},
            {R"({"texts": ["a", "b"], "stream": true})", "stream: one text"},
            {R"({"text": "a", "prefix": "A", "prefix_tokens": [4]})", "both"},
-           {R"({"text": "a", "prefix_tokens": [99]})", "numbers below"},
+           {R"({"text": "a", "prefix_tokens": [99]})", "below 12"},
+           {R"({"text": "a", "prefix_tokens": [3]})", "none of kPad, kBegin and kEnd, got 3"},
+           {R"({"text": "a", "prefix_tokens": [4, 4, 4], "max_length": 2})", "prefix must not be longer"},
+           {R"({"text": "a", "prefix": "A A A", "max_length": 2})", "prefix must not be longer"},
+           {R"({"text": "a", "beam": 0, "stream": true})", "beam must be at least 1, got 0"},
+           {R"({"text": "a", "top_p": 2})", "top_p must be in (0, 1]"},
            {R"({"text": "a", "prefix_tokens": [-1]})", "from 0"},
            {R"({"text": "a", "prefix_tokens": [18446744073709551615]})", "from 0"},
        }) {
@@ -173,10 +203,20 @@ TEST(Server, RefusesWhatIsAskedWrongly) {
     expect_error(served().post("/v1/run", body), 400, "bad_request", part);
   }
   for (const char* body : {R"({"text": "a", "method": "magic"})", R"({"text": "a", "site": "nowhere"})",
-                           R"({"text": "a", "head": 7})", R"({"text": "a", "layer": 0.5})", R"({"text": ""})"}) {
+                           R"({"text": "a", "head": 7})", R"({"text": "a", "layer": 0.5})", R"({"text": ""})",
+                           R"({"text": "a", "combine": "sum"})", R"({"text": "a", "prefix_tokens": [99]})"}) {
     SCOPED_TRACE(body);
     expect_error(served().post("/v1/explain", body), 400, "bad_request", "wanted");
   }
+}
+
+TEST(Server, WhatAModelCannotDoIsOurMistake) {
+  testing::internal::CaptureStderr();
+  const serve::Reply reply = serve::reply_to(std::make_exception_ptr(Error("search: the logits must be numbers")));
+  EXPECT_EQ(reply.status, 500);
+  EXPECT_EQ(reply.body.find("logits"), std::string::npos) << "for the log alone";
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "attend serve: search: the logits must be numbers\n");
+  EXPECT_EQ(serve::reply_to(std::make_exception_ptr(Error("memory: wanted 9 bytes"))).status, 503);
 }
 
 TEST(Server, RefusesWhatIsTooLarge) {
@@ -188,6 +228,15 @@ TEST(Server, RefusesWhatIsTooLarge) {
                "at most 256");
   expect_error(served().post("/v1/run", std::string((1 << 20) + 1, ' ')), 413, "too_large", "1048576 bytes");
   expect_error(served().get("/" + std::string(2000, 'x')), 414, "too_large", "address");
+  serve::ServeOptions options;
+  options.limits.weights = 5;
+  options.limits.answer_tokens = 5;
+  const Served narrow(options);
+  expect_error(narrow.post("/v1/explain", R"({"text": "a b c"})"), 413, "too_large", "--weights");
+  EXPECT_EQ(narrow.post("/v1/explain", R"({"text": "a b c", "method": "saliency"})")->status, 200);
+  const json said =
+      body_of(narrow.post("/v1/run", R"({"text": "a b c d", "max_length": 0, "beam": 1, "no_repeat_ngram": 4})"));
+  EXPECT_LE(data::split_words(said["answers"][0][0]["text"].get<std::string>()).size(), 5u) << "not 2·4 + 10";
 }
 
 TEST(Server, RefusesWhatDoesNotExistWithWhatDoes) {
@@ -199,6 +248,33 @@ TEST(Server, RefusesWhatDoesNotExistWithWhatDoes) {
   const auto deleted = served().client().Delete("/healthz");
   expect_error(deleted, 405, "method_not_allowed", "GET is wanted");
   EXPECT_EQ(deleted->get_header_value("Allow"), "GET");
+}
+
+TEST(Server, SaysWhichMethodsThereAreBeforeItLooksAtABody) {
+  const auto put = served().client().Put("/v1/run", "x", "text/plain");
+  expect_error(put, 405, "method_not_allowed", "POST is wanted, got \"PUT\"");
+  EXPECT_EQ(put->get_header_value("Allow"), "POST");
+  EXPECT_EQ(served().client().Options("/v1/run")->status, 405);
+  EXPECT_EQ(served().client().Patch("/healthz", "{}", "application/json")->status, 405);
+}
+
+TEST(Server, AnswersOnlyToItsOwnNames) {
+  const auto get = [&](const std::string& host) { return served().client().Get("/healthz", {{"Host", host}}); };
+  for (const char* own : {"localhost", "LocalHost:80", "127.0.0.1", "127.0.0.1:8080", "[::1]", "[::1]:9"}) {
+    EXPECT_EQ(get(own)->status, 200) << own;
+  }
+  for (const char* other : {"evil.example", "evil.example:8080", "localhost.evil.example", "127.0.0.1.evil.example",
+                            "[::2]", "192.168.1.1", "127.0.0.1@evil"}) {
+    expect_error(get(other), 403, "wrong_host", "127.0.0.1 or localhost is wanted");
+  }
+  serve::ServeOptions options;
+  options.host = "0.0.0.0";
+  const Served everywhere(options);
+  EXPECT_EQ(everywhere.client().Get("/healthz", {{"Host", "translate.example"}})->status, 200) << "it has any name";
+  options.host = "127.0.0.2";
+  const Served named(options);
+  httplib::Client client("127.0.0.2", named.port());
+  EXPECT_EQ(client.Get("/healthz")->status, 200);
 }
 
 TEST(Server, TakesJsonAloneAndAsItIs) {

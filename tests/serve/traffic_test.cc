@@ -5,6 +5,8 @@
 #include <thread>
 #include <vector>
 
+#include "attend/base/memory.h"
+#include "serve/api.h"
 #include "serve/framing.h"
 #include "serve/workers.h"
 #include "tests/serve/served.h"
@@ -68,6 +70,26 @@ TEST(Workers, TakeNoMoreThanMayWaitAndFinishWhatTheyTook) {
   EXPECT_EQ(taken, 3u);
   EXPECT_EQ(done, 3);
 }
+
+#if !defined(__SANITIZE_ADDRESS__)  // where nothing is kept in reserve
+TEST(Workers, GiveMemoryBackWhenTheyRest) {
+  memory::trim();
+  const size_t before = memory::usage().cached;
+  serve::Workers workers(1, 2, std::chrono::milliseconds(100));
+  std::atomic<size_t> reserve{0};
+  const auto job = std::make_shared<serve::Job>();
+  job->run = [&] {
+    { const memory::Handle large(size_t{64} << 20), small(1000); }
+    reserve = memory::usage().cached;
+  };
+  ASSERT_TRUE(workers.submit(job));
+  while (reserve == 0) std::this_thread::yield();
+  EXPECT_GE(reserve, before + (size_t{64} << 20));
+  const auto begun = steady_clock::now();
+  while (memory::usage().cached > before && seconds_since(begun) < 20) std::this_thread::yield();
+  EXPECT_LE(memory::usage().cached, before);
+}
+#endif
 
 TEST(Traffic, IdleAndSlowClientsHoldNobodyUp) {
   serve::ServeOptions options;
@@ -191,8 +213,26 @@ TEST(Traffic, ARequestThatTakesTooLongIsGivenUp) {
   EXPECT_EQ(json::parse(served.get("/healthz")->body)["running"], 0) << "the worker gave it up, too";
 }
 
+TEST(Traffic, AStreamEndsInTimeHoweverMuchThereIsToSay) {
+  using std::chrono::hours;
+  const auto job = std::make_shared<serve::Job>();
+  serve::Live late(job, steady_clock::now() - hours(1)), early(job, steady_clock::now() + hours(1));
+  late.partial("a b"), early.partial("a b");
+  EXPECT_EQ(early.next(), (std::pair<std::string, bool>("{\"partial\":\"a b\"}\n", false)));
+  EXPECT_FALSE(job->cancelled);
+  const auto [line, last] = late.next();
+  EXPECT_NE(line.find("timeout"), std::string::npos) << line;
+  EXPECT_TRUE(last);
+  EXPECT_TRUE(job->cancelled);
+  serve::Live done(job, steady_clock::now() - hours(1));
+  done.last("{}");
+  EXPECT_EQ(done.next(), (std::pair<std::string, bool>("{}\n", true))) << "what is there is given";
+}
+
 TEST(Traffic, AServerThatStopsFinishesWhatIsRunning) {
-  Served served;
+  serve::ServeOptions options;
+  options.traffic.stop_seconds = 60;
+  Served served(options);
   const std::string much = json{{"texts", std::vector<std::string>(100, "a b c d e f g h")}, {"beam", 16}}.dump();
   int status = 0;
   std::thread client([&] {
@@ -205,6 +245,37 @@ TEST(Traffic, AServerThatStopsFinishesWhatIsRunning) {
   client.join();
   EXPECT_EQ(status, 200);
   EXPECT_FALSE(served.get("/healthz")) << "nobody is there";
+}
+
+TEST(Traffic, AServerThatStopsGivesUpWhatTakesTooLong) {
+  serve::ServeOptions options;
+  options.traffic.workers = 1;
+  options.traffic.stop_seconds = 0.2;
+  options.limits.seconds = 3600;
+  Served served(options);
+  const json endless{{"texts", std::vector<std::string>(256, "a b c d e f g h")},
+                     {"beam", 32},
+                     {"min_length", 2000},
+                     {"max_length", 2000}};
+  const json watched{{"text", "a b"}, {"stream", true}};  // waits behind it
+  std::vector<std::string> answers(3);
+  std::vector<std::thread> clients;
+  for (size_t i = 0; i < answers.size(); ++i) {
+    clients.emplace_back([&, i] {
+      const auto result = served.post("/v1/run", (i < 2 ? endless : watched).dump());
+      answers[i] = result ? std::to_string(result->status) + result->body : "none";
+    });
+    while (json::parse(served.get("/healthz")->body)["running"] == 0) std::this_thread::yield();
+  }
+  while (json::parse(served.get("/healthz")->body)["waiting"] < 2) std::this_thread::yield();
+  const auto begun = steady_clock::now();
+  served.server().stop();
+  EXPECT_LT(seconds_since(begun), 30);
+  for (std::thread& client : clients) client.join();
+  for (size_t i = 0; i < answers.size(); ++i) {
+    EXPECT_TRUE(answers[i].starts_with(i < 2 ? "503" : "200")) << answers[i];
+    EXPECT_NE(answers[i].find(R"("code":"stopping")"), std::string::npos) << answers[i];
+  }
 }
 
 }  // namespace

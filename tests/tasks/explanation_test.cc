@@ -84,6 +84,52 @@ TEST(Explain, EveryMethodGivesAMapOfEveryModelThatItFits) {
   }
 }
 
+TEST(Explain, KnowsWhatCanBeAskedOfAModel) {
+  const TextModel alone = made("language_model", {{"model.size", "8", ""},
+                                                  {"model.heads", "2", ""},
+                                                  {"model.hidden", "12", ""},
+                                                  {"model.decoder_layers", "2", ""}});
+  const auto methods = [](const TextModel& model) { return explainable(model).methods; };
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(methods(recurrent()), (Names{"attention", "rollout", "saliency", "jacobian", "occlusion"}));
+  EXPECT_EQ(methods(fixed()), (Names{"saliency", "jacobian", "occlusion"}));
+  EXPECT_EQ(methods(alone), (Names{"attention", "saliency", "jacobian", "occlusion"}))
+      << "it has no memory to roll out";
+  EXPECT_EQ(method_for(explainable(recurrent()), "auto"), "attention");
+  EXPECT_EQ(method_for(explainable(fixed()), "auto"), "jacobian");
+  EXPECT_EQ(method_for({{}, {"occlusion"}}, "auto"), "occlusion");
+  EXPECT_EQ(method_for(explainable(fixed()), "attention"), "attention") << "what is named is left to check_explain";
+  const Explainable known = explainable(transformer());
+  ASSERT_EQ(known.sites.size(), 6u);
+  EXPECT_FALSE(known.sites[0].weights.defined());
+  EXPECT_TRUE(known.attends());
+  EXPECT_FALSE(explainable(fixed()).attends());
+}
+
+TEST(Explain, RefusesBeforeItComputesWhatItWouldRefuseAfterwards) {
+  const Explainable known = explainable(transformer());
+  const auto refusal = [&](const std::string& text, auto&& change) {
+    ExplainOptions options = how(transformer());
+    options.check = [] { ADD_FAILURE() << "it computes"; };
+    change(options);
+    return message_of([&] { check_explain(transformer(), known, text, options); });
+  };
+  const auto asked = [&](auto&& change) { return refusal("a b", change); };
+  using O = ExplainOptions;
+  EXPECT_EQ(asked([](O&) {}), "");
+  EXPECT_NE(refusal("", [](O&) {}).find("at least one word"), std::string::npos);
+  EXPECT_NE(asked([](O& o) { o.site = "nowhere"; }).find("decoder.memory layer 0"), std::string::npos);
+  EXPECT_NE(asked([](O& o) { o.head = 2; }).find("head 0 to 1 is wanted, got 2"), std::string::npos);
+  EXPECT_NE(asked([](O& o) { o.combine = "sum"; }).find("mean or max"), std::string::npos);
+  EXPECT_NE(asked([](O& o) { o.method = "magic"; }).find("magic"), std::string::npos);
+  EXPECT_NE(asked([](O& o) { o.target = ""; }).find("target"), std::string::npos);
+  EXPECT_NE(asked([](O& o) { o.search.beam = 0; }).find("beam"), std::string::npos);
+  EXPECT_NE(asked([](O& o) { o.prefix = "A B C D E F G"; }).find("prefix"), std::string::npos);
+  const std::string none =
+      message_of([] { check_explain(fixed(), explainable(fixed()), "a", how(fixed(), "attention")); });
+  EXPECT_NE(none.find("saliency, jacobian, occlusion; got attention"), std::string::npos) << none;
+}
+
 TEST(Explain, AnAnswerThatIsGivenIsExplained) {
   ExplainOptions options = how(transformer());
   options.target = "C B A";
@@ -105,6 +151,31 @@ TEST(Explain, ABranchIsTakenByItsTokens) {
   options.prefix_tokens = {other};
   const explain::Trace branch = explain(recurrent(), "a b c", options);
   EXPECT_EQ(branch.target.tokens[0], recurrent().target().piece(other));
+}
+
+TEST(Explain, LooksOnlyWhereSomebodyAsks) {
+  ExplainOptions options = how(transformer());
+  options.map = options.weights = false;
+  EXPECT_TRUE(explain(transformer(), "a b c", options).sites.empty());
+  options = how(transformer(), "saliency");
+  options.weights = false, options.numbers = 1;
+  EXPECT_EQ(explain(transformer(), "a b c", options).sites.size(), 6u) << "named, with nothing kept of them";
+  options.method = "attention";
+  EXPECT_THROW(explain(transformer(), "a b c", options), explain::TooLarge);
+}
+
+TEST(Explain, NotesWhatTheVocabularyDoesNotKnow) {
+  const explain::Trace trace = explain(recurrent(), "a yak b zebra yak", how(recurrent()));
+  EXPECT_EQ(trace.source.unknown, (std::vector<int32_t>{1, 3, 4}));
+  EXPECT_EQ(trace.notes,
+            (std::vector<std::string>{"The vocabulary does not know “yak”, “zebra”: all that the model sees "
+                                      "there is that it is unknown."}));
+  const explain::Trace read = explain::parse_trace(explain::trace_json(trace));
+  EXPECT_EQ(read.source.unknown, trace.source.unknown);
+  EXPECT_EQ(read.notes, trace.notes);
+  EXPECT_TRUE(explain(recurrent(), "a b", how(recurrent())).notes.empty());
+  const std::string many = explain(recurrent(), "1 2 3 4 5 6 7", how(recurrent())).notes.at(0);
+  EXPECT_NE(many.find("“5” and 2 more:"), std::string::npos) << many;
 }
 
 TEST(Explain, TellsWhatItSaysSoFar) {

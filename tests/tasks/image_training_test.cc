@@ -78,12 +78,12 @@ train::TrainResult run(ImageTraining& training, int64_t stop_at = 0) {
   return training.trainer().run(watchers);
 }
 
-data::Image corner(int64_t which) {
+ImageExample corner(int64_t which) {
   data::Image image(kSide, kSide, 1);
   for (int64_t y = 0; y < kSide / 2; ++y) {
     for (int64_t x = 0; x < kSide / 2; ++x) image.at(y + which / 2 * (kSide / 2), x + which % 2 * (kSide / 2)) = 220;
   }
-  return image;
+  return {.image = image};
 }
 
 TEST_F(ImageRun, LearnsIsSavedAndLoaded) {
@@ -92,7 +92,7 @@ TEST_F(ImageRun, LearnsIsSavedAndLoaded) {
   run(*training);
   const ImageModel loaded = ImageModel::load(folder_.path() / "model");
   EXPECT_EQ(loaded.labels(), (std::vector<std::string>{"0", "1", "2", "3"}));
-  std::vector<data::Image> images;
+  std::vector<ImageExample> images;
   for (int64_t i = 0; i < 4; ++i) images.push_back(corner(i));
   const auto answers = loaded.answer(images, {.n_best = 4});
   for (size_t i = 0; i < 4; ++i) {
@@ -130,7 +130,7 @@ TEST_F(ImageRun, BaselinesTrainOnTheSameFiles) {
                             {"train.rate", "0.01", ""}};
     ImageTraining training(ImageConfig(asked), folder_.path() / kind, false, [](const std::string&) {});
     run(training);
-    const data::Image image = corner(2);
+    const ImageExample image = corner(2);
     EXPECT_EQ(training.model().answer(std::span(&image, 1), {}).at(0).at(0).text, "2") << kind;
   }
 }

@@ -1,0 +1,187 @@
+// Bodies of requests: what is read out of good ones, and how bad ones are refused.
+#include "serve/request.h"
+
+#include <gtest/gtest.h>
+
+#include <initializer_list>
+#include <nlohmann/json.hpp>
+
+namespace attend::serve {
+namespace {
+
+using nlohmann::json;
+
+const Limits kLimits;
+
+/// "400 bad_request beam: …" of what a parser refuses; "" where it takes it.
+template <class Parse>
+std::string refusal(Parse&& parse, const std::string& body, const Limits& limits = kLimits) {
+  try {
+    (void)parse(body, limits);
+    return "";
+  } catch (const Refusal& refused) {
+    return std::to_string(refused.status()) + " " + refused.code() + " " + refused.what();
+  }
+}
+
+struct Row {
+  std::string body, status, part;
+};
+
+template <class Parse>
+void expect_refused(Parse&& parse, std::initializer_list<Row> rows) {
+  for (const Row& row : rows) {
+    const std::string said = refusal(parse, row.body);
+    EXPECT_TRUE(said.starts_with(row.status)) << row.body.substr(0, 80) << "\n" << said;
+    EXPECT_NE(said.find(row.part), std::string::npos) << row.body.substr(0, 80) << "\n" << said;
+  }
+}
+
+std::string value(const SettingList& settings, const std::string& name) {
+  const Setting* found = find_setting(settings, name);
+  return found == nullptr ? "" : found->value;
+}
+
+TEST(Request, ReadsATextWithAllThatMayGoWithIt) {
+  const RunRequest run =
+      parse_run(R"({"model": "demo", "text": "a b", "beam": 3, "length_penalty": 0.5, "sample": false,
+                                      "prefix": "A", "stream": true, "seed": null})",
+                kLimits);
+  EXPECT_EQ(run.model, "demo");
+  EXPECT_EQ(run.texts, std::vector<std::string>{"a b"});
+  EXPECT_EQ(run.prefix, "A");
+  EXPECT_TRUE(run.stream);
+  EXPECT_EQ(value(run.search, "beam"), "3");
+  EXPECT_EQ(value(run.search, "length_penalty"), "0.5");
+  EXPECT_EQ(value(run.search, "sample"), "false");
+  EXPECT_EQ(value(run.search, "seed"), "") << "null is as if it were not there";
+  EXPECT_EQ(parse_run(R"({"texts": ["a", "b c"]})", kLimits).texts, (std::vector<std::string>{"a", "b c"}));
+  EXPECT_EQ(parse_run(R"({"text": "a", "prefix_tokens": [4, 0, 2147483647]})", kLimits).prefix_tokens,
+            (std::vector<int32_t>{4, 0, INT32_MAX}));
+  EXPECT_EQ(parse_run("{\"text\": \"\\u00e9\\ud83d\\ude00 日本\"}", kLimits).texts[0], "é😀 日本");
+}
+
+TEST(Request, ReadsWhatToExplain) {
+  const ExplainRequest asked = parse_explain(
+      R"({"text": "a", "target": "B", "method": "saliency", "layer": 1, "head": 0, "evidence": true, "weights": true})",
+      kLimits);
+  EXPECT_EQ(asked.text, "a");
+  EXPECT_EQ(asked.options.target, "B");
+  EXPECT_EQ(asked.options.method, "saliency");
+  EXPECT_EQ(asked.options.layer, 1);
+  EXPECT_EQ(asked.options.head, 0);
+  EXPECT_TRUE(asked.options.evidence && asked.options.weights);
+  EXPECT_FALSE(parse_explain(R"({"text": "a"})", kLimits).options.weights) << "they are large";
+}
+
+TEST(Request, OfANameThatComesTwiceTheLastCounts) {
+  EXPECT_EQ(parse_run(R"({"text": "a", "text": "b"})", kLimits).texts[0], "b");
+  EXPECT_EQ(value(parse_run(R"({"text": "a", "beam": 2, "beam": 3})", kLimits).search, "beam"), "3");
+  expect_refused(parse_run, {{R"({"text": "a", "text": 3})", "400 bad_request", "text: a text is wanted, got 3"}});
+}
+
+TEST(Request, RefusesWhatIsNoObject) {
+  std::string deep = "{\"text\": ";
+  for (int i = 0; i < 100'000; ++i) deep += '[';
+  expect_refused(parse_run, {{"", "400 bad_request", "body: JSON is wanted, got nothing"},
+                             {"{\"text\": \"a\"", "400 bad_request", "JSON is wanted, got parse error at line 1"},
+                             {"{\"text\": \"a\"} x", "400 bad_request", "JSON is wanted"},
+                             {"{'text': 'a'}", "400 bad_request", "JSON is wanted"},
+                             {"null", "400 bad_request", "an object {\"text\": …} is wanted, got null"},
+                             {"\"text\"", "400 bad_request", "is wanted, got \"text\""},
+                             {"[]", "400 bad_request", "is wanted, got a list"},
+                             {"{\"text\": NaN}", "400 bad_request", "JSON is wanted"},
+                             {deep, "400 bad_request", "got a deeper one"},
+                             {R"({"text": {"a": {"b": {"c": {"d": 1}}}}})", "400 bad_request", "got a deeper one"},
+                             {std::string("{\"text\": \"a\0b\"}", 15), "400 bad_request", "JSON is wanted"}});
+}
+
+TEST(Request, RefusesWhatIsNoUtf8) {
+  for (const char* bytes : {"\xff", "\xc3", "\xe2\x82", "\xc0\xaf", "\xed\xa0\x80", "\xf5\x80\x80\x80"}) {
+    expect_refused(parse_run, {{"{\"text\": \"a" + std::string(bytes) + "\"}", "400 bad_request", "JSON is wanted"}});
+    expect_refused(parse_run, {{"{\"a" + std::string(bytes) + "\": 1}", "400 bad_request", "JSON is wanted"}});
+  }
+  expect_refused(parse_run, {{R"({"text": "\ud800"})", "400 bad_request", "JSON is wanted"}});
+}
+
+TEST(Request, RefusesWrongTypes) {
+  expect_refused(parse_run,
+                 {{R"({"text": 3})", "400 bad_request", "text: a text is wanted, got 3"},
+                  {R"({"text": ["a"]})", "400 bad_request", "text: a text is wanted, got a list"},
+                  {R"({"text": {}})", "400 bad_request", "text: a text is wanted, got an object"},
+                  {R"({"texts": "a"})", "400 bad_request", "a list of at least one text is wanted, got \"a\""},
+                  {R"({"texts": ["a", 1]})", "400 bad_request", "texts[1]: a text is wanted, got 1"},
+                  {R"({"text": "a", "model": 1})", "400 bad_request", "model: a text is wanted, got 1"},
+                  {R"({"text": "a", "stream": 1})", "400 bad_request", "stream: true or false is wanted, got 1"},
+                  {R"({"text": "a", "sample": "yes"})", "400 bad_request", "sample: true or false is wanted"},
+                  {R"({"text": "a", "beam": "4"})", "400 bad_request", "beam: a whole number is wanted, got \"4\""},
+                  {R"({"text": "a", "beam": 4.5})", "400 bad_request", "beam: a whole number is wanted, got 4.5"},
+                  {R"({"text": "a", "beam": true})", "400 bad_request", "beam: a whole number is wanted, got true"},
+                  {R"({"text": "a", "beam": 99999999999999999999})", "400 bad_request", "beam"},
+                  {R"({"text": "a", "top_p": "half"})", "400 bad_request", "top_p: a number is wanted, got \"half\""},
+                  {R"({"text": "a", "top_p": 1e999})", "400 bad_request", "JSON is wanted"},
+                  {R"({"text": "a", "prefix": 1})", "400 bad_request", "prefix: a text is wanted, got 1"},
+                  {R"({"text": "a", "prefix_tokens": "4"})", "400 bad_request", "a list of token numbers"},
+                  {R"({"text": "a", "prefix_tokens": [1.5]})", "400 bad_request", "from 0 are wanted, got 1.5"},
+                  {R"({"text": "a", "prefix_tokens": [2147483648]})", "400 bad_request", "got 2147483648"}});
+  expect_refused(parse_explain,
+                 {{R"({"text": "a", "layer": 0.5})", "400 bad_request", "layer: a whole number"},
+                  {R"({"text": "a", "method": 1})", "400 bad_request", "method"},
+                  {R"({"text": "a", "target": 1})", "400 bad_request", "target: a text is wanted"},
+                  {R"({"text": "a", "target": " "})", "400 bad_request", "target: a text with at least"}});
+}
+
+TEST(Request, RefusesWhatIsMissingTooMuchOrUnknown) {
+  expect_refused(parse_run,
+                 {{"{}", "400 bad_request", "\"text\" is wanted, got none"},
+                  {R"({"text": null})", "400 bad_request", "\"text\" is wanted, got none"},
+                  {R"({"text": "a", "texts": ["a"]})", "400 bad_request", "got both"},
+                  {R"({"text": ""})", "400 bad_request", "text: a text with at least one word is wanted, got an empty"},
+                  {R"({"text": " \n\t"})", "400 bad_request", "at least one word"},
+                  {R"({"texts": ["a", ""]})", "400 bad_request", "texts[1]: a text with at least one word is wanted"},
+                  {R"({"texts": []})", "400 bad_request", "got an empty one"},
+                  {R"({"texts": ["a", "b"], "stream": true})", "400 bad_request", "stream: one text is wanted"},
+                  {R"({"texts": ["a", "b"], "prefix_tokens": [4]})", "400 bad_request", "prefix_tokens: one text"},
+                  {R"({"text": "a", "prefix": "A", "prefix_tokens": [4]})", "400 bad_request", "got both"},
+                  {R"({"text": "a", "bem": 4})", "400 bad_request", "the nearest is \"beam\""},
+                  {R"({"text": "a", "method": "attention"})", "400 bad_request", "unknown field"},
+                  {"{\"text\": \"a\", \"" + std::string(5000, 'x') + "\": 1}", "400 bad_request", "unknown field"}});
+  expect_refused(parse_explain, {{"{}", "400 bad_request", "\"text\" is wanted, got none"},
+                                 {R"({"texts": ["a"]})", "400 bad_request", "the nearest is \"text\""}});
+}
+
+TEST(Request, RefusesWhatIsHuge) {
+  const std::string longest(10'000, 'a');
+  EXPECT_EQ(refusal(parse_run, json{{"text", longest}}.dump()), "");
+  std::string signs;
+  for (int i = 0; i < 10'000; ++i) signs += "é";
+  EXPECT_EQ(refusal(parse_run, json{{"text", signs}}.dump()), "") << "characters, not bytes";
+  const std::string big = longest + "a";
+  expect_refused(parse_run, {{json{{"text", big}}.dump(), "413 too_large", "text: at most 10000 characters"},
+                             {json{{"texts", {"a", big}}}.dump(), "413 too_large", "texts[1]: at most 10000"},
+                             {json{{"text", "a"}, {"prefix", big}}.dump(), "413 too_large", "prefix: at most 10000"},
+                             {json{{"texts", std::vector<std::string>(257, "a")}}.dump(), "413 too_large",
+                              "texts: at most 256 are wanted, got 257"},
+                             {json{{"text", "a"}, {"prefix_tokens", std::vector<int>(513, 4)}}.dump(), "413 too_large",
+                              "prefix_tokens: at most 512"}});
+  expect_refused(parse_explain,
+                 {{json{{"text", "a"}, {"target", big}}.dump(), "413 too_large", "target: at most 10000"}});
+}
+
+TEST(Request, ASearchKeepsToTheLimits) {
+  const auto asked = [](const SettingList& settings) {
+    return refusal([&](const std::string&, const Limits& limits) { return search_of({}, settings, limits); }, "");
+  };
+  EXPECT_EQ(asked({{"beam", "32", ""}, {"max_length", "2000", ""}}), "");
+  EXPECT_TRUE(asked({{"beam", "33", ""}}).starts_with("400 over_limit beam: at most 32 is wanted here, got 33"));
+  EXPECT_TRUE(asked({{"n_best", "33", ""}}).starts_with("400 over_limit n_best"));
+  EXPECT_TRUE(asked({{"max_length", "2001", ""}}).starts_with("400 over_limit max_length"));
+  EXPECT_TRUE(asked({{"min_length", "2001", ""}}).starts_with("400 over_limit min_length"));
+  EXPECT_TRUE(asked({{"sample", "true", ""}, {"beam", "3", ""}}).starts_with("400 bad_request sample or beam"));
+  const decode::SearchOptions search = search_of({.beam = 2}, {{"n_best", "5", ""}}, kLimits);
+  EXPECT_EQ(search.beam, 5) << "as many as are wanted";
+  EXPECT_EQ(search.longest, kLimits.answer_tokens);
+}
+
+}  // namespace
+}  // namespace attend::serve
