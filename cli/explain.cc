@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <optional>
@@ -22,6 +21,7 @@
 #include "attend/tasks/explanation.h"
 #include "cli/commands.h"
 #include "cli/flags.h"
+#include "cli/images.h"
 #include "cli/searching.h"
 #include "cli/terminal.h"
 
@@ -68,14 +68,6 @@ constexpr Format kFormats[] = {
        for (const Trace& part : parts) writer.add(part);
      }},
 };
-
-bool true_colour(const std::string& wanted) {
-  if (wanted != "auto") return wanted == "always";
-  const char* const no = std::getenv("NO_COLOR");
-  const char* const has = std::getenv("COLORTERM");
-  return ::isatty(STDOUT_FILENO) && !(no && *no) && has &&
-         (std::string_view(has) == "truecolor" || std::string_view(has) == "24bit");
-}
 
 bool of_a_head(const explain::TraceEvidence& line) { return line.change.ends_with(" off"); }
 
@@ -212,6 +204,7 @@ std::vector<Trace> explained(const tasks::TextModel& model, const std::vector<st
 }  // namespace
 
 int explain(int argc, char** argv) {
+  if (looks_at_images(named_folder(argc, argv))) return explain_images(argc, argv);
   std::string folder;
   std::vector<std::string> words;
   ExplainFlags flags_of;

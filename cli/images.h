@@ -12,5 +12,6 @@ std::string named_folder(int argc, char** argv);
 
 int run_images(int argc, char** argv);
 int eval_images(int argc, char** argv);
+int explain_images(int argc, char** argv);
 
 }  // namespace attend::cli

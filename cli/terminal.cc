@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace attend::cli {
 
@@ -13,6 +14,14 @@ size_t terminal_width(int file, size_t otherwise) {
   winsize size{};
   if (isatty(file) == 0 || ioctl(file, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return otherwise;
   return size.ws_col;
+}
+
+bool true_colour(std::string_view wanted) {
+  if (wanted != "auto") return wanted == "always";
+  const char* const no = std::getenv("NO_COLOR");
+  const char* const has = std::getenv("COLORTERM");
+  return ::isatty(STDOUT_FILENO) && !(no && *no) && has &&
+         (std::string_view(has) == "truecolor" || std::string_view(has) == "24bit");
 }
 
 std::string cut(std::string_view text, size_t width) {

@@ -191,8 +191,7 @@ Colour Scale::colour(double value) const { return is_signed ? diverging(value / 
 
 std::string Scale::shown(double value) const {
   if (!std::isfinite(value)) return "no number";
-  if (share && value > 0 && value < 0.005) return "< 1 %";
-  if (share) return number(100 * value, "%.0f") + " %";
+  if (share) return percent(value);
   if (std::abs(value) < 0.005) return "0";
   return number(value, is_signed ? "%+.2g" : "%.2g");
 }

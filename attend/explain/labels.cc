@@ -1,6 +1,7 @@
 #include "attend/explain/labels.h"
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 
 #include "attend/base/utf8.h"
@@ -83,6 +84,10 @@ std::vector<std::string> wrapped(std::string_view text, double width, size_t mos
     }
   }
   return lines;
+}
+
+std::string percent(double share) {
+  return share > 0 && share < 0.005 ? "< 1 %" : std::to_string(std::lround(100 * share)) + " %";
 }
 
 bool right_to_left(std::string_view text) {

@@ -18,6 +18,9 @@ std::string shortened_picture(std::string_view text, double width);
 /// there would be more.
 std::vector<std::string> wrapped(std::string_view text, double width, size_t most);
 
+/// A share of a whole: "93 %", "< 1 %".
+std::string percent(double share);
+
 /// Whether some of its letters are written from right to left.
 bool right_to_left(std::string_view text);
 /// Between marks that keep a text of any direction together and its surroundings in order.

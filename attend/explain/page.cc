@@ -54,6 +54,22 @@ std::string filled(const std::string& text, const std::map<std::string, std::str
   return page;
 }
 
+struct OneFile {
+  std::string title, options, traces;  // the latter two are JSON
+  std::vector<std::string_view> styles, modules;
+};
+
+std::string page_of(const OneFile& parts) {
+  std::string style, script;
+  for (const std::string_view name : parts.styles) style += file(name);
+  for (const std::string_view name : parts.modules) script += without_imports(file(name));
+  return filled(file("picture.html"), {{"title", xml_escaped(parts.title)},
+                                       {"style", style},
+                                       {"options", script_json(parts.options)},
+                                       {"traces", script_json(parts.traces)},
+                                       {"script", script}});
+}
+
 /// Everything that the page draws has to be there: a browser would say less, and later.
 void check(const Trace& trace, const PictureOptions& options) {
   require(!trace.maps.empty() || !trace.sites.empty(),
@@ -106,16 +122,24 @@ std::string html_picture(const std::vector<Trace>& all, const PictureOptions& op
   const std::string title = traces.size() == 1
                                 ? isolated(traces[0].source.text) + " → " + isolated(traces[0].target.text)
                                 : std::to_string(traces.size()) + " sentences";
-  std::string script;
-  for (const char* module : {"grid.js", "draw.js", "canvas.js", "heatmap.js", "picture.js"})
-    script += without_imports(file(module));
-  return filled(file("picture.html"), {{"title", xml_escaped(title)},
-                                       {"theme.css", file("theme.css")},
-                                       {"heatmap.css", file("heatmap.css")},
-                                       {"picture.css", file("picture.css")},
-                                       {"options", script_json(chosen.dump())},
-                                       {"traces", script_json("[" + list + "]")},
-                                       {"script", script}});
+  return page_of({title,
+                  chosen.dump(),
+                  "[" + list + "]",
+                  {"theme.css", "heatmap.css", "picture.css"},
+                  {"grid.js", "draw.js", "switches.js", "canvas.js", "heatmap.js", "picture.js"}});
+}
+
+std::string html_picture(std::span<const ImageLook> looks) {
+  require(!looks.empty(), "picture: an image is wanted, got none");
+  std::string list;
+  for (const ImageLook& look : looks) list += (list.empty() ? "" : ",\n") + look_json(look);
+  const std::string title =
+      looks.size() == 1 ? isolated(answer_of(looks[0])) : std::to_string(looks.size()) + " images";
+  return page_of({title,
+                  "{}",
+                  "[" + list + "]",
+                  {"theme.css", "heatmap.css", "look.css", "picture.css"},
+                  {"draw.js", "switches.js", "shares.js", "look.js", "looks.js"}});
 }
 
 }  // namespace attend::explain

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "attend/base/embedded.h"
+#include "attend/explain/image_trace.h"
 #include "attend/explain/picture.h"
 
 namespace attend::explain {
@@ -17,5 +18,7 @@ std::span<const EmbeddedFile> page_files();
 /// there is no trace, or one that cannot be drawn. Of long texts weights are left out (each side's of itself first), and the page
 /// says which: of 650 words a Transformer has 60 MB of them.
 std::string html_picture(const std::vector<Trace>& traces, const PictureOptions& options);
+/// The same of images that were looked at: words or glances one step after another, by buttons, keys or themselves.
+std::string html_picture(std::span<const ImageLook> looks);
 
 }  // namespace attend::explain

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <memory>
 #include <span>
 
@@ -45,6 +47,11 @@ class Rsvg {
   decltype(&cairo_surface_status) surface_status = nullptr;
   decltype(&cairo_surface_destroy) destroy_surface = nullptr;
   decltype(&cairo_surface_write_to_png_stream) write = nullptr;
+  decltype(&cairo_surface_flush) flush = nullptr;
+  decltype(&cairo_image_surface_get_data) pixels = nullptr;
+  decltype(&cairo_image_surface_get_stride) stride = nullptr;
+  decltype(&cairo_image_surface_get_width) width = nullptr;
+  decltype(&cairo_image_surface_get_height) height = nullptr;
   decltype(&cairo_create) context = nullptr;
   decltype(&cairo_destroy) destroy_context = nullptr;
   decltype(&cairo_scale) scale = nullptr;
@@ -73,6 +80,11 @@ class Rsvg {
     find(surface_status, "cairo_surface_status");
     find(destroy_surface, "cairo_surface_destroy");
     find(write, "cairo_surface_write_to_png_stream");
+    find(flush, "cairo_surface_flush");
+    find(pixels, "cairo_image_surface_get_data");
+    find(stride, "cairo_image_surface_get_stride");
+    find(width, "cairo_image_surface_get_width");
+    find(height, "cairo_image_surface_get_height");
     find(context, "cairo_create");
     find(destroy_context, "cairo_destroy");
     find(scale, "cairo_scale");
@@ -115,29 +127,35 @@ cairo_status_t append(void* closure, const unsigned char* bytes, unsigned int co
   }
 }
 
-std::string png_of(const std::string& svg) {
-  const Rsvg& rsvg = Rsvg::loaded();
+using Surface = std::unique_ptr<cairo_surface_t, decltype(&cairo_surface_destroy)>;
+
+/// The picture at `sharp` pixels per unit, or as many as the longest side allows.
+Surface surface_of(const Rsvg& rsvg, const std::string& svg, double sharp) {
   GError* error = nullptr;
   const auto picture = owned(rsvg.read(reinterpret_cast<const guint8*>(svg.data()), svg.size(), &error), rsvg.unref);
   if (!picture) refuse(rsvg, error);
   double width = 0, height = 0;
   require(rsvg.size(picture.get(), &width, &height) && width >= 1 && height >= 1,
           "png: an SVG that says how large it is in pixels is wanted, got one that does not");
-  const double sharp = std::min(kSharp, kLongestSide / std::max(width, height));
+  sharp = std::min(sharp, kLongestSide / std::max(width, height));
   const double pixels_wide = std::ceil(width * sharp), pixels_high = std::ceil(height * sharp);
-  const auto surface =
-      owned(rsvg.surface(CAIRO_FORMAT_ARGB32, static_cast<int>(pixels_wide), static_cast<int>(pixels_high)),
-            rsvg.destroy_surface);
-  const auto require_done = [&](cairo_status_t status) {
-    require(status == CAIRO_STATUS_SUCCESS, "png: ", pixels_wide, " × ", pixels_high, " pixels: ", rsvg.reason(status));
-  };
-  require_done(rsvg.surface_status(surface.get()));
+  Surface surface(rsvg.surface(CAIRO_FORMAT_ARGB32, static_cast<int>(pixels_wide), static_cast<int>(pixels_high)),
+                  rsvg.destroy_surface);
+  const cairo_status_t status = rsvg.surface_status(surface.get());
+  require(status == CAIRO_STATUS_SUCCESS, "png: ", pixels_wide, " × ", pixels_high, " pixels: ", rsvg.reason(status));
   const auto context = owned(rsvg.context(surface.get()), rsvg.destroy_context);
   rsvg.scale(context.get(), sharp, sharp);
   const RsvgRectangle whole{0, 0, width, height};
   if (!rsvg.render(picture.get(), context.get(), &whole, &error)) refuse(rsvg, error);
+  return surface;
+}
+
+std::string png_of(const std::string& svg) {
+  const Rsvg& rsvg = Rsvg::loaded();
+  const Surface surface = surface_of(rsvg, svg, kSharp);
   std::string png;
-  require_done(rsvg.write(surface.get(), append, &png));
+  const cairo_status_t status = rsvg.write(surface.get(), append, &png);
+  require(status == CAIRO_STATUS_SUCCESS, "png: ", rsvg.reason(status));
   return png;
 }
 
@@ -148,6 +166,24 @@ void write_png(const std::filesystem::path& path, const std::string& svg) {
   Replacement file(path, "png");
   file.write(std::as_bytes(std::span(png)));
   file.commit();
+}
+
+data::Image drawn_svg(const std::string& svg, double sharp) {
+  const Rsvg& rsvg = Rsvg::loaded();
+  const Surface surface = surface_of(rsvg, svg, sharp);
+  rsvg.flush(surface.get());
+  const auto stride = static_cast<size_t>(rsvg.stride(surface.get()));
+  const unsigned char* rows = rsvg.pixels(surface.get());
+  data::Image image(rsvg.height(surface.get()), rsvg.width(surface.get()), 3);
+  for (int64_t y = 0; y < image.height; ++y) {
+    for (int64_t x = 0; x < image.width; ++x) {
+      uint32_t pixel = 0;  // alpha, red, green, blue from the highest byte on; colours are multiplied by alpha
+      std::memcpy(&pixel, rows + static_cast<size_t>(y) * stride + 4 * static_cast<size_t>(x), sizeof pixel);
+      const uint32_t white = 255 - (pixel >> 24);
+      for (int64_t c = 0; c < 3; ++c) image.at(y, x, c) = static_cast<uint8_t>((pixel >> (16 - 8 * c) & 255) + white);
+    }
+  }
+  return image;
 }
 
 bool can_write_png() { return Rsvg::there(); }

@@ -1,13 +1,18 @@
-// Writes the pictures of traces made by hand into a folder, to look at and for a browser to open.
+// Writes the pictures of traces and images made by hand into a folder, to look at and for a browser to open; and of a photo, if
+// one is named.
 #include <cstdio>
 #include <exception>
 #include <filesystem>
 
 #include "attend/base/replacement.h"
+#include "attend/data/image_file.h"
 #include "attend/explain/heatmap.h"
+#include "attend/explain/image_picture.h"
+#include "attend/explain/image_text.h"
 #include "attend/explain/multiples.h"
 #include "attend/explain/page.h"
 #include "attend/explain/png.h"
+#include "tests/support/looks.h"
 #include "tests/support/traces.h"
 
 using namespace attend;
@@ -25,10 +30,42 @@ void write(const std::filesystem::path& folder, const char* name, const explain:
   }
 }
 
+void write(const std::filesystem::path& folder, const char* name, const explain::ImageLook& look) {
+  const std::string path = (folder / name).string(), svg = explain::svg_picture(look);
+  write_file(path + ".svg", svg);
+  write_file(path + ".json", explain::look_json(look));
+  write_file(path + ".html", explain::html_picture(std::vector{look}));
+  std::puts(explain::text_picture(look, {explain::Ink::true_colour, 100}).c_str());
+  std::puts(explain::text_picture(look, {explain::Ink::shades, 100}).c_str());
+  if (!explain::can_write_png()) return;
+  explain::write_png(path + ".png", svg);
+  write_file(path + ".gif", explain::gif_picture(look));
+}
+
+/// As if a captioner had looked at it.
+explain::ImageLook photo_look(const char* path) {
+  explain::ImageLook look = test::caption_look();
+  look.name = std::filesystem::path(path).filename().string(), look.image = data::read_image(path);
+  auto& caption = std::get<explain::CaptionLook>(look.seen);
+  caption.words = {"two", "dogs", "are", "running", "through", "the", "grass", "."};
+  caption.rows = caption.columns = 14;
+  caption.weights = test::bells({{0.4, 0.5, 0.3},
+                                 {0.35, 0.55, 0.12},
+                                 {0.6, 0.5, 0.2},
+                                 {0.6, 0.7, 0.15},
+                                 {0.5, 0.8, 0.3},
+                                 {0.2, 0.9, 0.3},
+                                 {0.7, 0.9, 0.2},
+                                 {0.5, 0.5, 1.0}},
+                                14, 14);
+  caption.log_probabilities.assign(8, -0.4);
+  return look;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) try {
-  if (argc != 2) return std::fputs("usage: picture_program FOLDER\n", stderr), 2;
+  if (argc != 2 && argc != 3) return std::fputs("usage: picture_program FOLDER [PHOTO]\n", stderr), 2;
   const std::filesystem::path folder = argv[1];
   std::filesystem::create_directories(folder);
   write(folder, "plain", test::hindi_trace(), false);
@@ -49,6 +86,13 @@ int main(int argc, char** argv) try {
     std::puts(explain::text_heatmap(grid, {}).c_str());
     std::puts(explain::text_heatmap(grid, {explain::Ink::true_colour, 80}).c_str());
   }
+  write(folder, "caption", test::caption_look());
+  write(folder, "caption-hard", test::hard_caption_look());
+  write(folder, "glimpses", test::glimpse_look());
+  write(folder, "saliency", test::saliency_look());
+  write(folder, "gradcam", test::cam_look());
+  write_file(folder / "images.html", explain::html_picture(std::vector{test::caption_look(), test::glimpse_look()}));
+  if (argc == 3) write(folder, "photo", photo_look(argv[2]));
   return 0;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "%s\n", error.what());

@@ -186,7 +186,9 @@ TEST(HtmlPicture, LoadsNothing) {
   }
   EXPECT_NE(page.find("<title>i am going home → main ghar ja rahi hoon</title>"), page.npos);
   EXPECT_NE(page.find("{\"heads\":true,\"leftOut\":\"\",\"level\":\"words\"}"), page.npos);
-  for (const char* part : {"{theme.css}", "{script}", "{traces}", "{title}"}) EXPECT_EQ(page.find(part), page.npos);
+  for (const char* part : {"{theme.css}", "{style}", "{script}", "{traces}", "{title}"}) {
+    EXPECT_EQ(page.find(part), page.npos);
+  }
 }
 
 TEST(HtmlPicture, LeavesOutWeightsOfALongTextAndSaysWhich) {

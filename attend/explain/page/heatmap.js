@@ -10,13 +10,13 @@
 //     The element gets events: "heatfocus" {row, column, text}, and "heatchoice" {map, site, layer, head, combine, level}.
 //   renderHeads(element, {trace, site, level, onpick}) → nothing
 //     small pictures of all layers × heads of a site; onpick(layer, head) when one is chosen
-//   themeButton() → button     switches between light and dark
 //
 // Style: theme.css and heatmap.css. Imports stand on one line each, so that a page that has everything in one file can
 // leave them out.
 import { CanvasGrid } from "./canvas.js";
 import { css, imageOf, inkOn, make, paletteOf } from "./draw.js";
 import { gridOf, phrase, rightToLeft, shown, sitesOf, strongestOf } from "./grid.js";
+import { choice, onTheme, switchOf } from "./switches.js";
 
 const LARGE = 3600; // cells; more are drawn on a canvas
 
@@ -224,28 +224,6 @@ class Sentences {
 
 // Choices
 
-function choice(title, name, options, value, onchange) {
-  const select = make("select", { name });
-  for (const [key, text] of options) select.append(make("option", { value: key, textContent: text }));
-  select.value = String(value);
-  select.addEventListener("change", () => onchange(select.value));
-  return make("label", { className: "hm-choice" }, make("span", { textContent: title }), select);
-}
-
-function switchOf(title, options, value, onchange) {
-  const set = make("div", { className: "hm-switch" });
-  set.setAttribute("role", "group");
-  set.setAttribute("aria-label", title);
-  for (const [key, text] of options) {
-    const button = make("button", { type: "button", textContent: text });
-    button.setAttribute("aria-pressed", String(key === value));
-    button.dataset.value = key;
-    button.addEventListener("click", () => onchange(key));
-    set.append(button);
-  }
-  return set;
-}
-
 const numbered = (all, list) => [["-1", all], ...list.map((i) => [String(i), String(i + 1)])];
 
 class View {
@@ -254,10 +232,7 @@ class View {
     this.options = { map: 0, level: "words", site: null, layer: -1, head: -1, combine: "mean" };
     Object.assign(this.options, { controls: true, sentences: true }, options);
     this.repaint = () => this.recolour();
-    this.media = matchMedia("(prefers-color-scheme: dark)");
-    this.media.addEventListener("change", this.repaint);
-    this.theme = new MutationObserver(this.repaint);
-    this.theme.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
+    this.ignoreTheme = onTheme(this.repaint);
     element.classList.add("hm");
     this.render();
   }
@@ -407,8 +382,7 @@ class View {
 
   destroy() {
     this.body.destroy();
-    this.theme.disconnect();
-    this.media.removeEventListener("change", this.repaint);
+    this.ignoreTheme();
     this.element.replaceChildren();
     this.element.classList.remove("hm");
   }
@@ -438,20 +412,4 @@ export function renderHeads(element, { trace, site, level = "words", layer = -1,
   });
   element.style.setProperty("--heads", found.heads);
   element.replaceChildren(...small);
-}
-
-export function themeButton() {
-  const root = document.documentElement;
-  const dark = () => (root.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
-  const button = make("button", { type: "button", className: "hm-theme" });
-  const name = () => {
-    button.textContent = dark() ? "light" : "dark";
-    button.title = `show it ${button.textContent}`;
-  };
-  button.addEventListener("click", () => {
-    root.dataset.theme = dark() ? "light" : "dark";
-    name();
-  });
-  name();
-  return button;
 }

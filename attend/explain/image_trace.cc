@@ -1,0 +1,208 @@
+#include "attend/explain/image_trace.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <span>
+
+#include "attend/base/base64.h"
+#include "attend/data/image_file.h"
+#include "attend/explain/trace_json-inl.h"
+
+namespace attend::explain {
+namespace {
+
+constexpr const char* kFormat = "attend-look/1";
+constexpr const char* kKinds[] = {"caption", "glimpses", "saliency"};  // as the variant has them
+
+std::string png_text(const data::Image& image) { return base64(data::encode_png(image)); }
+
+data::Image image_of(const Json& png) {
+  const std::string bytes = from_base64(png.get_ref<const std::string&>(), "look: png");
+  return data::decode_image({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}, "look: png");
+}
+
+Json rounded_list(const std::vector<double>& values) {
+  Json list = Json::array();
+  for (const double value : values) list.push_back(rounded(value));
+  return list;
+}
+
+Json seen_json(const CaptionLook& look) {
+  return {{"words", look.words},
+          {"rows", look.rows},
+          {"columns", look.columns},
+          {"hard", look.hard},
+          {"weights", numbers(look.weights)},
+          {"log_probabilities", rounded_list(look.log_probabilities)},
+          {"references", look.references}};
+}
+
+Json seen_json(const GlimpseLook& look) {
+  Json glances = Json::array();
+  for (const Glance& glance : look.glances) {
+    Json one{{"x", rounded(glance.x)}, {"y", rounded(glance.y)}, {"sides", glance.sides}};
+    one["patches"] = Json::array();
+    for (const data::Image& patch : glance.patches) one["patches"].push_back(png_text(patch));
+    one["probabilities"] = rounded_list(glance.probabilities);
+    if (glance.stop) one["stop"] = rounded(*glance.stop);
+    glances.push_back(std::move(one));
+  }
+  return {{"labels", look.labels}, {"answer", look.answer}, {"right", look.right}, {"glances", std::move(glances)}};
+}
+
+Json seen_json(const SaliencyLook& look) {
+  Json json{{"method", look.method}, {"label", look.label}, {"answer", look.answer}, {"right", look.right}};
+  if (look.probability) json["probability"] = rounded(*look.probability);
+  json["map"] = numbers(look.map);
+  return json;
+}
+
+std::optional<double> number_at(const Json& json, const char* key) {
+  return json.contains(key) ? std::optional<double>(json.at(key).get<double>()) : std::nullopt;
+}
+
+CaptionLook caption_of(const Json& json) {
+  return {json.at("words"),     tensor_at(json, "weights", 2), json.at("rows"),
+          json.at("columns"),   json.at("log_probabilities"),  json.at("hard"),
+          json.at("references")};
+}
+
+GlimpseLook glimpses_of(const Json& json) {
+  GlimpseLook look{{}, json.at("labels"), json.at("answer"), json.at("right")};
+  for (const Json& one : json.at("glances")) {
+    Glance glance{one.at("x"), one.at("y"), one.at("sides"), {}, one.at("probabilities"), number_at(one, "stop")};
+    for (const Json& patch : one.at("patches")) glance.patches.push_back(image_of(patch));
+    look.glances.push_back(std::move(glance));
+  }
+  return look;
+}
+
+SaliencyLook saliency_of(const Json& json) {
+  return {tensor_at(json, "map", 2), json.at("method"), json.at("label"),
+          json.at("answer"),         json.at("right"),  number_at(json, "probability")};
+}
+
+ImageLook look_of(const Json& json) {
+  require(json.is_object() && json.value("format", "") == kFormat, "look: \"format\": \"", kFormat, "\" is wanted");
+  ImageLook look;
+  const Json& model = json.at("model");
+  look.model = model.at("name"), look.task = model.at("task"), look.network = model.at("network");
+  look.parameters = model.at("parameters");
+  look.name = json.at("image").at("name"), look.image = image_of(json.at("image").at("png"));
+  const std::string kind = json.at("kind");
+  if (kind == kKinds[0]) {
+    look.seen = caption_of(json.at(kind));
+  } else if (kind == kKinds[1]) {
+    look.seen = glimpses_of(json.at(kind));
+  } else {
+    require(kind == kKinds[2], "look: kind: caption, glimpses or saliency is wanted, got '", kind, "'");
+    look.seen = saliency_of(json.at(kind));
+  }
+  check_look("look", look);
+  return look;
+}
+
+bool all_finite(const Tensor& values) {
+  return std::ranges::all_of(values, [](real x) { return std::isfinite(x) && x >= 0; });
+}
+
+struct Check {
+  const char* where;
+  const data::Image& image;
+
+  void operator()(const CaptionLook& look) const {
+    const auto words = static_cast<int64_t>(look.words.size());
+    require(look.rows > 0 && look.columns > 0 && look.rows <= image.height && look.columns <= image.width, where,
+            ": a grid of cells that has no more of them than the image pixels is wanted, got ", look.rows, " × ",
+            look.columns, " over ", image.height, " × ", image.width);
+    require(look.weights.defined() && look.weights.shape() == Shape{words, look.rows * look.columns}, where,
+            ": weights [", words, ", ", look.rows * look.columns, "] are wanted, got ", look.weights.shape());
+    require(all_finite(look.weights), where, ": weights from 0 on are wanted, got others");
+    require(look.log_probabilities.empty() || look.log_probabilities.size() == look.words.size(), where, ": ", words,
+            " log_probabilities are wanted, one per word, got ", look.log_probabilities.size());
+  }
+
+  void operator()(const GlimpseLook& look) const {
+    require(!look.glances.empty(), where, ": a glance is wanted, got none");
+    for (const Glance& glance : look.glances) {
+      require(std::isfinite(glance.x) && std::isfinite(glance.y), where, ": glances somewhere are wanted, got one at (",
+              glance.x, ", ", glance.y, ")");
+      require(!glance.sides.empty() && std::ranges::all_of(glance.sides, [](int64_t side) { return side > 0; }), where,
+              ": sides of at least a pixel are wanted, one per scale");
+      require(glance.patches.empty() || glance.patches.size() == glance.sides.size(), where, ": ", glance.sides.size(),
+              " patches are wanted, one per scale, got ", glance.patches.size());
+      require(std::ranges::all_of(glance.patches, [](const data::Image& patch) { return !patch.pixels.empty(); }),
+              where, ": patches with pixels are wanted, got one without");
+      require(glance.probabilities.size() == look.labels.size(), where, ": ", look.labels.size(),
+              " probabilities are wanted, one per label, got ", glance.probabilities.size());
+    }
+  }
+
+  void operator()(const SaliencyLook& look) const {
+    require(look.map.defined() && look.map.rank() == 2 && look.map.size() > 0, where,
+            ": a map [height, width] is wanted, got ", look.map.shape());
+    require(look.map.dim(0) <= image.height && look.map.dim(1) <= image.width, where,
+            ": a map no finer than the image is wanted, [", image.height, ", ", image.width, "], got ",
+            look.map.shape());
+    require(all_finite(look.map), where, ": a map of numbers from 0 on is wanted, got others");
+  }
+};
+
+}  // namespace
+
+std::string answer_of(const ImageLook& look) {
+  const auto* caption = std::get_if<CaptionLook>(&look.seen);
+  if (!caption) {
+    const auto* glimpses = std::get_if<GlimpseLook>(&look.seen);
+    return glimpses ? glimpses->answer : std::get<SaliencyLook>(look.seen).answer;
+  }
+  std::string text;
+  for (const std::string& word : caption->words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+std::vector<size_t> likeliest(const Glance& glance, size_t most) {
+  std::vector<size_t> classes(glance.probabilities.size());
+  std::iota(classes.begin(), classes.end(), size_t{0});
+  std::ranges::stable_sort(classes, std::greater<>(), [&](size_t i) { return glance.probabilities[i]; });
+  classes.resize(std::min(classes.size(), most));
+  return classes;
+}
+
+size_t steps_of(const ImageLook& look) {
+  if (const auto* caption = std::get_if<CaptionLook>(&look.seen)) return caption->words.size();
+  if (const auto* glimpses = std::get_if<GlimpseLook>(&look.seen)) return glimpses->glances.size();
+  return 1;
+}
+
+void check_look(const char* where, const ImageLook& look) {
+  const data::Image& image = look.image;
+  require(image.height > 0 && image.width > 0 && (image.channels == 1 || image.channels == 3) &&
+              image.pixels.size() == static_cast<size_t>(image.height * image.width * image.channels),
+          where, ": an image with 1 or 3 channels is wanted, got ", image.height, " × ", image.width, " × ",
+          image.channels, " with ", image.pixels.size(), " numbers");
+  std::visit(Check{where, image}, look.seen);
+}
+
+std::string look_json(const ImageLook& look) {
+  check_look("look", look);
+  const std::string kind = kKinds[look.seen.index()];
+  Json json{{"format", kFormat},
+            {"kind", kind},
+            {"model",
+             {{"name", look.model}, {"task", look.task}, {"network", look.network}, {"parameters", look.parameters}}},
+            {"image",
+             {{"name", look.name},
+              {"width", look.image.width},
+              {"height", look.image.height},
+              {"png", png_text(look.image)}}}};
+  json[kind] = std::visit([](const auto& seen) { return seen_json(seen); }, look.seen);
+  return dumped(json);
+}
+
+ImageLook parse_look(const std::string& json) {
+  return parsed(json, [](const Json& look) { return look_of(look); });
+}
+
+}  // namespace attend::explain

@@ -1,0 +1,115 @@
+// `attend explain` of a model that looks at images: in the terminal, in every kind of file, and what is refused.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "attend/data/image_file.h"
+#include "attend/explain/image_trace.h"
+#include "attend/explain/png.h"
+#include "attend/tasks/image.h"
+#include "tests/support/command.h"
+#include "tests/support/folder.h"
+#include "tests/support/looks.h"
+#include "tests/support/small_run.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+using namespace attend;
+using namespace attend::test;
+
+/// With the weights that it begins with: what it says does not matter here.
+void save_model(const fs::path& folder, const SettingList& more) {
+  SettingList settings{{"task", "glimpse", ""}, {"size", "16", ""}, {"channels", "1", ""}};
+  settings.insert(settings.end(), more.begin(), more.end());
+  tasks::ImageModel model(tasks::ImageConfig(settings), {"six", "seven"}, nullptr);
+  fs::create_directories(folder);
+  model.save(folder);
+  models::save_weights(model.model(), folder / "weights.safetensors");
+}
+
+class ExplainImages : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    folder_ = std::make_unique<TestFolder>();
+    save_model(path("glimpse"), {{"model.patch", "4", ""}, {"model.glimpses", "3", ""}, {"model.hidden", "8", ""}});
+    save_model(path("classifier"), {{"model.name", "image_classifier", ""}, {"model.encoder.stages", "4,8", ""}});
+    data::write_png(path("digit.png"), digit_image());
+    folder_->file("broken.png", "\x89PNG\r\n\x1a\nand then nothing");
+  }
+  static void TearDownTestSuite() { folder_.reset(); }
+
+  static fs::path path(const std::string& name) { return folder_->path() / name; }
+  static Result explain(const std::string& model, const std::string& image, const std::string& flags = "") {
+    return attend_with("explain " + in_quotes(path(model)) + " " + in_quotes(path(image)) + " " + flags + " 2>&1");
+  }
+  static std::string answer(const std::string& model) {
+    return attend_with("run " + in_quotes(path(model)) + " " + in_quotes(path("digit.png"))).output;
+  }
+
+  static std::unique_ptr<TestFolder> folder_;
+};
+std::unique_ptr<TestFolder> ExplainImages::folder_;
+
+TEST_F(ExplainImages, ShowsTheAnswerAndWhereItLooked) {
+  const Result shown = explain("glimpse", "digit.png");
+  EXPECT_EQ(shown.code, 0) << shown.output;
+  EXPECT_TRUE(shown.output.starts_with(answer("glimpse"))) << shown.output;
+  EXPECT_TRUE(has(shown.output, "\n1  at (8, 8)")) << shown.output;
+  EXPECT_TRUE(has(shown.output, "\n3  at (")) << shown.output;
+  EXPECT_FALSE(has(shown.output, "\x1b[")) << "no colour where it is no terminal";
+  EXPECT_TRUE(has(explain("glimpse", "digit.png", "--colour always").output, "\x1b[48;2;"));
+}
+
+TEST_F(ExplainImages, WritesEveryKindOfFile) {
+  const bool draws = explain::can_write_png();
+  for (const auto& [ending, begin] :
+       {std::pair{"html", "<!DOCTYPE html>"}, std::pair{"svg", "<svg"},
+        std::pair{"json", "{\"format\":\"attend-look/1\""}, std::pair{"png", "\x89PNG"}, std::pair{"gif", "GIF89a"}}) {
+    const std::string name = std::string("out.") + ending;
+    if (!draws && (name == "out.png" || name == "out.gif")) continue;
+    const Result shown = explain("glimpse", "digit.png", "--right six --out " + in_quotes(path(name)));
+    EXPECT_EQ(shown.code, 0) << shown.output;
+    EXPECT_TRUE(has(shown.output, "wrote ")) << shown.output;
+    EXPECT_TRUE(folder_->bytes(name).starts_with(begin)) << name;
+  }
+  const explain::ImageLook look = explain::parse_look(folder_->bytes("out.json"));
+  EXPECT_EQ(look.name, "digit.png");
+  EXPECT_EQ(look.model, "glimpse");
+  EXPECT_EQ(std::get<explain::GlimpseLook>(look.seen).glances.size(), 3u);
+  EXPECT_EQ(std::get<explain::GlimpseLook>(look.seen).right, "six");
+}
+
+TEST_F(ExplainImages, MethodsAndTargetsOfAClassifier) {
+  const auto json = [](const std::string& flags) {
+    const Result shown = explain("classifier", "digit.png", flags + " --out " + in_quotes(path("map.json")));
+    EXPECT_EQ(shown.code, 0) << shown.output;
+    return std::get<explain::SaliencyLook>(explain::parse_look(folder_->bytes("map.json")).seen);
+  };
+  EXPECT_EQ(json("").method, "gradcam");
+  EXPECT_EQ(json("--method saliency --target six").answer, "six");
+  EXPECT_EQ(json("--method saliency").map.dim(0), 16);
+}
+
+TEST_F(ExplainImages, WhatIsAskedWronglyIsRefused) {
+  const Result method = explain("glimpse", "digit.png", "--method gradcam");
+  EXPECT_EQ(method.code, 2);
+  EXPECT_TRUE(has(method.output, "glimpses is wanted of the network glimpse, got gradcam")) << method.output;
+  const Result label = explain("classifier", "digit.png", "--target sevn");
+  EXPECT_EQ(label.code, 2);
+  EXPECT_TRUE(has(label.output, "seven")) << label.output;
+  EXPECT_EQ(explain("glimpse", "digit.png", "--out x.bmp").code, 2);
+  EXPECT_EQ(explain("glimpse", "digit.png", "--colour blue").code, 2);
+}
+
+TEST_F(ExplainImages, ImagesThatCannotBeReadAreNamed) {
+  for (const char* name : {"broken.png", "nowhere.png"}) {
+    const Result shown = explain("glimpse", name);
+    EXPECT_EQ(shown.code, 1) << shown.output;
+    EXPECT_TRUE(has(shown.output, name)) << shown.output;
+  }
+}
+
+}  // namespace

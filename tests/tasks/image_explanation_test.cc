@@ -1,0 +1,162 @@
+// What models of images looked at: in the right places, as they answered, by the methods that they have.
+#include "attend/tasks/image_explanation.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "attend/data/resize.h"
+#include "tests/support/message.h"
+
+namespace attend::tasks {
+namespace {
+
+using test::message_of;
+
+ImageModel model_of(const std::string& task, const SettingList& more,
+                    std::shared_ptr<data::Tokeniser> words = nullptr) {
+  SettingList settings{{"task", task, ""}, {"size", "16", ""}, {"channels", "1", ""}, {"corpus", "", ""}};
+  settings.insert(settings.end(), more.begin(), more.end());
+  const std::vector<std::string> labels{"left", "right", "both"};
+  return ImageModel(ImageConfig(settings), words ? std::vector<std::string>() : labels, words);
+}
+
+ImageModel glimpse_model() {
+  return model_of(
+      "glimpse",
+      {{"model.patch", "4", ""}, {"model.scales", "2", ""}, {"model.glimpses", "3", ""}, {"model.hidden", "16", ""}});
+}
+
+ImageModel classifier(const std::string& kind) {
+  return model_of(
+      "glimpse",
+      {{"model.name", "image_classifier", ""}, {"model.encoder.kind", kind, ""}, {"model.encoder.stages", "4,8", ""}});
+}
+
+ImageModel captioner(const std::string& read = "attention", const std::string& align = "softmax") {
+  std::vector<std::string> lines{"a red square", "a blue square", "the red circle"};
+  const auto next = [&, at = size_t{0}](std::string& line) mutable {
+    if (at == lines.size()) return false;
+    line = lines[at++];
+    return true;
+  };
+  return model_of("caption",
+                  {{"model.encoder.stages", "4,8", ""},
+                   {"model.hidden", "16", ""},
+                   {"model.embedding", "8", ""},
+                   {"model.read", read, ""},
+                   {"model.attention.align", align, ""}},
+                  data::train_tokeniser({.kind = "words"}, next));
+}
+
+/// Bright from the upper left to the lower right, 16 × 16 or larger.
+data::Image image_of(int64_t height = 16, int64_t width = 16) {
+  data::Image image(height, width, 1);
+  for (int64_t y = 0; y < height; ++y) {
+    for (int64_t x = 0; x < width; ++x) image.at(y, x) = static_cast<uint8_t>((7 * y + 5 * x) % 251);
+  }
+  return image;
+}
+
+TEST(ImageExplanation, GlancesAreWhereTheNetworkLooked) {
+  const ImageModel model = glimpse_model();
+  const data::Image image = image_of();
+  const explain::ImageLook seen = look(model, image, {});
+  const auto& glimpses = std::get<explain::GlimpseLook>(seen.seen);
+  ASSERT_EQ(glimpses.glances.size(), 3u);
+  const explain::Glance& first = glimpses.glances[0];
+  EXPECT_EQ(first.x, 8) << "it begins in the middle";
+  EXPECT_EQ(first.y, 8);
+  EXPECT_EQ(first.sides, (std::vector<int64_t>{4, 8}));
+  ASSERT_EQ(first.patches.size(), 2u);
+  EXPECT_EQ(first.patches[0].pixels, data::cropped(image, 6, 6, 4, 4).pixels);
+  EXPECT_EQ(first.patches[1].height, 4) << "twice as wide, in as many numbers";
+  EXPECT_FALSE(first.stop);
+  for (const explain::Glance& glance : glimpses.glances) {
+    double sum = 0;
+    for (const double share : glance.probabilities) sum += share;
+    EXPECT_NEAR(sum, 1, 1e-5);
+  }
+  const ImageAnswer answer = model.answer(std::span(&image, 1), {}).at(0).at(0);
+  EXPECT_EQ(glimpses.answer, answer.text);
+  EXPECT_NEAR(glimpses.glances.back().probabilities[static_cast<size_t>(answer.tokens[0])], answer.score, 1e-5);
+  EXPECT_EQ(seen.network, "glimpse");
+  EXPECT_EQ(seen.image.pixels, image.pixels);
+  explain::check_look("test", seen);
+}
+
+TEST(ImageExplanation, MapsOfAClassifier) {
+  const ImageModel model = classifier("convolutional");
+  const data::Image image = image_of(16, 40);
+  const explain::ImageLook cam = look(model, image, {});
+  const auto& cells = std::get<explain::SaliencyLook>(cam.seen);
+  EXPECT_EQ(cells.method, "gradcam") << "auto";
+  EXPECT_EQ(cells.map.shape(), (Shape{4, 4})) << "two stages halve 16 pixels twice";
+  EXPECT_EQ(cam.image.width, 16) << "cropped, as the network sees it";
+  EXPECT_EQ(cam.image.pixels, data::centre_cropped(image, 16, 16).pixels);
+  EXPECT_EQ(cells.answer, model.answer(std::span(&image, 1), {}).at(0).at(0).text);
+  const auto three = [&](const std::string& target) {
+    return std::get<explain::SaliencyLook>(look(model, image, {.method = "saliency", .target = target}).seen);
+  };
+  EXPECT_EQ(three("right").map.shape(), (Shape{16, 16}));
+  EXPECT_EQ(three("right").answer, "right");
+  EXPECT_NEAR(*three("left").probability + *three("right").probability + *three("both").probability, 1, 1e-5);
+  EXPECT_NE(std::vector<real>(three("left").map.begin(), three("left").map.end()),
+            std::vector<real>(three("right").map.begin(), three("right").map.end()));
+  EXPECT_NE(message_of([&] { three("rigth"); }).find("right"), std::string::npos) << "the nearest";
+  explain::check_look("test", cam);
+}
+
+TEST(ImageExplanation, WithoutAGridThereIsSaliency) {
+  const ImageModel model = classifier("dense");
+  EXPECT_EQ(std::get<explain::SaliencyLook>(look(model, image_of(), {}).seen).method, "saliency");
+  EXPECT_NE(message_of([&] { look(model, image_of(), {.method = "gradcam"}); }).find("a network with a grid is wanted"),
+            std::string::npos);
+}
+
+TEST(ImageExplanation, WordsOfACaptionAndTheirWeights) {
+  const ImageModel model = captioner();
+  const data::Image image = image_of(64, 48);
+  const explain::ImageLook seen = look(model, image, {.target = "a red circle"});
+  const auto& caption = std::get<explain::CaptionLook>(seen.seen);
+  EXPECT_EQ(caption.words, (std::vector<std::string>{"a", "red", "circle"}));
+  EXPECT_EQ(caption.rows, 4);
+  EXPECT_EQ(caption.columns, 4);
+  EXPECT_FALSE(caption.hard);
+  ASSERT_EQ(caption.weights.shape(), (Shape{3, 16}));
+  for (int64_t word = 0; word < 3; ++word) {
+    real sum = 0;
+    for (const real weight : caption.weights[word]) sum += weight;
+    EXPECT_NEAR(sum, 1, 1e-4);
+  }
+  for (const double log : caption.log_probabilities) EXPECT_LT(log, 0);
+  EXPECT_EQ(seen.image.width, 48) << "as fine as the image is";
+  EXPECT_EQ(seen.image.height, 48);
+  explain::check_look("test", seen);
+  const decode::SearchOptions search{.beam = 2, .max_length = 5};
+  EXPECT_EQ(explain::answer_of(look(model, image, {.search = search})),
+            model.answer(std::span(&image, 1), search).at(0).at(0).text);
+}
+
+TEST(ImageExplanation, HardAttentionIsOneCellPerWord) {
+  const explain::ImageLook seen = look(captioner("attention", "argmax"), image_of(), {.target = "a red circle"});
+  const auto& caption = std::get<explain::CaptionLook>(seen.seen);
+  EXPECT_TRUE(caption.hard);
+  for (const real weight : caption.weights) EXPECT_TRUE(weight == 0 || weight == 1);
+}
+
+TEST(ImageExplanation, WhatTheNetworkDoesNotHaveIsRefused) {
+  EXPECT_EQ(message_of([] { look(glimpse_model(), image_of(), {.method = "attention"}); }),
+            "explain: method: glimpses is wanted of the network glimpse, got attention");
+  EXPECT_EQ(message_of([] { look(captioner(), image_of(), {.method = "gradcam"}); }),
+            "explain: method: attention is wanted of the network captioner, got gradcam");
+  EXPECT_NE(message_of([] { look(captioner("mean"), image_of(), {}); }).find("a captioner that attends is wanted"),
+            std::string::npos);
+  EXPECT_NE(message_of([] { look(captioner(), image_of(), {.target = ""}); }), "");
+  EXPECT_NE(message_of([] { look(glimpse_model(), image_of(), {.target = "left"}); }), "");
+}
+
+}  // namespace
+}  // namespace attend::tasks
