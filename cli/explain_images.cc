@@ -8,7 +8,6 @@
 
 #include "attend/base/error.h"
 #include "attend/base/replacement.h"
-#include "attend/data/image_file.h"
 #include "attend/explain/image_picture.h"
 #include "attend/explain/image_text.h"
 #include "attend/explain/page.h"
@@ -97,10 +96,10 @@ int explain_images(int argc, char** argv) {
   if (const auto code = flags.parse(argc, argv)) return *code;
   if (const std::string wrong = objection(flags_of); !wrong.empty()) return flags.refuse(wrong);
   if (flags.given("target")) options.target = flags_of.target;
-  const data::Image image = data::read_image(file);
+  const tasks::ImageExample example = tasks::read_example(file);
   ImageLook look;
   try {
-    look = tasks::look(model, image, options);
+    look = tasks::look(model, example, options);
   } catch (const Error& error) {  // the model is whole: what it cannot explain was asked wrongly
     return flags.refuse(error.what());
   }

@@ -111,12 +111,18 @@ class Palette {
       *best = {a, a.worth()};
       boxes.push_back({b, b.worth()});
     }
-    for (const Rated& one : boxes) {
-      for (const Counted& counted : one.box.colours) {
-        index_[number_of(counted.colour)] = static_cast<uint8_t>(colours_.size());
-      }
-      colours_.push_back(one.box.mean());
-    }
+    for (const Rated& one : boxes) colours_.push_back(one.box.mean());
+    // The nearest need not be that of its own box, which may be long.
+    for (const Counted& one : all) index_[number_of(one.colour)] = nearest(one.colour);
+  }
+
+  uint8_t nearest(const Rgb& colour) const {
+    const auto distance = [&](const Rgb& other) {
+      int sum = 0;
+      for (size_t c = 0; c < 3; ++c) sum += (other[c] - colour[c]) * (other[c] - colour[c]);
+      return sum;
+    };
+    return static_cast<uint8_t>(std::ranges::min_element(colours_, {}, distance) - colours_.begin());
   }
 
   std::vector<Rgb> colours_;

@@ -112,7 +112,7 @@ class Path {
   static std::string faint(const std::string& shape, std::string_view name, size_t scale) {
     const auto thin = static_cast<double>(scale);
     return "<" + shape + attribute("class", name) + attribute("fill", "none") + attribute("stroke", kPath) +
-           attribute("stroke-width", 1.2 / thin) + attribute("stroke-opacity", 0.55 / thin) + "/>\n";
+           attribute("stroke-width", 1.5 / thin) + attribute("stroke-opacity", 1 / (1 + 0.6 * thin)) + "/>\n";
   }
 
   double x(size_t number) const { return scale_ * glimpses_.glances[number].x; }

@@ -104,7 +104,7 @@ GlimpseLook glimpses_of(const ImageModel& model, const data::Sequences& source) 
   const models::GlimpsePath path = network.look(source.images).at(0);
   const models::EyeOptions& eye = network.options().eye;
   const PatchOptions patch{eye.patch, static_cast<int64_t>(path.pixels.size()), eye.growth};
-  GlimpseLook look{{}, model.labels(), model.answer(source, {}).at(0).at(0).text, ""};
+  GlimpseLook look{{}, model.labels(), model.answer(source, {}).at(0).at(0).text, {}};
   const int64_t labels = path.probabilities.dim(1);
   for (int64_t t = 0; t < path.steps; ++t) {
     const Tensor place = path.locations[t];
@@ -164,24 +164,32 @@ const LookMethod& method_of(const ImageModel& model, const std::string& name) {
 
 std::span<const LookMethod> look_methods() { return kMethods; }
 
-explain::ImageLook look(const ImageModel& model, const data::Image& image, const LookOptions& options) {
+explain::ImageLook look(const ImageModel& model, const ImageExample& example, const LookOptions& options) {
   const LookMethod& method = method_of(model, options.method);
-  const data::Sequences source = model.source(std::span(&image, 1));
+  require(!example.image.pixels.empty(), "explain: an image to look at is wanted, got features alone");
+  const data::Sequences source = model.source(std::span(&example, 1));
+  const std::string right = example.label >= 0 ? model.labels().at(static_cast<size_t>(example.label)) : "";
   explain::ImageLook look{model.name(),
                           model.config().options.task,
                           model.config().model.name,
                           model.parameters(),
-                          "",
-                          as_seen(model, image),
+                          example.name,
+                          as_seen(model, example.image),
                           {}};
   if (method.name == "attention") {
-    look.seen = caption_of(model, source, options);
+    CaptionLook seen = caption_of(model, source, options);
+    seen.references = example.captions;
+    look.seen = std::move(seen);
   } else if (method.name == "glimpses") {
     require(!options.target, "explain: target: a captioner or a classifier is wanted, got a glimpse network");
     look.image = data::to_images(source.images).at(0);
-    look.seen = glimpses_of(model, source);
+    GlimpseLook seen = glimpses_of(model, source);
+    seen.right = right;
+    look.seen = std::move(seen);
   } else {
-    look.seen = map_of(model, source, options, method.name == "gradcam");
+    SaliencyLook seen = map_of(model, source, options, method.name == "gradcam");
+    seen.right = right;
+    look.seen = std::move(seen);
   }
   return look;
 }

@@ -31,6 +31,7 @@ std::span<const LookMethod> look_methods();
 /// Refuses a method that does not exist or that the network does not have, with those that it has, and networks that answer
 /// with images. What is shown is what the network sees: cropped to its proportions; of glimpses at its size, as they are told
 /// in pixels, else as fine as the image is.
-explain::ImageLook look(const ImageModel& model, const data::Image& image, const LookOptions& options);
+/// What the example says of itself is what is right.
+explain::ImageLook look(const ImageModel& model, const ImageExample& example, const LookOptions& options);
 
 }  // namespace attend::tasks

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -60,10 +60,15 @@ data::Image image_of(int64_t height = 16, int64_t width = 16) {
   return image;
 }
 
+ImageAnswer answer_to(const ImageModel& model, const data::Image& image, const decode::SearchOptions& search = {}) {
+  const ImageExample example{.image = image};
+  return model.answer(std::span(&example, 1), search).at(0).at(0);
+}
+
 TEST(ImageExplanation, GlancesAreWhereTheNetworkLooked) {
   const ImageModel model = glimpse_model();
   const data::Image image = image_of();
-  const explain::ImageLook seen = look(model, image, {});
+  const explain::ImageLook seen = look(model, {.image = image}, {});
   const auto& glimpses = std::get<explain::GlimpseLook>(seen.seen);
   ASSERT_EQ(glimpses.glances.size(), 3u);
   const explain::Glance& first = glimpses.glances[0];
@@ -79,7 +84,7 @@ TEST(ImageExplanation, GlancesAreWhereTheNetworkLooked) {
     for (const double share : glance.probabilities) sum += share;
     EXPECT_NEAR(sum, 1, 1e-5);
   }
-  const ImageAnswer answer = model.answer(std::span(&image, 1), {}).at(0).at(0);
+  const ImageAnswer answer = answer_to(model, image);
   EXPECT_EQ(glimpses.answer, answer.text);
   EXPECT_NEAR(glimpses.glances.back().probabilities[static_cast<size_t>(answer.tokens[0])], answer.score, 1e-5);
   EXPECT_EQ(seen.network, "glimpse");
@@ -90,36 +95,39 @@ TEST(ImageExplanation, GlancesAreWhereTheNetworkLooked) {
 TEST(ImageExplanation, MapsOfAClassifier) {
   const ImageModel model = classifier("convolutional");
   const data::Image image = image_of(16, 40);
-  const explain::ImageLook cam = look(model, image, {});
+  const explain::ImageLook cam = look(model, {.image = image}, {});
   const auto& cells = std::get<explain::SaliencyLook>(cam.seen);
   EXPECT_EQ(cells.method, "gradcam") << "auto";
   EXPECT_EQ(cells.map.shape(), (Shape{4, 4})) << "two stages halve 16 pixels twice";
   EXPECT_EQ(cam.image.width, 16) << "cropped, as the network sees it";
   EXPECT_EQ(cam.image.pixels, data::centre_cropped(image, 16, 16).pixels);
-  EXPECT_EQ(cells.answer, model.answer(std::span(&image, 1), {}).at(0).at(0).text);
+  EXPECT_EQ(cells.answer, answer_to(model, image).text);
   const auto three = [&](const std::string& target) {
-    return std::get<explain::SaliencyLook>(look(model, image, {.method = "saliency", .target = target}).seen);
+    return std::get<explain::SaliencyLook>(
+        look(model, {.image = image}, {.method = "saliency", .target = target}).seen);
   };
   EXPECT_EQ(three("right").map.shape(), (Shape{16, 16}));
   EXPECT_EQ(three("right").answer, "right");
   EXPECT_NEAR(*three("left").probability + *three("right").probability + *three("both").probability, 1, 1e-5);
-  EXPECT_NE(std::vector<real>(three("left").map.begin(), three("left").map.end()),
-            std::vector<real>(three("right").map.begin(), three("right").map.end()));
+  const Tensor left = three("left").map, right = three("right").map;
+  EXPECT_FALSE(std::ranges::equal(left, right));
   EXPECT_NE(message_of([&] { three("rigth"); }).find("right"), std::string::npos) << "the nearest";
   explain::check_look("test", cam);
 }
 
 TEST(ImageExplanation, WithoutAGridThereIsSaliency) {
   const ImageModel model = classifier("dense");
-  EXPECT_EQ(std::get<explain::SaliencyLook>(look(model, image_of(), {}).seen).method, "saliency");
-  EXPECT_NE(message_of([&] { look(model, image_of(), {.method = "gradcam"}); }).find("a network with a grid is wanted"),
+  EXPECT_EQ(std::get<explain::SaliencyLook>(look(model, {.image = image_of()}, {}).seen).method, "saliency");
+  EXPECT_NE(message_of([&] {
+              look(model, {.image = image_of()}, {.method = "gradcam"});
+            }).find("a network with a grid is wanted"),
             std::string::npos);
 }
 
 TEST(ImageExplanation, WordsOfACaptionAndTheirWeights) {
   const ImageModel model = captioner();
   const data::Image image = image_of(64, 48);
-  const explain::ImageLook seen = look(model, image, {.target = "a red circle"});
+  const explain::ImageLook seen = look(model, {.image = image}, {.target = "a red circle"});
   const auto& caption = std::get<explain::CaptionLook>(seen.seen);
   EXPECT_EQ(caption.words, (std::vector<std::string>{"a", "red", "circle"}));
   EXPECT_EQ(caption.rows, 4);
@@ -136,26 +144,39 @@ TEST(ImageExplanation, WordsOfACaptionAndTheirWeights) {
   EXPECT_EQ(seen.image.height, 48);
   explain::check_look("test", seen);
   const decode::SearchOptions search{.beam = 2, .max_length = 5};
-  EXPECT_EQ(explain::answer_of(look(model, image, {.search = search})),
-            model.answer(std::span(&image, 1), search).at(0).at(0).text);
+  EXPECT_EQ(explain::answer_of(look(model, {.image = image}, {.search = search})),
+            answer_to(model, image, search).text);
 }
 
 TEST(ImageExplanation, HardAttentionIsOneCellPerWord) {
-  const explain::ImageLook seen = look(captioner("attention", "argmax"), image_of(), {.target = "a red circle"});
+  const explain::ImageLook seen =
+      look(captioner("attention", "argmax"), {.image = image_of()}, {.target = "a red circle"});
   const auto& caption = std::get<explain::CaptionLook>(seen.seen);
   EXPECT_TRUE(caption.hard);
   for (const real weight : caption.weights) EXPECT_TRUE(weight == 0 || weight == 1);
 }
 
+TEST(ImageExplanation, WhatIsRightIsTold) {
+  const ImageExample example{.image = image_of(), .label = 1, .captions = {"a red square"}, .name = "x.png"};
+  EXPECT_EQ(std::get<explain::GlimpseLook>(look(glimpse_model(), example, {}).seen).right, "right");
+  EXPECT_EQ(std::get<explain::SaliencyLook>(look(classifier("dense"), example, {}).seen).right, "right");
+  const ImageExample described{.image = image_of(), .captions = {"a red square"}, .name = "x.png"};
+  const explain::ImageLook seen = look(captioner(), described, {});
+  EXPECT_EQ(std::get<explain::CaptionLook>(seen.seen).references, example.captions);
+  EXPECT_EQ(seen.name, "x.png");
+  EXPECT_NE(message_of([] { look(captioner(), {.features = Tensor::zeros({1, 16, 16})}, {}); }), "");
+}
+
 TEST(ImageExplanation, WhatTheNetworkDoesNotHaveIsRefused) {
-  EXPECT_EQ(message_of([] { look(glimpse_model(), image_of(), {.method = "attention"}); }),
+  EXPECT_EQ(message_of([] { look(glimpse_model(), {.image = image_of()}, {.method = "attention"}); }),
             "explain: method: glimpses is wanted of the network glimpse, got attention");
-  EXPECT_EQ(message_of([] { look(captioner(), image_of(), {.method = "gradcam"}); }),
+  EXPECT_EQ(message_of([] { look(captioner(), {.image = image_of()}, {.method = "gradcam"}); }),
             "explain: method: attention is wanted of the network captioner, got gradcam");
-  EXPECT_NE(message_of([] { look(captioner("mean"), image_of(), {}); }).find("a captioner that attends is wanted"),
-            std::string::npos);
-  EXPECT_NE(message_of([] { look(captioner(), image_of(), {.target = ""}); }), "");
-  EXPECT_NE(message_of([] { look(glimpse_model(), image_of(), {.target = "left"}); }), "");
+  EXPECT_NE(
+      message_of([] { look(captioner("mean"), {.image = image_of()}, {}); }).find("a captioner that attends is wanted"),
+      std::string::npos);
+  EXPECT_NE(message_of([] { look(captioner(), {.image = image_of()}, {.target = ""}); }), "");
+  EXPECT_NE(message_of([] { look(glimpse_model(), {.image = image_of()}, {.target = "left"}); }), "");
 }
 
 }  // namespace
