@@ -45,6 +45,7 @@ class Looks(PageTest):
 
     def cover(self, x, y):
         """How opaque what lies over the image is, 0 to 255, at a share of its width and height."""
+        self.forgiven = ("willReadFrequently",)
         return self.script(COVER, x, y)
 
     def test_keys_and_buttons_walk_through_a_caption(self):
