@@ -28,7 +28,7 @@ constexpr const char* kSummary = "trains one model per choice and writes one rep
 
 struct CompareOptions {
   std::vector<std::string> vary, variant;
-  std::string source, target, out;
+  std::string source, target, gold, out;
   bool force = false;
   int64_t threads = 0;
 
@@ -40,6 +40,8 @@ struct CompareOptions {
         "source", source,
         "sentences to score with, plain or .gz; none: the held-out ones of a built-in corpus, or the validation files");
     visit("target", target, "their references");
+    visit("gold", gold,
+          "their word alignments, as 0-0 2-1, one sentence a line: the report then has the alignment error");
     visit("out", out, "folder of the report, and of the models");
     visit("force", force, "train anew those models in that folder whose options have changed");
     visit("threads", threads, "0: as many as the machine has");
@@ -187,7 +189,7 @@ void place(std::vector<Wanted>& all, const CompareOptions& options) {
 
 void choose_tests(std::vector<Wanted>& all, const CompareOptions& options) {
   std::optional<tasks::TestSet> files;
-  if (!options.source.empty()) files = tasks::test_files(options.source, options.target);
+  if (!options.source.empty()) files = tasks::test_files(options.source, options.target, options.gold);
   for (Wanted& wanted : all) wanted.test = files ? *files : tasks::test_of(wanted.config);
 }
 
@@ -288,7 +290,7 @@ void measure_model(Comparison& comparison, Compared& model, Progress& progress, 
   });
   const std::vector<int64_t> lengths = tasks::source_lengths(model.test.pairs, comparison.unit == "letters");
   model.groups = groups_for(comparison, lengths);
-  model.by_length = tasks::bleu_by_length(measured.outputs, model.test.pairs, lengths, model.groups);
+  model.by_length = tasks::score_by_length(comparison.score, measured.outputs, model.test.pairs, lengths, model.groups);
   model.scores = scores_of(measured, model.test);
   model.measured = std::move(measured);
   model.state = "finished";
@@ -301,6 +303,7 @@ Comparison begin(const std::vector<Wanted>& all, const std::vector<std::string>&
   }
   const auto letters = [](const Wanted& wanted) { return wanted.config.options.tokeniser.kind == "characters"; };
   if (std::ranges::all_of(all, letters)) comparison.unit = "letters";
+  comparison.score = tasks::score_of_task(all.front().config.options.task);
   const auto sources = [](const Wanted& wanted) {
     std::string text;
     for (const tasks::TextPair& pair : wanted.test.pairs) text += pair.source + '\n' + pair.target + '\n';
@@ -327,7 +330,7 @@ int run_all(const std::vector<Wanted>& all, Comparison& comparison, const std::s
     progress.say(label + (model.options.empty() ? "" : "  " + model.options));
     try {
       const int ended = train_wanted(all[i], progress, i);
-      model.curve = tasks::read_curve(model.folder);
+      model.curve = tasks::read_curve(model.folder, comparison.score);
       if (ended == 0) {
         read_result(model.folder, model);
         measure_model(comparison, model, progress, kShare * static_cast<long>(i + 1));
@@ -352,6 +355,7 @@ std::string objection(const std::vector<std::string>& named, const std::vector<s
     return "recipes, tasks and folders are wanted before the flags: attend compare " + named.back();
   if (o.out.empty()) return "--out is wanted: the folder of the report";
   if (o.source.empty() != o.target.empty()) return "--source and --target are wanted, both or none";
+  if (!o.gold.empty() && o.source.empty()) return "--gold wants --source and --target, whose alignments it has";
   if (!recipes && !(o.vary.empty() && o.variant.empty())) {
     return "--vary and --variant want a recipe or a task to train: a trained model is taken as it is";
   }

@@ -185,6 +185,7 @@ int eval(int argc, char** argv) {
       .options("files", options)
       .options("BLEU", bleu)
       .options("search", answer.search);
+  if (!model) flags.defaults_are(kModelsOwn);
   if (const auto code = flags.parse(argc, argv)) return *code;
   if (const std::string wrong = objection(folder, options); !wrong.empty()) return flags.refuse(wrong);
   if (const std::string wrong = unknown_row(bleu); !wrong.empty()) return flags.refuse(wrong);

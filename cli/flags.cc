@@ -115,6 +115,18 @@ Flags& Flags::add(std::string title, std::vector<OptionInfo> options, std::funct
   return *this;
 }
 
+Flags& Flags::defaults_are(const std::string& whose) {
+  Group& group = groups_.back();
+  group.title += " (defaults: " + whose + ")";
+  for (OptionInfo& option : group.options) option.value.clear();
+  return *this;
+}
+
+Flags& Flags::on_unknown(std::function<std::string(std::string_view)> say) {
+  on_unknown_ = std::move(say);
+  return *this;
+}
+
 std::optional<int> Flags::parse(int argc, char** argv) {
   const std::vector<std::string> words(argv + 1, argv + argc);
   const auto end = std::find(words.begin(), words.end(), "--");
@@ -222,6 +234,8 @@ void Flags::refuse_flag(std::string_view flag) const {
     for (const OptionInfo& option : group.options) known.push_back({with_dashes(option.name), "", "", ""});
   }
   const std::string name = with_dashes(flag.substr(std::min(flag.find_first_not_of('-'), flag.size())));
+  const std::string said = on_unknown_ ? on_unknown_(name) : "";
+  if (!said.empty()) throw Error(said);
   const OptionInfo* nearest = nearest_option(known, name);
   const std::string shown = quoted(flag);
   const std::string plain = shown.substr(1, shown.size() - 2);

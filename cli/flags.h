@@ -38,6 +38,10 @@ class Flags {
   }
   /// Options that are only collected, for whoever puts them over a recipe: settings().
   Flags& options(std::string title, std::vector<OptionInfo> options);
+  /// The defaults of the last group are not those that it has now: its help says instead whose they are ("the model's").
+  Flags& defaults_are(const std::string& whose);
+  /// Asked of a flag that there is not (its name, with dashes): what to say in place of the nearest one, or "".
+  Flags& on_unknown(std::function<std::string(std::string_view name)> say);
 
   /// Empty if the command should go on; else the exit code: 0 after --help, 2 after a mistake, told in one line.
   std::optional<int> parse(int argc, char** argv);
@@ -79,6 +83,7 @@ class Flags {
   std::vector<Argument> arguments_;
   std::vector<Group> groups_;
   SettingList all_, settings_;
+  std::function<std::string(std::string_view)> on_unknown_;
 };
 
 /// What argv gives for one flag, before anyone knows what flags there are: which model it is decides what options it has.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <iomanip>
 #include <iostream>
 #include <numeric>
@@ -102,6 +103,9 @@ int dispatch(int argc, char** argv) {
 int main(int argc, char** argv) {
   try {
     return attend::cli::dispatch(argc, argv);
+  } catch (const std::filesystem::filesystem_error& error) {
+    std::cerr << "attend: " << error.path1().string() << ": " << error.code().message() << '\n';
+    return 1;
   } catch (const std::exception& error) {
     std::cerr << "attend: " << error.what() << '\n';
     return 1;

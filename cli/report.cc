@@ -18,14 +18,17 @@ namespace fs = std::filesystem;
 using explain::escaped_markup;
 using nlohmann::ordered_json;
 
+constexpr std::pair<double, double> kScoreBounds{0, 100};
+
 std::string fixed(double value, int digits) {
   char text[32];
   std::snprintf(text, sizeof(text), "%.*f", digits, value);
   return text;
 }
 
-/// A column of the table. `better`: 1 more is, −1 less is, 0 neither.
+/// A column of the table. `score`: that of comparison_scores() that it shows, else "". `better`: 1 more is, −1 less is, 0 neither.
 struct Column {
+  std::string_view score;
   const char *title, *explained;
   int better;
   std::optional<double> (*value)(const Compared&);
@@ -43,37 +46,41 @@ std::optional<double> measured(const Compared& model, Number number) {
 }
 
 const Column kColumns[] = {
-    {"BLEU", "of the whole test, as sacreBLEU has it", 1,
+    {"bleu", "BLEU", "of the whole test, as sacreBLEU has it", 1,
      [](const Compared& m) { return measured(m, [](const tasks::Measured& x) { return x.bleu; }); },
      [](double v) { return fixed(v, 1); }},
-    {"chrF", "F-score of n-grams of letters, as sacreBLEU has it", 1,
+    {"", "chrF", "F-score of n-grams of letters, as sacreBLEU has it", 1,
      [](const Compared& m) { return measured(m, [](const tasks::Measured& x) { return x.chrf; }); },
      [](double v) { return fixed(v, 1); }},
-    {"Exact %", "share of answers that are their reference", 1,
+    {"exact", "Exact %", "share of answers that are their reference", 1,
      [](const Compared& m) { return measured(m, [](const tasks::Measured& x) { return 100 * x.exact; }); },
      [](double v) { return fixed(v, 1); }},
-    {"AER", "alignment error rate against the gold alignment; less is better", -1,
+    {"", "AER", "alignment error rate against the gold alignment; less is better", -1,
      [](const Compared& m) -> std::optional<double> {
        if (!m.measured || !m.measured->alignment) return {};
        return m.measured->alignment->error_rate;
      },
      [](double v) { return fixed(v, 3); }},
-    {"Parameters", "numbers that are learnt", 0,
+    {"", "Parameters", "numbers that are learnt", 0,
      [](const Compared& m) {
        return measured(m, [](const tasks::Measured& x) { return static_cast<double>(x.parameters); });
      },
      short_number},
-    {"Training", "time of training, without validations", -1, [](const Compared& m) { return m.seconds; }, clock_time},
-    {"Tokens/s", "target tokens per second of training", 0, speed, short_number},
+    {"", "Training", "time of training, without validations", -1, [](const Compared& m) { return m.seconds; },
+     clock_time},
+    {"", "Tokens/s", "target tokens per second of training", 0, speed, short_number},
 };
 
-/// Columns that at least one model has something for.
+/// Columns that at least one model has something for, the main score first. BLEU only where it is that: of answers of one or
+/// two words it is 0 whether they are good or bad.
 std::vector<const Column*> columns_of(const Comparison& c) {
   std::vector<const Column*> columns;
   for (const Column& column : kColumns) {
     const auto has = [&](const Compared& model) { return column.value(model).has_value(); };
+    if (column.score == "bleu" && c.score.name != "bleu") continue;
     if (std::ranges::any_of(c.models, has)) columns.push_back(&column);
   }
+  std::ranges::stable_partition(columns, [&](const Column* column) { return column->score == c.score.name; });
   return columns;
 }
 
@@ -153,7 +160,7 @@ std::string length_table(const Comparison& c, const Compared& first) {
   for (const Compared& model : c.models) {
     if (model.by_length.empty()) continue;
     html += "<tr><th scope=\"row\">" + escaped_markup(model.name) + "</th>";
-    for (const double bleu : model.by_length) html += "<td>" + (std::isnan(bleu) ? "–" : fixed(bleu, 1)) + "</td>";
+    for (const double score : model.by_length) html += "<td>" + (std::isnan(score) ? "–" : fixed(score, 1)) + "</td>";
     html += "</tr>\n";
   }
   return html + "</tbody></table></div></details>\n";
@@ -207,12 +214,21 @@ std::string scored_on(const Comparison& c) {
   return text;
 }
 
-constexpr const char* kLengthCaption =
-    "BLEU of the sentences of each length. Long sentences are harder for all: compare the lines within a group.";
-constexpr const char* kLearningCaption =
-    "The validations during training: BLEU of greedy answers, and the loss per target token. Losses are comparable "
-    "between "
-    "models with the same vocabulary.";
+std::string score_in_words(const Comparison& c) {
+  return c.score.name == "bleu" ? "BLEU" : "the share of exact answers";
+}
+
+std::string length_caption(const Comparison& c) {
+  std::string said = score_in_words(c);
+  said[0] = static_cast<char>(std::toupper(said[0]));
+  return said + " among the sources of each length. Long ones are harder for all: compare the lines within a group.";
+}
+
+std::string learning_caption(const Comparison& c) {
+  return "The validations during training: " + score_in_words(c) +
+         " by greedy search, and the loss per target token. Losses are comparable between models with the same "
+         "vocabulary.";
+}
 
 bool learnt(const Comparison& c) {
   return std::ranges::any_of(c.models, [](const Compared& m) { return !m.curve.steps.empty(); });
@@ -226,7 +242,7 @@ ordered_json numbers(const std::vector<double>& values) {
   return all;
 }
 
-ordered_json json_of(const Compared& model) {
+ordered_json json_of(const Compared& model, const std::string& score) {
   ordered_json json{{"name", model.name}, {"folder", model.folder}, {"options", model.options}, {"state", model.state}};
   if (!model.error.empty()) json["error"] = model.error;
   if (model.steps) json["steps"] = *model.steps;
@@ -239,12 +255,12 @@ ordered_json json_of(const Compared& model) {
     json["by_length"].push_back({{"from", group.first},
                                  {"to", group.last ? ordered_json(*group.last) : ordered_json(nullptr)},
                                  {"sentences", group.count},
-                                 {"bleu", number_or_null(model.by_length[i])}});
+                                 {score, number_or_null(model.by_length[i])}});
   }
   json["curve"] = {{"step", numbers(model.curve.steps)},
                    {"minutes", numbers(model.curve.minutes)},
                    {"valid_loss", numbers(model.curve.loss)},
-                   {"bleu", numbers(model.curve.bleu)}};
+                   {score, numbers(model.curve.score)}};
   return json;
 }
 
@@ -263,7 +279,12 @@ std::string padded(const std::string& text, size_t width, bool left) {
 }  // namespace
 
 explain::Plot length_plot(const Comparison& c) {
-  explain::Plot plot{"BLEU by length of the source", c.unit + " in the source (sentences)", "BLEU", {}, {}};
+  explain::Plot plot{.title = std::string(c.score.title) + " by length of the source",
+                     .x_label = c.unit + " in the source (sentences)",
+                     .y_label = std::string(c.score.unit),
+                     .series = {},
+                     .categories = {},
+                     .bounds = kScoreBounds};
   const Compared* first = first_measured(c);
   if (first == nullptr) return plot;
   for (const tasks::LengthGroup& group : first->groups) {
@@ -279,15 +300,17 @@ explain::Plot length_plot(const Comparison& c) {
 }
 
 std::vector<explain::Plot> learning_plots(const Comparison& c) {
-  std::vector<explain::Plot> plots{{"Validation BLEU by step", "step", "BLEU", {}, {}},
-                                   {"Validation loss by step", "step", "loss per token", {}, {}},
-                                   {"Validation BLEU by time", "minutes of training", "BLEU", {}, {}}};
+  const std::string title(c.score.title), unit(c.score.unit);
+  std::vector<explain::Plot> plots{
+      {title + " in validation, by step", "step", unit, {}, {}, kScoreBounds},
+      {"Loss in validation, by step", "step", "loss per token", {}, {}},
+      {title + " in validation, by time", "minutes of training", unit, {}, {}, kScoreBounds}};
   for (const Compared& model : c.models) {
     const tasks::Curve& curve = model.curve;
     if (curve.steps.empty()) continue;
-    plots[0].series.push_back({model.name, curve.steps, curve.bleu});
+    plots[0].series.push_back({model.name, curve.steps, curve.score});
     plots[1].series.push_back({model.name, curve.steps, curve.loss});
-    plots[2].series.push_back({model.name, curve.minutes, curve.bleu});
+    plots[2].series.push_back({model.name, curve.minutes, curve.score});
   }
   return plots;
 }
@@ -301,13 +324,15 @@ std::string html_report(const Comparison& c) {
       failures(c);
   const auto drawn = [&](const explain::Plot& plot) { return explain::svg_plots(std::span(&plot, 1), names); };
   if (const Compared* first = first_measured(c)) {
-    body += "<h2>BLEU by length</h2>\n" + figure(drawn(length_plot(c)), kLengthCaption) + length_table(c, *first);
+    body += "<h2>" + std::string(c.score.title) + " by length</h2>\n" +
+            figure(drawn(length_plot(c)), length_caption(c)) + length_table(c, *first);
   }
   if (learnt(c)) {
-    body += "<h2>How they learnt</h2>\n" + figure(explain::svg_plots(learning_plots(c), names), kLearningCaption);
+    body += "<h2>How they learnt</h2>\n" + figure(explain::svg_plots(learning_plots(c), names), learning_caption(c));
   }
-  body += alignments(c) + "<footer><p>BLEU: " + escaped_markup(train::bleu_signature()) +
-          ". Made by <code>attend compare</code>; every number is in report.json.</p></footer>\n";
+  body += alignments(c) + "<footer><p>" +
+          (c.score.name == "bleu" ? "BLEU: " + escaped_markup(train::bleu_signature()) + ". " : "") +
+          "Made by <code>attend compare</code>; every number is in report.json.</p></footer>\n";
   return std::string(kPageHead) + explain::plot_style() + kPageBody + body + kPageTail;
 }
 
@@ -329,20 +354,20 @@ std::string markdown_report(const Comparison& c) {
   for (const Compared& model : c.models) {
     if (!model.error.empty()) text += "\n" + model.name + " failed: " + model.error + "\n";
   }
-  if (first_measured(c) != nullptr) text += "\n![BLEU by length of the source](bleu-by-length.svg)\n";
+  if (first_measured(c) != nullptr) {
+    text += "\n![" + std::string(c.score.title) + " by length of the source](score-by-length.svg)\n";
+  }
   if (learnt(c)) text += "\n![Learning curves](learning-curves.svg)\n";
   return text;
 }
 
 ordered_json json_report(const Comparison& c) {
   ordered_json models = ordered_json::array();
-  for (const Compared& model : c.models) models.push_back(json_of(model));
+  for (const Compared& model : c.models) models.push_back(json_of(model, std::string(c.score.name)));
   const Compared* first = first_measured(c);
-  return {{"subject", c.subject},
-          {"test", first == nullptr ? "" : first->test.name},
-          {"same_test", c.same_test},
-          {"length_unit", c.unit},
-          {"models", std::move(models)}};
+  return {{"subject", c.subject},     {"test", first == nullptr ? "" : first->test.name},
+          {"same_test", c.same_test}, {"score", c.score.name},
+          {"length_unit", c.unit},    {"models", std::move(models)}};
 }
 
 std::string text_table(const Comparison& c) {
@@ -373,7 +398,7 @@ void write_report(const Comparison& c, const fs::path& folder) {
   const std::vector<std::string> names = names_of(c);
   const explain::Plot by_length = length_plot(c);
   write_file(folder / "report.json", json_report(c).dump(2) + "\n");
-  write_file(folder / "bleu-by-length.svg", explain::svg_plots(std::span(&by_length, 1), names));
+  write_file(folder / "score-by-length.svg", explain::svg_plots(std::span(&by_length, 1), names));
   write_file(folder / "learning-curves.svg", explain::svg_plots(learning_plots(c), names));
   write_file(folder / "report.md", markdown_report(c));
   write_file(folder / "report.html", html_report(c));

@@ -23,7 +23,7 @@ struct Compared {
   std::optional<tasks::Measured> measured;
   tasks::TestSet test;
   std::vector<tasks::LengthGroup> groups;  ///< by the length of the source, with their counts in this test
-  std::vector<double> by_length;           ///< BLEU of each
+  std::vector<double> by_length;           ///< the main score of each
   tasks::Curve curve;
   nlohmann::ordered_json scores;  ///< as `attend eval` prints them
 };
@@ -33,6 +33,7 @@ struct Comparison {
   std::string unit = "words";  ///< of a source's length
   bool same_test = true;       ///< all models had the same sentences
   std::vector<Compared> models;
+  tasks::ScoreRow score = tasks::comparison_scores()[0];  ///< the main one: that of the first model's task
 };
 
 explain::Plot length_plot(const Comparison& comparison);
@@ -44,7 +45,7 @@ nlohmann::ordered_json json_report(const Comparison& comparison);
 /// For a terminal.
 std::string text_table(const Comparison& comparison);
 
-/// report.html, report.md, report.json, bleu-by-length.svg and learning-curves.svg.
+/// report.html, report.md, report.json, score-by-length.svg and learning-curves.svg.
 void write_report(const Comparison& comparison, const std::filesystem::path& folder);
 
 }  // namespace attend::cli

@@ -11,9 +11,11 @@ inline constexpr const char* kPageHead = R"html(<!doctype html>
 <meta name="color-scheme" content="light dark">
 <title>Models compared</title>
 <style>
-:root { --page: #fff; --ink: #1f2933; --quiet: #52606d; --line: #d9dee4; --soft: #f5f7f9; --bad: #a11d33; }
+:root { --page: #fff; --ink: #1f2933; --quiet: #52606d; --line: #d9dee4; --soft: #f5f7f9; --bad: #a11d33;
+  --shadow: #0003; }
 @media (prefers-color-scheme: dark) {
-  :root { --page: #14181d; --ink: #e6e9ed; --quiet: #a5b0bd; --line: #38424e; --soft: #1c2229; --bad: #ff8a9a; }
+  :root { --page: #14181d; --ink: #e6e9ed; --quiet: #a5b0bd; --line: #38424e; --soft: #1c2229; --bad: #ff8a9a;
+    --shadow: #fff4; }
 }
 * { box-sizing: border-box; }
 body { margin: 0 auto; padding: 2rem 1.25rem 4rem; max-width: 62rem; background: var(--page); color: var(--ink);
@@ -25,7 +27,12 @@ h4 { font-size: .95rem; margin: 0 0 .2rem; }
 p { margin: 0 0 .8rem; }
 .about, .note, figcaption, footer, .said { color: var(--quiet); }
 .note, figcaption, footer { font-size: .88rem; }
-.wide { overflow-x: auto; }
+/* What goes on beyond an edge casts a shadow there, which the page's own colour covers at the end. */
+.wide { overflow-x: auto; background:
+  linear-gradient(to right, var(--page) 30%, transparent) left / 2.5rem 100% no-repeat local,
+  linear-gradient(to left, var(--page) 30%, transparent) right / 2.5rem 100% no-repeat local,
+  linear-gradient(to right, var(--shadow), transparent) left / .9rem 100% no-repeat scroll,
+  linear-gradient(to left, var(--shadow), transparent) right / .9rem 100% no-repeat scroll; }
 .wide + .note { margin-top: .7rem; }
 table { border-collapse: collapse; width: 100%; font-size: .94rem; font-variant-numeric: tabular-nums;
   overflow-wrap: normal; }
@@ -53,6 +60,13 @@ summary { cursor: pointer; color: var(--quiet); }
 .none { color: var(--quiet); font-size: .88rem; margin: 0; }
 em.failed, .failed b { color: var(--bad); }
 footer { margin-top: 3rem; border-top: 1px solid var(--line); padding-top: .8rem; }
+@media (max-width: 40rem) {
+  body { padding: 1.25rem 1rem 3rem; }
+  th, td { padding: .45rem .45rem; }
+  th > svg { width: 22px; margin-right: .35rem; }
+  small { max-width: 9rem; }
+  figure svg { min-width: 30rem; }
+}
 @media print { body { max-width: none; } .card { break-inside: avoid; } }
 </style>
 )html";

@@ -6,6 +6,7 @@
 #include "attend/base/error.h"
 #include "attend/base/names.h"
 #include "attend/tasks/task.h"
+#include "cli/training.h"
 
 namespace attend::cli {
 namespace {
@@ -21,13 +22,6 @@ bool may_change(std::string_view name) {
 
 std::vector<OptionInfo> options_of(const SettingList& settings) {
   return tasks::task_of(settings).family->options(settings);
-}
-
-std::string value_of(const std::vector<OptionInfo>& options, const std::string& name) {
-  for (const OptionInfo& option : options) {
-    if (option.name == name) return option.value;
-  }
-  return "";
 }
 
 /// On one line; a list has one entry per line.

@@ -123,13 +123,20 @@ class Warnings {
       std::cerr << "attend run: line " << number << " has more than " << longest
                 << " tokens, the longest that training saw; answered in " << answers[0].parts << " parts\n";
     }
-    if (!answers[0].ended) {
-      std::cerr << "attend run: line " << number << ": the answer reached its greatest length (--max-length)\n";
-    }
+    if (!answers[0].ended && cut_++ == 0) first_cut_ = number;
+  }
+
+  /// What is said once, when all lines are answered.
+  void summary(int64_t lines) const {
+    if (cut_ == 0) return;
+    std::cerr << "attend run: " << cut_ << " of " << lines << (lines == 1 ? " answer" : " answers")
+              << " reached the greatest length before the end (--max-length); the first is that of line " << first_cut_
+              << "\n";
   }
 
  private:
   std::set<std::string> unknown_;
+  int64_t cut_ = 0, first_cut_ = 0;
 };
 
 /// Whether both would be one file: what is written would be read again, without end. Devices may be named twice.
@@ -177,6 +184,14 @@ void write_answers(OutputLines& out, int64_t number, const std::vector<tasks::An
   }
 }
 
+void write_traces(explain::TraceWriter& out, int64_t line, std::vector<explain::Trace>& parts) {
+  for (size_t i = 0; i < parts.size(); ++i) {
+    parts[i].line = line;
+    if (parts.size() > 1) parts[i].part = static_cast<int64_t>(i) + 1;
+    out.add(parts[i]);
+  }
+}
+
 }  // namespace
 
 int run(int argc, char** argv) {
@@ -197,6 +212,7 @@ int run(int argc, char** argv) {
   tasks::AnswerOptions answer;
   if (model) answer.search = model->config().options.search;
   flags.argument("DIR", folder, "folder of the model").options("run", options).options("search", answer.search);
+  if (!model) flags.defaults_are(kModelsOwn);
   if (const auto code = flags.parse(argc, argv)) return *code;
   if (!model) {  // flags came before DIR: once more, over its own way of searching
     if (const std::string wrong = load(folder); !wrong.empty()) return flags.refuse(wrong);
@@ -237,19 +253,20 @@ int run(int argc, char** argv) {
       if (prefix_lines) warnings.prefix(model->target(), prefix);
     }
     answer.search.first_sentence = first_sentence + number;
-    const auto answers = model->answer(lines, answer, prefixes);
-    for (const std::vector<tasks::Answer>& line : answers) {
+    auto answers = model->answer(lines, answer, prefixes);
+    for (std::vector<tasks::Answer>& line : answers) {
       ++number;
       write_answers(out, number, line, n_best, options.scores);
       if (alignments) {
         for (const tasks::Answer& one : line) alignments->write(data::print_links(one.links));
       }
-      for (const explain::Trace& trace : line.at(0).traces) traces->add(trace);
+      if (traces) write_traces(*traces, number, line.at(0).traces);
       warnings.line(number, line, model->longest());
     }
     out.flush();
     if (alignments) alignments->flush();
   }
+  warnings.summary(number);
   return 0;
 }
 

@@ -42,6 +42,15 @@ std::vector<std::string> what_options_hang_on() {
   return names;
 }
 
+/// For the help: what a task's own corpus wants is not what files get.
+std::string note_on_defaults(const std::vector<OptionInfo>& defaults) {
+  const std::string task = value_of(defaults, "task");
+  if (value_of(defaults, "corpus").empty()) return "";
+  const std::string_view file = tasks::task_of({{"task", task, ""}}).family->files.back();
+  return "\n\nDefaults in brackets are for the built-in corpus of " + task +
+         "; files of your own have others:\n  attend train " + task + " --" + std::string(file) + " FILE --help";
+}
+
 }  // namespace
 
 int train(int argc, char** argv) {
@@ -59,10 +68,12 @@ int train(int argc, char** argv) {
       if (const auto value = peek_flag(argc, argv, name)) known.push_back({name, *value, "--" + name});
     }
   }
-  Flags flags("train", "trains a model from a recipe, or a task on its built-in corpus");
+  const std::vector<OptionInfo> defaults = tasks::task_of(known).family->options(known);
+  Flags flags("train", "trains a model from a recipe, or a task on its built-in corpus" + note_on_defaults(defaults));
   std::string named;
   flags.argument("RECIPE|TASK", named, "a .yml file, or one of " + task_names(), false).options("run", run);
-  add_groups(flags, tasks::task_of(known).family->options(known));
+  add_groups(flags, defaults);
+  flags.on_unknown([&](std::string_view name) { return option_of_another(value_of(defaults, "model.name"), name); });
   if (const auto code = flags.parse(argc, argv)) return *code;
   if (named != subject) return flags.refuse("the recipe or task is wanted first: attend train " + named + " …");
   asked.insert(asked.end(), flags.settings().begin(), flags.settings().end());

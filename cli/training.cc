@@ -12,6 +12,7 @@
 #include "attend/base/names.h"
 #include "attend/base/recipe.h"
 #include "attend/base/replacement.h"
+#include "attend/models/zoo.h"
 #include "attend/tasks/task.h"
 #include "attend/train/log.h"
 
@@ -19,6 +20,8 @@ namespace attend::cli {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr int64_t kFewExamples = 20;  // fewer teach nothing but themselves
 
 volatile std::sig_atomic_t interrupted = 0;
 
@@ -157,6 +160,10 @@ int train_in(const SettingList& settings, const std::string& out, bool resume, R
   const tasks::Family& family = *tasks::task_of(settings).family;
   const auto run = family.start(settings, out, resume, [&](const std::string& what) { view.say(what + " …"); });
   view.say(run->summary());
+  if (run->examples() < kFewExamples) {
+    view.say("warning: only " + std::to_string(run->examples()) +
+             " examples to learn from: the model will know these by heart and no others; thousands are wanted");
+  }
   train::Trainer& trainer = run->trainer();
   const int64_t step = trainer.step(), steps = trainer.steps();
   if (step >= steps && finished(out)) {  // else it was stopped before the average
@@ -195,6 +202,26 @@ SettingList settings_of_subject(const std::string& subject) {
   if (is_task(subject)) return {{"task", subject, "task"}};  // first: its model may lie in a folder of that name
   if (is_recipe(subject)) return read_recipe(subject);
   fail("a recipe (a .yml file) or a task is wanted, got ", quoted(subject), "; tasks: ", task_names());
+}
+
+std::string option_of_another(const std::string& network, std::string_view name) {
+  std::string having, own;
+  for (const models::ModelRow& row : models::zoo()) {
+    for (const OptionInfo& option : row.options({}, "model.")) {
+      std::string flag = option.name;
+      std::ranges::replace(flag, '_', '-');
+      if (flag == name) having += (having.empty() ? "" : ", ") + std::string(row.name);
+      if (row.name == network && !flag.ends_with("-vocabulary")) own += (own.empty() ? "--" : ", --") + flag;
+    }
+  }
+  if (having.empty()) return "";
+  return "the network " + network + " has no --" + std::string(name) + " (" + having +
+         (having.find(',') == having.npos ? " has" : " have") + " it: --model.name); it has " + own;
+}
+
+std::string value_of(const std::vector<OptionInfo>& options, std::string_view name) {
+  const auto found = std::ranges::find(options, name, &OptionInfo::name);
+  return found == options.end() ? "" : found->value;
 }
 
 void add_groups(Flags& flags, const std::vector<OptionInfo>& all) {

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "attend/base/options.h"
@@ -40,6 +41,10 @@ std::string task_names();
 bool is_task(const std::string& subject);
 /// What a task or a recipe sets; throws Error where it is neither.
 SettingList settings_of_subject(const std::string& subject);
+/// Where `name` ("model.attention.score") is an option of other networks: that, and what this one has; else "".
+std::string option_of_another(const std::string& network, std::string_view name);
+/// The value of the option of that name; "" where there is none.
+std::string value_of(const std::vector<OptionInfo>& options, std::string_view name);
 /// A group of flags for each first part of the options' names: data, model, train, …
 void add_groups(Flags& flags, const std::vector<OptionInfo>& all);
 

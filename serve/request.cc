@@ -225,6 +225,10 @@ ExplainRequest parse_explain(std::string_view body, const Limits& limits) {
 }
 
 decode::SearchOptions search_of(decode::SearchOptions own, const SettingList& asked, const Limits& limits) {
+  // A model's own way is no mistake of who asks.
+  own.beam = std::min(own.beam, limits.beam), own.n_best = std::min(own.n_best, limits.n_best);
+  own.max_length = std::min(own.max_length, limits.answer_tokens);
+  own.min_length = std::min(own.min_length, limits.answer_tokens);
   return refusing([&] {
     set_options(own, asked);
     if (own.sample && own.beam > 1 && find_setting(asked, "beam") != nullptr) {

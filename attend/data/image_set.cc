@@ -112,12 +112,15 @@ std::shared_ptr<const StoredImages> read_idx_pair(const fs::path& images, const 
   const std::vector<int32_t> numbers = read_idx_labels(labels);
   require(pictures.size() == numbers.size(), labels.native(), ": a label for each of the ", pictures.size(),
           " images of ", images.native(), " is wanted, got ", numbers.size());
+  require(!numbers.empty(), labels.native(), ": at least one label is wanted, got none");
   LabelledImages both;
   both.reserve(pictures.size());
   for (size_t i = 0; i < pictures.size(); ++i) {
     both.push_back({std::move(pictures[i]), numbers[i], images.filename().native() + ":" + std::to_string(i)});
   }
-  return std::make_shared<StoredImages>(std::move(both), digit_labels());
+  std::vector<std::string> names;
+  for (int32_t i = 0; i <= *std::ranges::max_element(numbers); ++i) names.push_back(std::to_string(i));
+  return std::make_shared<StoredImages>(std::move(both), std::move(names));
 }
 
 std::shared_ptr<const StoredImages> read_folder(const fs::path& folder, const FolderOptions& options, Broken& broken) {

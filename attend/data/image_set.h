@@ -48,7 +48,7 @@ class StoredImages : public ImageSet {
   std::shared_ptr<const LabelledImages> images_;
 };
 
-/// An IDX file of images and that of their labels, as many and each below 10.
+/// An IDX file of images and that of their labels, as many; the labels are named 0, 1, … to the largest.
 std::shared_ptr<const StoredImages> read_idx_pair(const std::filesystem::path& images,
                                                   const std::filesystem::path& labels);
 

@@ -200,7 +200,8 @@ Fragment draw_legend(const Grid& grid) {
   if (grid.look.hard) {
     key(dot(kSwatch / 2, kSwatch / 2, 0.4 * kSwatch), "the choice");
   } else {
-    key(rectangle(0.75, 0.75, kSwatch - 1.5, kSwatch - 1.5, outline("key", kInk, 1.5)), "largest of its row");
+    key(rectangle(0.75, 0.75, kSwatch - 1.5, kSwatch - 1.5, outline("key", kInk, 1.5)),
+        grid.look.is_signed ? "largest of its row, for or against" : "largest of its row");
   }
   if (!grid.look.windows.empty()) {
     key(rectangle(0.75, 0.75, kSwatch - 1.5, kSwatch - 1.5, outline("key", kFaint, 1.5)), "window, its centre a line");

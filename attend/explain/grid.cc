@@ -14,12 +14,6 @@ namespace {
 
 constexpr const char* kBegin = "<s>";
 
-/// The labels of one side, and for each of its tokens the label (−1: none).
-struct Axis {
-  std::vector<std::string> labels;
-  std::vector<int32_t> label_of;
-};
-
 void check_side(const char* name, const TraceSide& side) {
   require(side.word_of.size() == side.tokens.size(), "trace: ", name, ": word_of of ", side.tokens.size(),
           " tokens is wanted, got ", side.word_of.size());
@@ -46,16 +40,12 @@ Axis before_axis(const TraceSide& target, bool words) {
   return axis;
 }
 
-Axis axis_of(const Trace& trace, const std::string& side, bool words) {
-  require(side == "source" || side == "target" || side == "before",
-          "trace: a site's queries and keys are wanted as source, target or before, got '", side, "'");
-  check_side("source", trace.source), check_side("target", trace.target);
-  if (side == "before") return before_axis(trace.target, words);
-  const TraceSide& from = side == "source" ? trace.source : trace.target;
-  if (words) return {from.words, from.word_of};
-  Axis axis{from.tokens, std::vector<int32_t>(from.tokens.size())};
-  std::iota(axis.label_of.begin(), axis.label_of.end(), 0);
-  return axis;
+/// One after the other.
+Axis joined(Axis first, const Axis& second) {
+  const auto places = static_cast<int32_t>(first.labels.size());
+  first.labels.insert(first.labels.end(), second.labels.begin(), second.labels.end());
+  for (const int32_t label : second.label_of) first.label_of.push_back(label < 0 ? -1 : label + places);
+  return first;
 }
 
 /// A place among tokens → the place among labels: each token has an even share of its word's cell.
@@ -146,9 +136,22 @@ std::string number(double value, const char* format) {
 
 }  // namespace
 
+Axis axis_of(const Trace& trace, const std::string& side, bool words) {
+  require(side == "source" || side == "target" || side == "before" || side == "source+before",
+          "trace: a site's queries and keys are wanted as source, target, before or source+before, got '", side, "'");
+  check_side("source", trace.source), check_side("target", trace.target);
+  if (side == "before") return before_axis(trace.target, words);
+  if (side == "source+before") return joined(axis_of(trace, "source", words), before_axis(trace.target, words));
+  const TraceSide& from = side == "source" ? trace.source : trace.target;
+  if (words) return {from.words, from.word_of};
+  Axis axis{from.tokens, std::vector<int32_t>(from.tokens.size())};
+  std::iota(axis.label_of.begin(), axis.label_of.end(), 0);
+  return axis;
+}
+
 Grid map_grid(const Trace& trace, const TraceMap& map, const std::string& level) {
   const bool words = by_words(level);
-  const Axis rows = axis_of(trace, "target", words), columns = axis_of(trace, "source", words);
+  const Axis rows = axis_of(trace, map.queries, words), columns = axis_of(trace, map.keys, words);
   Grid grid{words ? map.words : map.tokens, rows.labels, columns.labels, {}, map.label};
   require(grid.values.defined(), "trace: a map with ", level, " is wanted, got one without (", map.method, ")");
   if (map.method == "attention") grid.look = look_of(sites_of(trace, map.site, map.layer), map.head, rows, columns);
@@ -207,11 +210,12 @@ std::string phrase(const Grid& grid, const Scale& scale, size_t row, size_t colu
 }
 
 std::vector<std::optional<size_t>> strongest(const Grid& grid) {
+  const auto size = [&](real value) { return grid.look.is_signed ? std::abs(value) : value; };
   std::vector<std::optional<size_t>> best(grid.rows.size());
   for (size_t r = 0; r < grid.rows.size(); ++r) {
     const real* row = grid.values.data() + r * grid.columns.size();
     for (size_t c = 0; c < grid.columns.size(); ++c) {
-      if (row[c] > (best[r] ? row[*best[r]] : 0)) best[r] = c;
+      if (size(row[c]) > (best[r] ? size(row[*best[r]]) : 0)) best[r] = c;
     }
   }
   return best;

@@ -33,6 +33,14 @@ struct Grid {
   std::string label;  ///< what it is, in words
 };
 
+/// The labels of one side of a picture, and for each of its tokens the label (−1: none).
+struct Axis {
+  std::vector<std::string> labels;
+  std::vector<int32_t> label_of;
+};
+/// Of "source", "target", "before" or "source+before" (TraceSite). Throws Error where a side's parts disagree.
+Axis axis_of(const Trace& trace, const std::string& side, bool words);
+
 /// A map of the trace at level "words" or "tokens". Throws Error where the trace's parts disagree in their sizes.
 Grid map_grid(const Trace& trace, const TraceMap& map, const std::string& level);
 
@@ -53,7 +61,7 @@ Scale scale_of(const Grid& grid);
 
 /// "ghar ← home 93 %".
 std::string phrase(const Grid& grid, const Scale& scale, size_t row, size_t column);
-/// Of each row the column with the largest value; none where nothing is above 0.
+/// Of each row the column with the largest value, of signed ones the largest for or against; none where all are 0.
 std::vector<std::optional<size_t>> strongest(const Grid& grid);
 
 /// Throws Error ("where: …") unless the numbers are as many as the labels say, and the windows within them.

@@ -138,6 +138,27 @@ std::string text_heatmap(const Grid& grid, const TextOptions& options) {
   return TextHeatmap(grid, options).text();
 }
 
+std::string text_legend(const Grid& grid, const TextOptions& options) {
+  const Scale scale = scale_of(grid);
+  const std::string most = scale.shown(scale.most);
+  std::string text;
+  if (grid.look.hard) {
+    text = "● the choice";
+  } else if (options.ink == Ink::true_colour) {
+    text =
+        scale.share ? "numbers are per cent; the darkest is " + most : "numbers are hundredths of the largest, " + most;
+  } else {
+    for (size_t i = 1; i < kShades.size(); ++i) {
+      text +=
+          std::string(kShades[i]) + " from " + scale.shown(scale.most * static_cast<double>(i) / kShades.size()) + "  ";
+    }
+    text += "to " + most;
+  }
+  if (scale.is_signed && !grid.look.hard) text += "; with a minus: against the word";
+  if (!grid.look.windows.empty()) text += "; [ ] the window";
+  return text + "\n";
+}
+
 std::string svg_heatmap(const Tensor& weights, std::span<const std::string> rows, std::span<const std::string> columns,
                         const HeatmapOptions& options) {
   return svg_heatmap(grid_of(weights, rows, columns, options));

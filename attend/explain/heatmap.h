@@ -24,6 +24,8 @@ std::string text_heatmap(const Tensor& weights, std::span<const std::string> row
 /// The same with options. In true colour the number stands in its cell, in hundredths. A choice of a hard attention is a
 /// dot, a window stands between brackets, and what speaks against is marked with a minus.
 std::string text_heatmap(const Grid& grid, const TextOptions& options);
+/// One line: what a shade, a number or a sign of it means.
+std::string text_legend(const Grid& grid, const TextOptions& options);
 
 /// The same as a picture: an SVG text, readable on light and dark pages. The cell is coloured by its weight, from 0 to 1,
 /// which stands in it as a tooltip.

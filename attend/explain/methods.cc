@@ -218,24 +218,34 @@ constexpr MethodRow kMethods[] = {
      false, true, occlusion},
 };
 
+/// The layers of the site that a part names, in their order.
+std::vector<const TraceSite*> layers_of(const std::vector<TraceSite>& all, const AttentionPart& part) {
+  std::vector<const TraceSite*> layers;
+  std::string sites;
+  for (const TraceSite& site : all) {
+    if (site.site == part.site) layers.push_back(&site);
+    if (sites.find(site.site) == sites.npos) sites += (sites.empty() ? "" : ", ") + site.site;
+  }
+  require(!sites.empty(),
+          "attention: a model that attends is wanted; of this one ask for saliency, jacobian or occlusion");
+  require(!layers.empty(), "attention: a site that the model has is wanted: ", sites, "; got ", part.site);
+  return layers;
+}
+
 /// The sites that a part names, in the order of their layers.
 std::vector<const TraceSite*> parts_of(const std::vector<TraceSite>& sites, const AttentionPart& part) {
   std::vector<const TraceSite*> all;
   std::string there;
-  for (const TraceSite& site : sites) {
-    const bool to_source = site.queries == "target" && site.keys.starts_with("source");
-    if (to_source) {
-      there += (there.empty() ? "" : ", ") + site.site + " layer " + std::to_string(site.layer) + " (" +
-               std::to_string(site.heads) + (site.heads == 1 ? " head)" : " heads)");
-    }
-    if (to_source && site.site == part.site && (part.layer < 0 || site.layer == part.layer)) all.push_back(&site);
+  for (const TraceSite* site : layers_of(sites, part)) {
+    there += (there.empty() ? "" : ", ") + std::to_string(site->layer) + " (" + std::to_string(site->heads) +
+             (site->heads == 1 ? " head)" : " heads)");
+    if (part.layer == -1 || site->layer == part.layer) all.push_back(site);
   }
-  require(!there.empty(), "attention: a model that attends to its source is wanted; of this one ask for saliency, ",
-          "jacobian or occlusion");
-  require(!all.empty(), "attention: a site and layer from 0 that the model has are wanted: ", there, "; got ",
-          part.site, " layer ", part.layer);
+  require(!all.empty(), "attention: of ", part.site, " a layer that it has is wanted, or -1 for all: ", there, "; got ",
+          part.layer);
   for (const TraceSite* site : all) {
-    require(part.head < site->heads, "attention: head 0 to ", site->heads - 1, " is wanted, got ", part.head);
+    require(part.head >= -1 && part.head < site->heads, "attention: head 0 to ", site->heads - 1,
+            " is wanted, or -1 for all; got ", part.head);
   }
   require(part.combine == "mean" || part.combine == "max", "attention: combine mean or max is wanted, got ",
           part.combine);
@@ -251,7 +261,9 @@ void check_part(const std::vector<TraceSite>& sites, const AttentionPart& part) 
 
 Tensor attention_map(const Answered& a, const AttentionPart& part) {
   const std::vector<const TraceSite*> sites = parts_of(a.sites, part);
-  const int64_t T = a.steps(), S = static_cast<int64_t>(a.source.size());
+  const bool past_too = sites[0]->keys == "source+before";
+  const int64_t T = sites[0]->weights.dim(1);
+  const int64_t S = past_too ? static_cast<int64_t>(a.source.size()) : sites[0]->weights.dim(2);
   Tensor map = Tensor::zeros({T, S});
   real count = 0;
   for (const TraceSite* site : sites) {

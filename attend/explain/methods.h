@@ -31,9 +31,9 @@ struct Answered {
 
 /// Which part of attention, of what the trace has.
 struct AttentionPart {
-  std::string site = "decoder.memory";
-  int64_t layer = -1, head = -1;  ///< −1: all
-  std::string combine = "mean";   ///< of several: "mean" or "max"
+  std::string site = "decoder.memory";  ///< or any other of Answered::sites
+  int64_t layer = -1, head = -1;        ///< −1: all
+  std::string combine = "mean";         ///< of several: "mean" or "max"
 };
 
 /// A map [steps, source tokens].
@@ -51,8 +51,8 @@ const MethodRow& method_named(std::string_view name);
 
 /// Refuses a part that these sites, with or without weights, do not have, with those that they have.
 void check_part(const std::vector<TraceSite>& sites, const AttentionPart& part);
-/// The part of attention as a map, and in words what it is: "mean of 2 layers × 4 heads", "" where there is one alone.
-/// Refuses what check_part refuses.
+/// The part of attention as a map [queries, keys], and in words what it is: "mean of 2 layers × 4 heads", "" where there is
+/// one alone. Refuses what check_part refuses. Of an attention over source and past, the source's part.
 Tensor attention_map(const Answered& answered, const AttentionPart& part);
 std::string part_label(const Answered& answered, const AttentionPart& part);
 

@@ -9,6 +9,8 @@
 namespace attend::explain {
 namespace {
 
+constexpr size_t kMostNumbers = 1'000'000;  // of weights in a page: about 6 MB
+
 std::string file(std::string_view name) { return std::string(embedded_file(page_files(), name).bytes); }
 
 /// A module as a part of one script: what it would load stands before it. Imports have a line each.
@@ -78,16 +80,45 @@ void check(const Trace& trace, const PictureOptions& options) {
   }
 }
 
+size_t numbers_of(const std::vector<Trace>& traces) {
+  size_t count = 0;
+  for (const Trace& trace : traces) {
+    for (const TraceSite& site : trace.sites) count += site.weights.defined() ? site.weights.size() : 0;
+  }
+  return count;
+}
+
+/// Leaves out weights until what is left can be loaded: those of a side that looks at itself first, then all. Says which, in
+/// words; "" where nothing was left out.
+std::string lighten(std::vector<Trace>& traces, size_t most) {
+  std::string named;
+  for (const bool all : {false, true}) {
+    if (numbers_of(traces) <= most) break;
+    for (Trace& trace : traces) {
+      for (TraceSite& site : trace.sites) {
+        const bool crosses = site.queries == "target" && site.keys.starts_with("source");
+        if (!site.weights.defined() || (crosses && (!all || trace.maps.empty()))) continue;
+        site.weights = {}, site.centres = {};
+        if (named.find(site.site) == named.npos) named += (named.empty() ? "" : ", ") + site.site;
+      }
+    }
+  }
+  if (named.empty()) return "";
+  return "The text is long: the weights of " + named + " are left out of this page. A trace (--out x.json) has them.";
+}
+
 }  // namespace
 
-std::string html_picture(const std::vector<Trace>& traces, const PictureOptions& options) {
-  require(!traces.empty(), "picture: a trace is wanted, got none");
+std::string html_picture(const std::vector<Trace>& all, const PictureOptions& options) {
+  require(!all.empty(), "picture: a trace is wanted, got none");
+  for (const Trace& trace : all) check(trace, options);
+  std::vector<Trace> traces = all;
+  const std::string left_out = lighten(traces, kMostNumbers);
   std::string list;
   for (const Trace& trace : traces) {
-    check(trace, options);
     list += (list.empty() ? "" : ",\n") + trace_json(trace);
   }
-  const nlohmann::json chosen{{"level", options.level}, {"heads", options.heads}};
+  const nlohmann::json chosen{{"level", options.level}, {"heads", options.heads}, {"leftOut", left_out}};
   const std::string title = traces.size() == 1
                                 ? isolated(traces[0].source.text) + " → " + isolated(traces[0].target.text)
                                 : std::to_string(traces.size()) + " sentences";

@@ -69,13 +69,20 @@ std::string site_with_heads(const Trace& trace) {
   fail("picture: heads: a trace with weights is wanted, got one without");
 }
 
+/// Under a heading of its own: the map above may be of another method.
+Fragment all_heads(const Trace& trace, const std::string& level) {
+  const std::string site = site_with_heads(trace);
+  const std::vector<std::string> heading{"attention: all heads of " + site};
+  return stacked({text_lines(heading, {kText, kFaint}), draw_heads(trace, site, level)}, 8);
+}
+
 }  // namespace
 
 std::string svg_picture(const Trace& trace, const PictureOptions& options) {
   require(!trace.maps.empty(), "picture: a trace with a map is wanted, got one without");
   const Grid grid = map_grid(trace, trace.maps[0], options.level);
   const Fragment map = draw_grid(grid, {});
-  const Fragment heads = options.heads ? draw_heads(trace, site_with_heads(trace), options.level) : Fragment{};
+  const Fragment heads = options.heads ? all_heads(trace, options.level) : Fragment{};
   const double width = std::max({kNarrowest, map.width, heads.width});
   const Fragment title = stacked({paragraph(trace.source.text, width, {kTitle, kInk, true}),
                                   paragraph(trace.target.text, width, {kTitle, kInk, true}, 4, "→ ")},

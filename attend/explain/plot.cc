@@ -133,6 +133,15 @@ struct Range {
   }
 };
 
+/// Room around a range that is one value: a tenth of what lies between the bounds, and nothing beyond them.
+Range within(Range range, const std::pair<double, double>& bounds) {
+  if (range.any && range.high > range.low) return range;
+  const double room = 0.05 * (bounds.second - bounds.first), middle = range.any ? range.low : bounds.first;
+  range.low = std::max(bounds.first, std::min(middle - room, bounds.second - 2 * room));
+  range.high = std::min(bounds.second, range.low + 2 * room);
+  return range;
+}
+
 size_t place_of(std::span<const std::string> names, const std::string& name) {
   return static_cast<size_t>(std::ranges::find(names, name) - names.begin());
 }
@@ -154,9 +163,11 @@ class Panel {
         if (std::isfinite(s.ys[i])) xs.take(s.xs[i]), ys.take(s.ys[i]);
       }
     }
+    if (plot.bounds) ys = within(ys, *plot.bounds);
     y_ticks_ = round_ticks(ys.low, ys.high, 5);
     if (plot.categories.empty()) {
-      if (xs.low >= 0 && xs.low < (xs.high - xs.low) * 0.5) xs.low = 0;
+      // One place alone is drawn at the end of an axis from 0, where its name stands.
+      if (xs.low >= 0 && (xs.low == xs.high || xs.low < (xs.high - xs.low) * 0.5)) xs.low = 0;
       x_ticks_ = round_ticks(xs.low, xs.high, 7);
       x_low_ = xs.any ? xs.low : x_ticks_.front(),
       x_high_ = xs.any ? std::max(xs.high, xs.low + 1e-9) : x_ticks_.back();
@@ -230,17 +241,17 @@ class Panel {
     double from = 0;
     double x = 0;
     std::string name;
-    size_t index = 0;
   };
 
   /// Names at the ends of lines, from above: moved down a little where they would touch, left out where that is not enough.
+  /// Dots lead to a name that is not beside its end; they are grey, as they are no data.
   std::string labels() const {
     constexpr double kMoved = 46;
     std::vector<End> ends;
     for (const Series& s : plot_.series) {
       for (size_t i = s.xs.size(); i-- > 0;) {
         if (!std::isfinite(s.ys[i])) continue;
-        ends.push_back({y(s.ys[i]), y(s.ys[i]), x(s.xs[i]), s.name, place_of(names_, s.name)});
+        ends.push_back({y(s.ys[i]), y(s.ys[i]), x(s.xs[i]), s.name});
         break;
       }
     }
@@ -253,9 +264,7 @@ class Panel {
       last = end.y;
       const double at = right_ + 14;
       if (end.x < right_ - 1 || std::abs(end.y - end.from) > 1) {
-        out += "<g class=\"ap-s" + std::to_string(end.index % kLooks.size()) + "\" stroke-width=\"0.8\"><line x1=\"" +
-               number(end.x + 6) + "\" y1=\"" + number(end.from) + "\" x2=\"" + number(at - 3) + "\" y2=\"" +
-               number(end.y) + "\"/></g>\n";
+        out += "<g stroke-dasharray=\"1 3\">" + line("ap-a", end.x + 6, end.from, at - 3, end.y) + "</g>\n";
       }
       out += text(at, end.y + 4, "ap-t", cut(end.name, kMostLabel));
     }
@@ -331,8 +340,8 @@ std::string escaped_markup(std::string_view text) {
 std::vector<double> round_ticks(double low, double high, int wanted) {
   if (!std::isfinite(low) || !std::isfinite(high)) low = 0, high = 1;
   if (high - low < 1e-9 * std::max({1.0, std::abs(low), std::abs(high)})) {
-    const double room = low == 0 ? 1 : std::abs(low) * 0.1;
-    low -= room, high += room;
+    const double room = std::abs(low) * 0.1;
+    low -= room, high += low == 0 ? 1 : room;
   }
   const double rough = (high - low) / std::max(1, wanted);
   const double power = std::pow(10, std::floor(std::log10(rough)));

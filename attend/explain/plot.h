@@ -1,8 +1,10 @@
 // Line plots as SVG: a few series over numbers or categories, readable on light and dark pages, in print and without colour.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace attend::explain {
@@ -17,6 +19,8 @@ struct Plot {
   std::string title, x_label, y_label;
   std::vector<Series> series;
   std::vector<std::string> categories;  ///< what x = 0, 1, … are called; empty: x is a number
+  std::optional<std::pair<double, double>>
+      bounds;  ///< what y cannot leave, such as 0 and 100: its axis does not either
 };
 
 /// Numbers 1, 2 or 5 times a power of ten apart that cover [low, high], about `wanted` of them.

@@ -52,8 +52,8 @@ Json site_json(const TraceSite& site, size_t number, const Beside& beside) {
 }
 
 Json map_json(const TraceMap& map, size_t number, const Beside& beside) {
-  Json json{{"method", map.method}, {"label", map.label}, {"site", map.site},
-            {"layer", map.layer},   {"head", map.head},   {"signed", map.is_signed}};
+  Json json{{"method", map.method}, {"label", map.label},      {"site", map.site},       {"layer", map.layer},
+            {"head", map.head},     {"signed", map.is_signed}, {"queries", map.queries}, {"keys", map.keys}};
   const std::string name = "map" + std::to_string(number) + ".";
   beside.put(json, "tokens", name + "tokens", map.tokens);
   beside.put(json, "words", name + "words", map.words);
@@ -65,36 +65,36 @@ Json as_json(const Trace& trace, const Beside& beside) {
       {"format", kFormat},
       {"model",
        {{"name", trace.model}, {"task", trace.task}, {"network", trace.network}, {"parameters", trace.parameters}}}};
+  if (trace.line > 0) json["line"] = trace.line;
+  if (trace.part > 0) json["part"] = trace.part;
   json["options"] = Json::object();
   for (const auto& [name, value] : trace.options) json["options"][name] = value;
   json["source"] = side_json(trace.source);
   Json target = side_json(trace.target);
   target["given"] = trace.given, target["ended"] = trace.ended;
-  target["score"] = rounded(trace.score), target["log_probability"] = rounded(trace.log_probability);
+  target["score"] = total(trace.score), target["log_probability"] = total(trace.log_probability);
   target["log_probabilities"] = Json::array();
-  for (const double p : trace.token_log_probabilities) target["log_probabilities"].push_back(rounded(p));
+  for (const double p : trace.token_log_probabilities) target["log_probabilities"].push_back(total(p));
   json["target"] = std::move(target);
   for (const char* list : {"sites", "maps", "evidence", "beam", "answers"}) json[list] = Json::array();
   for (size_t i = 0; i < trace.sites.size(); ++i) json["sites"].push_back(site_json(trace.sites[i], i, beside));
   for (size_t i = 0; i < trace.maps.size(); ++i) json["maps"].push_back(map_json(trace.maps[i], i, beside));
   for (const TraceEvidence& one : trace.evidence) {
-    json["evidence"].push_back({{"change", one.change},
-                                {"before", rounded(one.before)},
-                                {"after", rounded(one.after)},
-                                {"meaning", one.meaning}});
+    json["evidence"].push_back(
+        {{"change", one.change}, {"before", total(one.before)}, {"after", total(one.after)}, {"meaning", one.meaning}});
   }
   for (const TraceNode& node : trace.beam) {
     json["beam"].push_back({{"parent", node.parent},
                             {"id", node.id},
                             {"token", node.token},
-                            {"log_probability", rounded(node.log_probability)},
-                            {"total", rounded(node.total)},
+                            {"log_probability", total(node.log_probability)},
+                            {"total", total(node.total)},
                             {"fate", kFates[static_cast<size_t>(node.fate)]}});
   }
   for (const TraceAnswer& answer : trace.answers) {
     json["answers"].push_back({{"text", answer.text},
-                               {"score", rounded(answer.score)},
-                               {"log_probability", rounded(answer.log_probability)},
+                               {"score", total(answer.score)},
+                               {"log_probability", total(answer.log_probability)},
                                {"ended", answer.ended},
                                {"node", answer.node}});
   }
@@ -127,13 +127,14 @@ Trace trace_of(const Json& json, const SafetensorsFile* beside) {
   const Json& model = json.at("model");
   trace.model = model.at("name"), trace.task = model.at("task"), trace.network = model.at("network");
   trace.parameters = model.at("parameters");
+  trace.line = json.value("line", int64_t{0}), trace.part = json.value("part", int64_t{0});
   for (const auto& [name, value] : json.at("options").items()) trace.options.emplace_back(name, value);
   trace.source = side_of(json.at("source"));
   const Json& target = json.at("target");
   trace.target = side_of(target);
   trace.given = target.at("given"), trace.ended = target.at("ended");
-  trace.score = target.at("score"), trace.log_probability = target.at("log_probability");
-  trace.token_log_probabilities = target.at("log_probabilities").get<std::vector<double>>();
+  trace.score = number_of(target.at("score")), trace.log_probability = number_of(target.at("log_probability"));
+  for (const Json& one : target.at("log_probabilities")) trace.token_log_probabilities.push_back(number_of(one));
   for (const Json& one : json.at("sites")) {
     trace.sites.push_back({one.at("site"), one.at("layer"), one.at("heads"), one.at("queries"), one.at("keys"),
                            one.at("hard"), tensor_of(one, "weights", 3, beside), tensor_of(one, "centres", 2, beside),
@@ -141,21 +142,23 @@ Trace trace_of(const Json& json, const SafetensorsFile* beside) {
   }
   for (const Json& one : json.at("maps")) {
     trace.maps.push_back({one.at("method"), one.at("label"), one.at("site"), one.at("layer"), one.at("head"),
-                          one.at("signed"), tensor_of(one, "tokens", 2, beside), tensor_of(one, "words", 2, beside)});
+                          one.at("signed"), tensor_of(one, "tokens", 2, beside), tensor_of(one, "words", 2, beside),
+                          one.value("queries", "target"), one.value("keys", "source")});
   }
   for (const Json& one : json.at("evidence")) {
-    trace.evidence.push_back({one.at("change"), one.at("before"), one.at("after"), one.at("meaning")});
+    trace.evidence.push_back(
+        {one.at("change"), number_of(one.at("before")), number_of(one.at("after")), one.at("meaning")});
   }
   for (const Json& one : json.at("beam")) {
-    trace.beam.push_back({one.at("parent"), one.at("id"), one.at("token"), one.at("log_probability"), one.at("total"),
-                          fate_named(one.at("fate"))});
+    trace.beam.push_back({one.at("parent"), one.at("id"), one.at("token"), number_of(one.at("log_probability")),
+                          number_of(one.at("total")), fate_named(one.at("fate"))});
     require(trace.beam.back().parent < static_cast<int32_t>(trace.beam.size()) - 1,
             "trace: beam: parents before their children are wanted, got ", trace.beam.back().parent, " at ",
             trace.beam.size() - 1);
   }
   for (const Json& one : json.at("answers")) {
-    trace.answers.push_back(
-        {one.at("text"), one.at("score"), one.at("log_probability"), one.at("ended"), one.at("node")});
+    trace.answers.push_back({one.at("text"), number_of(one.at("score")), number_of(one.at("log_probability")),
+                             one.at("ended"), one.at("node")});
   }
   trace.notes = json.value("notes", std::vector<std::string>());
   return trace;

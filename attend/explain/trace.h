@@ -23,8 +23,8 @@ struct TraceSide {
 };
 
 /// What one attention did, over all steps. `queries` and `keys` say whose places they are: "source", "target" (row t is the
-/// prediction of target token t, the end included) or "before" (key k is what was read before target token k: 0 is the
-/// beginning).
+/// prediction of target token t, the end included), "before" (key k is what was read before target token k: 0 is the
+/// beginning) or "source+before" (the source's, and then those: a decoder alone reads its source as its past).
 struct TraceSite {
   std::string site;  ///< "decoder.memory"
   int64_t layer = 0, heads = 1;
@@ -54,15 +54,17 @@ struct TraceAnswer {
   int32_t node = -1;  ///< its last prediction
 };
 
-/// How much each token of the target (rows) leant on each of the source (columns), by one method.
+/// How much each token of the target (rows) leant on each of the source (columns), by one method; of an attention that looks
+/// elsewhere, its own rows and columns.
 struct TraceMap {
-  std::string method;             ///< a row of the table of methods: "attention", "saliency"
-  std::string label;              ///< in words: "attention, mean of 2 layers × 4 heads"
-  std::string site;               ///< of attention: where it was read; else empty
-  int64_t layer = -1, head = -1;  ///< −1: all, combined
-  bool is_signed = false;         ///< values may be below 0
-  Tensor tokens;                  ///< [target tokens, source tokens]
-  Tensor words;                   ///< [target words, source words]
+  std::string method;                               ///< a row of the table of methods: "attention", "saliency"
+  std::string label;                                ///< in words: "attention, mean of 2 layers × 4 heads"
+  std::string site;                                 ///< of attention: where it was read; else empty
+  int64_t layer = -1, head = -1;                    ///< −1: all, combined
+  bool is_signed = false;                           ///< values may be below 0
+  Tensor tokens;                                    ///< [target tokens, source tokens]
+  Tensor words;                                     ///< [target words, source words]
+  std::string queries = "target", keys = "source";  ///< whose rows and columns, as of a TraceSite
 };
 
 /// One line of evidence: what a change did to the mean log-probability of the answer's words.
@@ -75,6 +77,7 @@ struct TraceEvidence {
 struct Trace {
   std::string model, task, network;
   int64_t parameters = 0;
+  int64_t line = 0, part = 0;  ///< of a file, and of a line that was answered in parts: from 1; 0: not said
   std::vector<std::pair<std::string, std::string>> options;  ///< of the search
   TraceSide source, target;                                  ///< the target's tokens have "</s>" last where it ended
   bool given = false;                                        ///< the target was given, not found
@@ -92,7 +95,8 @@ struct Trace {
 /// The site as named, of that layer; throws Error that names those that there are.
 const TraceSite& site_of(const Trace& trace, const std::string& site, int64_t layer);
 
-/// As JSON text, compact; numbers of maps and weights have 4 digits that count.
+/// As JSON text, compact; numbers of maps and weights have 4 digits that count, log-probabilities 6; what is not finite is
+/// null, and not a number when it is read.
 std::string trace_json(const Trace& trace);
 /// Throws Error where it is no trace.
 Trace parse_trace(const std::string& json);

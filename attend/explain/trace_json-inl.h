@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -12,14 +13,25 @@ namespace attend::explain {
 
 using Json = nlohmann::ordered_json;
 
-/// Four digits that count: 0.12345 → 0.1235 (the JSON of a double is then as short).
-inline double rounded(double x) {
-  if (x == 0 || !std::isfinite(x)) return 0;
-  const double unit = std::pow(10.0, 3 - std::floor(std::log10(std::abs(x))));
+inline constexpr int kDigits = 4, kTotalDigits = 6;  // that count: of weights; of log-probabilities, which are sums
+
+/// So many digits that count: 0.12345 → 0.1235 (the JSON of a double is then as short). What is not finite stays so, and is
+/// null in JSON.
+inline double rounded(double x, int digits = kDigits) {
+  if (x == 0 || !std::isfinite(x)) return x;
+  const double unit = std::pow(10.0, digits - 1 - std::floor(std::log10(std::abs(x))));
   return std::round(x * unit) / unit;
 }
+inline double total(double x) { return rounded(x, kTotalDigits); }
 
-/// Numbers of a tensor as nested lists; weights below 5e-5 are 0.
+/// null is a number that was not finite.
+inline double number_of(const Json& json) {
+  if (json.is_null()) return std::numeric_limits<double>::quiet_NaN();
+  require(json.is_number(), "trace: a number or null is wanted, got ", json.type_name());
+  return json.get<double>();
+}
+
+/// Numbers of a tensor as nested lists.
 inline Json numbers(const Tensor& t, int axis = 0, size_t at = 0) {
   Json list = Json::array();
   size_t inner = 1;
@@ -56,8 +68,7 @@ inline void read_numbers(const Json& list, const Shape& shape, int axis, real*& 
     if (axis + 1 < shape.rank()) {
       read_numbers(one, shape, axis + 1, to);
     } else {
-      require(one.is_number(), "trace: a number is wanted, got ", one.type_name());
-      *to++ = one.get<real>();
+      *to++ = static_cast<real>(number_of(one));
     }
   }
 }

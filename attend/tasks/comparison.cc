@@ -7,9 +7,14 @@
 #include <nlohmann/json.hpp>
 
 #include "attend/base/error.h"
+#include "attend/base/names.h"
+#include "attend/base/recipe.h"
 #include "attend/base/replacement.h"
 #include "attend/data/pairs.h"
 #include "attend/explain/alignment.h"
+#include "attend/explain/grid.h"
+#include "attend/tasks/explanation.h"
+#include "attend/tasks/task.h"
 #include "attend/train/bleu.h"
 #include "attend/train/chrf.h"
 #include "attend/train/events.h"
@@ -78,6 +83,8 @@ std::vector<LengthGroup> groups_at(std::span<const int64_t> bounds, std::span<co
   return groups;
 }
 
+bool reads_letters(const TextConfig& config) { return config.options.tokeniser.kind == "characters"; }
+
 /// A number that changes with any of the sentences.
 std::string fingerprint(const TestSet& test, std::span<const size_t> shown) {
   std::string all;
@@ -96,7 +103,8 @@ json key_of(const fs::path& folder, const TestSet& test, std::span<const size_t>
   return {{"weights_bytes", fs::file_size(weights)},
           {"weights_time", fs::last_write_time(weights).time_since_epoch().count()},
           {"config", train::crc32c(read_file(folder / kConfig, size_t{1} << 20))},
-          {"sentences", fingerprint(test, shown)}};
+          {"sentences", fingerprint(test, shown)},
+          {"shown_by", reads_letters(TextConfig(read_recipe(folder / kConfig))) ? "letters" : "words"}};
 }
 
 json json_of(const ShownAnswer& shown) {
@@ -153,6 +161,22 @@ std::optional<Measured> kept(const fs::path& path, const json& key, size_t sente
   }
 }
 
+/// With the weights between letters: between words, a text of one word has one weight, and that is 1.
+Answer answer_by_letters(const TextModel& model, const std::string& text, const decode::SearchOptions& search) {
+  ExplainOptions how;
+  how.method = "attention", how.search = search;
+  const explain::Trace trace = explain(model, text, how);
+  const explain::Grid letters = map_grid(trace, trace.maps[0], "tokens");
+  const auto rows =
+      static_cast<int64_t>(trace.token_log_probabilities.size()) - (trace.ended ? 1 : 0);  // not the end's
+  Answer answer{.text = trace.target.text, .score = trace.score, .log_probability = trace.log_probability};
+  answer.source = letters.columns, answer.target = {letters.rows.begin(), letters.rows.begin() + rows};
+  const auto columns = static_cast<int64_t>(letters.columns.size());
+  answer.weights = Tensor({rows, columns});
+  std::copy_n(letters.values.data(), rows * columns, answer.weights.data());
+  return answer;
+}
+
 Measured made(const fs::path& folder, const TestSet& test, std::span<const size_t> shown, const Told& told) {
   TextModel model = TextModel::load(folder);
   const bool attends = explain::attends_to_source(model.model());
@@ -167,7 +191,9 @@ Measured made(const fs::path& folder, const TestSet& test, std::span<const size_
   options.align = attends;
   for (const size_t number : shown) {
     const std::vector<std::string> line{test.pairs[number].source};
-    measured.shown.push_back({number, model.answer(line, options).at(0).at(0)});
+    const bool letters = attends && reads_letters(model.config()) && model.parts(line[0]).size() == 1;
+    measured.shown.push_back({number, letters ? answer_by_letters(model, line[0], options.search)
+                                              : model.answer(line, options).at(0).at(0)});
   }
   return measured;
 }
@@ -182,15 +208,41 @@ void score(Measured& measured, const TestSet& test) {
   if (!measured.links.empty()) measured.alignment = train::alignment_score(measured.links, gold);
 }
 
-double number_or_none(const json& entry, const char* name) {
+double number_or_none(const json& entry, std::string_view name) {
   const auto found = entry.find(name);
   return found != entry.end() && found->is_number() ? found->get<double>() : kNone;
 }
 
+constexpr ScoreRow kScores[] = {
+    {"bleu", "BLEU", "BLEU",
+     [](std::span<const std::string> outputs, std::span<const std::string> references) {
+       return train::bleu(outputs, references).score;
+     }},
+    {"exact", "Exact match", "exact match, %",
+     [](std::span<const std::string> outputs, std::span<const std::string> references) {
+       return 100 * train::exact_match(outputs, references);
+     }},
+};
+
 }  // namespace
 
-TestSet test_files(const std::string& source, const std::string& target) {
-  return {source + " and " + target, read_pairs({{source}, {target}, {}})};
+std::span<const ScoreRow> comparison_scores() { return kScores; }
+
+const ScoreRow& score_of_task(std::string_view task) {
+  const TaskRow& row = row_named("task", tasks(), task);
+  return row_named("score", comparison_scores(), row.score);
+}
+
+TestSet test_files(const std::string& source, const std::string& target, const std::string& gold) {
+  TestSet test{source + " and " + target, read_pairs({{source}, {target}, {}})};
+  if (gold.empty()) return test;
+  const std::vector<std::string> lines = data::read_lines(gold);
+  require(lines.size() == test.pairs.size(), gold, ": as many lines of word alignments as sentences are wanted, ",
+          test.pairs.size(), ", got ", lines.size());
+  for (size_t i = 0; i < lines.size(); ++i) {
+    test.pairs[i].links = data::parse_links(gold + ":" + std::to_string(i + 1), lines[i]);
+  }
+  return test;
 }
 
 TestSet test_of(const TextConfig& config) {
@@ -248,9 +300,10 @@ std::vector<int64_t> source_lengths(std::span<const TextPair> pairs, bool letter
   return lengths;
 }
 
-std::vector<double> bleu_by_length(std::span<const std::string> outputs, std::span<const TextPair> pairs,
-                                   std::span<const int64_t> lengths, std::span<const LengthGroup> groups) {
-  require(outputs.size() == pairs.size() && lengths.size() == pairs.size(), "bleu_by_length: ", pairs.size(),
+std::vector<double> score_by_length(const ScoreRow& score, std::span<const std::string> outputs,
+                                    std::span<const TextPair> pairs, std::span<const int64_t> lengths,
+                                    std::span<const LengthGroup> groups) {
+  require(outputs.size() == pairs.size() && lengths.size() == pairs.size(), "score_by_length: ", pairs.size(),
           " outputs and lengths are wanted, got ", outputs.size(), " and ", lengths.size());
   std::vector<double> scores;
   for (const LengthGroup& group : groups) {
@@ -258,7 +311,7 @@ std::vector<double> bleu_by_length(std::span<const std::string> outputs, std::sp
     for (size_t i = 0; i < pairs.size(); ++i) {
       if (group.has(lengths[i])) said.push_back(outputs[i]), wanted.push_back(pairs[i].target);
     }
-    scores.push_back(said.empty() ? kNone : train::bleu(said, wanted).score);
+    scores.push_back(said.empty() ? kNone : score.score(said, wanted));
   }
   return scores;
 }
@@ -290,7 +343,7 @@ Measured measure(const fs::path& folder, const TestSet& test, std::span<const si
   return *measured;
 }
 
-Curve read_curve(const fs::path& folder) {
+Curve read_curve(const fs::path& folder, const ScoreRow& score) {
   Curve curve;
   std::ifstream in(folder / "log.jsonl");
   double seconds = 0;
@@ -302,7 +355,8 @@ Curve read_curve(const fs::path& folder) {
     const double step = number_or_none(entry, "step");
     if (!curve.steps.empty() && curve.steps.back() == step) continue;  // the mean of weights, tried in the end
     curve.steps.push_back(step), curve.minutes.push_back(seconds / 60);
-    curve.loss.push_back(number_or_none(entry, "valid_loss")), curve.bleu.push_back(number_or_none(entry, "bleu"));
+    curve.loss.push_back(number_or_none(entry, "valid_loss"));
+    curve.score.push_back(number_or_none(entry, score.name));
   }
   return curve;
 }

@@ -1,5 +1,5 @@
-// Models side by side: the same sentences for all of them, what each said and where it looked, its scores, BLEU by length of
-// the source, and how it learnt.
+// Models side by side: the same sentences for all of them, what each said and where it looked, its scores, the main one by
+// length of the source, and how it learnt.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +20,21 @@ struct TestSet {
   std::string name;
   std::vector<TextPair> pairs;
 };
-/// The pairs of two files.
-TestSet test_files(const std::string& source, const std::string& target);
+/// The pairs of two files; `gold`: a file of their word alignments, one sentence a line ("0-0 2-1"), or "".
+TestSet test_files(const std::string& source, const std::string& target, const std::string& gold = "");
 /// Those of the built-in corpus that no training sees, else the validation files; throws Error where there are neither.
 TestSet test_of(const TextConfig& config);
+
+/// A score of outputs against their references that models can be compared by, from 0 to 100; more is better.
+struct ScoreRow {
+  std::string_view name;   ///< as logs of training have it
+  std::string_view title;  ///< "Exact match"
+  std::string_view unit;   ///< what stands beside an axis: "exact match, %"
+  double (*score)(std::span<const std::string> outputs, std::span<const std::string> references);
+};
+std::span<const ScoreRow> comparison_scores();
+/// That of a task: BLEU, or exact match where an answer is one word, as BLEU, which counts four words in a row, is 0 there.
+const ScoreRow& score_of_task(std::string_view task);
 
 /// Told how many sentences are done.
 using Told = std::function<void(size_t done)>;
@@ -50,14 +61,15 @@ struct LengthGroup {
 std::vector<LengthGroup> length_groups(std::span<const int64_t> lengths, int64_t least);
 /// The lengths of sources: words, or letters where models read letters.
 std::vector<int64_t> source_lengths(std::span<const TextPair> pairs, bool letters);
-/// BLEU of the sentences of each group; not a number where a group has none.
-std::vector<double> bleu_by_length(std::span<const std::string> outputs, std::span<const TextPair> pairs,
-                                   std::span<const int64_t> lengths, std::span<const LengthGroup> groups);
+/// The score of the sentences of each group; not a number where a group has none.
+std::vector<double> score_by_length(const ScoreRow& score, std::span<const std::string> outputs,
+                                    std::span<const TextPair> pairs, std::span<const int64_t> lengths,
+                                    std::span<const LengthGroup> groups);
 
 /// Up to `count` sentences to look at, of different lengths but none too long for a picture: their places.
 std::vector<size_t> sentences_to_show(std::span<const TextPair> pairs, size_t count = 3);
 
-/// One answer to look at; without weights where the model does not attend.
+/// One answer to look at; without weights where the model does not attend, between letters where it reads those.
 struct ShownAnswer {
   size_t number = 0;  ///< of the sentence
   Answer answer;
@@ -78,11 +90,11 @@ struct Measured {
 Measured measure(const std::filesystem::path& folder, const TestSet& test, std::span<const size_t> shown,
                  const Told& told = {});
 
-/// The validations of a run, as its log has them. Not a number where a validation has no BLEU.
+/// The validations of a run, as its log has them. Not a number where a validation has no score.
 struct Curve {
-  std::vector<double> steps, minutes, loss, bleu;
+  std::vector<double> steps, minutes, loss, score;
 };
 /// Empty where there is no log.
-Curve read_curve(const std::filesystem::path& folder);
+Curve read_curve(const std::filesystem::path& folder, const ScoreRow& score);
 
 }  // namespace attend::tasks

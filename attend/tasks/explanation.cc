@@ -8,6 +8,7 @@
 #include "attend/data/utf8.h"
 #include "attend/explain/alignment.h"
 #include "attend/explain/evidence.h"
+#include "attend/explain/grid.h"
 #include "attend/explain/methods.h"
 
 namespace attend::tasks {
@@ -114,13 +115,22 @@ void add_map(const explain::Answered& answered, const ExplainOptions& options, e
       .method = std::string(method.name), .label = std::string(method.name), .is_signed = method.is_signed};
   if (method.name == "attention") {
     const std::string which = explain::part_label(answered, part);
+    if (options.site != ExplainOptions().site) map.label += " of " + part.site;
     if (!which.empty()) map.label += ", " + which;
     map.site = part.site, map.layer = options.layer, map.head = options.head;
+    const auto found =
+        std::ranges::find(trace.sites, part.site, &explain::TraceSite::site);  // part_label has refused others
+    map.queries = found->queries, map.keys = found->keys == "source+before" ? "source" : found->keys;
   }
+  require(!options.evidence || (map.keys == "source" && map.queries == "target"),
+          "explain: evidence changes what the answer looked at in the source: a site such as decoder.memory is wanted, "
+          "got ",
+          map.site);
   map.tokens = method.map(answered, part);
-  map.words = explain::word_weights(map.tokens, trace.source.word_of, trace.target.word_of,
-                                    static_cast<int64_t>(trace.source.words.size()),
-                                    static_cast<int64_t>(trace.target.words.size()), method.adds);
+  const explain::Axis rows = axis_of(trace, map.queries, true), columns = axis_of(trace, map.keys, true);
+  map.words =
+      explain::word_weights(map.tokens, columns.label_of, rows.label_of, static_cast<int64_t>(columns.labels.size()),
+                            static_cast<int64_t>(rows.labels.size()), method.adds);
   if (options.evidence) trace.evidence = explain::evidence(answered, map.tokens, trace.source.word_of);
   trace.maps.push_back(std::move(map));
 }

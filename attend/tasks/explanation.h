@@ -34,7 +34,7 @@ struct ExplainOptions {
   void fields(Visit&& visit) {
     visit("method", method,
           "attention, rollout, saliency, jacobian, occlusion; auto: attention where there is one, else jacobian");
-    visit("site", site, "attention: which one, as the trace names it");
+    visit("site", site, "attention: decoder.memory, or of a Transformer encoder.self and decoder.self");
     visit("layer", layer, "attention: of this layer, from 0; -1: all");
     visit("head", head, "attention: this head, from 0; -1: all");
     visit("combine", combine, "attention: of several heads and layers the mean or the max");

@@ -51,12 +51,12 @@ constexpr TaskSetting kAutoencode[] = {
 };
 
 constexpr TaskRow kTasks[] = {
-    {"translate", "one language to another; built in: English to romanised Hindi", &kText, "hindi", kHindi},
-    {"dates", "dates as people write them to ISO 8601", &kText, "dates", kCharacters},
-    {"reverse", "words spelled backwards", &kText, "reverse", kCharacters},
-    {"glimpse", "images to labels, by a few glances; built in: digits", &kImages, "digits", kGlimpse},
-    {"caption", "images to sentences; built in: scenes of coloured shapes", &kImages, "shapes", kShapes},
-    {"autoencode", "images to a few numbers and back; built in: digits", &kImages, "digits", kAutoencode},
+    {"translate", "one language to another; built in: English to romanised Hindi", &kText, "hindi", kHindi, "bleu"},
+    {"dates", "dates as people write them to ISO 8601", &kText, "dates", kCharacters, "exact"},
+    {"reverse", "words spelled backwards", &kText, "reverse", kCharacters, "exact"},
+    {"glimpse", "images to labels, by a few glances; built in: digits", &kImages, "digits", kGlimpse, "accuracy"},
+    {"caption", "images to sentences; built in: scenes of coloured shapes", &kImages, "shapes", kShapes, "bleu4"},
+    {"autoencode", "images to a few numbers and back; built in: digits", &kImages, "digits", kAutoencode, ""},
 };
 
 std::string value_or(const SettingList& settings, std::string_view name, std::string_view otherwise) {

@@ -17,6 +17,7 @@ struct TaskRow {
   const Family* family;
   std::string_view corpus;                  ///< built-in, used where no files are named
   std::span<const TaskSetting> on_builtin;  ///< what training on it wants different from the defaults
+  std::string_view score;                   ///< what its models are compared by: a row of comparison_scores()
 };
 /// The menu: help, option checks and tests iterate over it.
 std::span<const TaskRow> tasks();

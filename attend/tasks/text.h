@@ -126,6 +126,8 @@ class TextModel {
   const models::Model& model() const { return *model_; }
   /// Most tokens of a line that is translated in one piece: the longest that training has seen.
   int64_t longest() const;
+  /// The parts that a line is answered in: itself alone, unless it has more than longest() tokens.
+  std::vector<std::string> parts(const std::string& line) const;
 
   /// The n_best answers to each line; an empty line has an empty answer. `prefixes`: how each answer has to begin, or none.
   std::vector<std::vector<Answer>> answer(std::span<const std::string> lines, const AnswerOptions& options,

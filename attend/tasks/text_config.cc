@@ -1,3 +1,4 @@
+#include "attend/base/error.h"
 #include "attend/base/names.h"
 #include "attend/tasks/task.h"
 #include "attend/tasks/text.h"
@@ -11,6 +12,9 @@ constexpr int64_t kLongestInCharacters = 500;
 }  // namespace
 
 TextConfig::TextConfig(const SettingList& asked) {
+  const TaskRow& task = task_of(asked);
+  require(task.family == &kText, "task: one that reads text is wanted here, such as translate, got ", task.name,
+          ", which reads ", task.family->name);
   SettingList settings = with_task_defaults(asked);
   model = ModelChoice::take(settings, "transformer", models::Reads::words);
   refuse_unknown(settings, all());  // before set_options, which does not know the model's: "modle.hidden"

@@ -185,6 +185,12 @@ int64_t TextModel::longest() const {
   return seen > 0 ? std::min(seen, learned) : learned;
 }
 
+std::vector<std::string> TextModel::parts(const std::string& line) const {
+  std::vector<std::string> texts;
+  for (Part& part : split_line(*source_, line, longest())) texts.push_back(std::move(part.text));
+  return texts;
+}
+
 std::vector<TextModel::Piece> TextModel::pieces(std::span<const std::string> lines,
                                                 std::span<const std::string> prefixes) const {
   require(prefixes.empty() || prefixes.size() == lines.size(), "answer: as many prefixes as lines are wanted, ",

@@ -51,6 +51,7 @@ function addSection(place, site, trace, level, opened) {
 
 function numbersOf({ source, target, sites }) {
   const size = { source: source.tokens.length, target: target.tokens.length, before: target.tokens.length };
+  size["source+before"] = size.source + size.before;
   return sites.reduce((sum, site) => sum + site.heads * size[site.queries] * size[site.keys], 0);
 }
 

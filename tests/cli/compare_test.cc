@@ -63,7 +63,7 @@ TEST_F(CompareSlow, TrainsOneModelPerValueAndReportsWhatEvalSays) {
   EXPECT_FALSE(has(html, "http")) << "nothing is loaded";
   EXPECT_TRUE(has(html, "This model does not attend to its source"));
   EXPECT_EQ(xml_complaint(folder_.bytes("report/learning-curves.svg")), "");
-  EXPECT_EQ(xml_complaint(folder_.bytes("report/bleu-by-length.svg")), "");
+  EXPECT_EQ(xml_complaint(folder_.bytes("report/score-by-length.svg")), "");
   EXPECT_TRUE(has(folder_.bytes("report/report.md"), "| general |"));
 
   const auto trained = written("additive"), measured = fs::last_write_time(out() / "models/additive/compare.json");
@@ -90,7 +90,23 @@ TEST_F(CompareSlow, TrainedModelsAreTakenAsTheyAre) {
   EXPECT_EQ(report()["models"][0]["name"], "mine");
   EXPECT_EQ(report()["models"][1]["name"], "recipe");
   EXPECT_EQ(report()["models"][0]["steps"], 5);
+  EXPECT_FALSE(report()["models"][0]["scores"].contains("alignment"));
+  const fs::path gold = folder_.file("gold", "0-1 1-0\n0-1 1-0\n0-1 1-0\n0-1 1-0\n");
+  ASSERT_EQ(compare(model + test_files() + " --gold " + in_quotes(gold), "aligned").code, 0);
+  const Result scored = attend_with("eval " + model + test_files() + " --gold " + in_quotes(gold) + " 2>/dev/null");
+  EXPECT_EQ(report("aligned")["models"][0]["scores"]["alignment"], json::parse(scored.output)["alignment"]);
+  EXPECT_TRUE(has(folder_.bytes("aligned/report.md"), "| AER |"));
   EXPECT_EQ(compare(model + " --vary train.seed=1,2" + test_files(), "other").code, 2);
+}
+
+TEST_F(CompareSlow, WhereModelsReadLettersTheirAlignmentsAreOfLetters) {
+  ASSERT_EQ(compare(in_quotes(recipe(5)) + " --tokeniser.kind characters" + test_files()).code, 0);
+  ASSERT_EQ(compare(in_quotes(recipe(5)) + test_files(), "words").code, 0);
+  const json letters = json::parse(folder_.bytes("report/models/recipe/compare.json"))["shown"][0];
+  const json words = json::parse(folder_.bytes("words/models/recipe/compare.json"))["shown"][0];
+  EXPECT_EQ(letters["source"].size(), 3u) << "a letter, a blank, a letter: " << letters;
+  EXPECT_EQ(words["source"].size(), 2u) << words;
+  EXPECT_EQ(letters["weights"].size(), letters["source"].size() * letters["target"].size());
 }
 
 TEST_F(CompareSlow, AModelThatFailsDoesNotLoseTheOthers) {
@@ -156,6 +172,9 @@ TEST_F(Compare, WhatCannotBeIsRefusedBeforeAnythingIsTrained) {
   expect_refused(asked + " --variant a --variant a", "two called");
   expect_refused(in_quotes(recipe()), "--source and --target are wanted");
   expect_refused(in_quotes(recipe()) + " --source " + in_quotes(source_), "both or none");
+  expect_refused(in_quotes(recipe()) + " --gold " + in_quotes(source_), "--gold wants --source and --target");
+  expect_refused(asked + " --gold " + in_quotes(folder_.file("gold", "0-1 1-0\n")), "4, got 1");
+  expect_refused(asked + " --gold " + in_quotes(folder_.file("gold", "0-1\n1:0\n\n\n")), ":2");
   expect_refused("nothing" + test_files(), "tasks: translate");
   expect_refused(test_files(), "a recipe, a task or models' folders are wanted");
   expect_refused(in_quotes(folder_.path()) + test_files(), "a model's folder is wanted");

@@ -48,7 +48,11 @@ TEST_F(Explain, ShowsTheAnswerAndItsMap) {
   EXPECT_TRUE(has(shown.output, "attention: source above")) << shown.output;
   EXPECT_FALSE(has(shown.output, "\x1b[")) << "no colour where it is no terminal";
   EXPECT_TRUE(has(explain("'a b' --colour always").output, "\x1b[48;2;"));
-  EXPECT_TRUE(has(explain("'a b' --method saliency").output, "saliency: source above"));
+  EXPECT_TRUE(has(shown.output, "██ from ")) << "what the shades mean: " << shown.output;
+  const std::string saliency = explain("'a b' --method saliency --heads").output;
+  EXPECT_TRUE(has(saliency, "saliency: source above")) << saliency;
+  EXPECT_TRUE(has(saliency, "against the word")) << saliency;
+  EXPECT_TRUE(has(saliency, "\nattention of decoder.memory, layer 0 · head 0\n")) << saliency;
 }
 
 TEST_F(Explain, EvidenceIsInPlainWords) {
@@ -84,14 +88,53 @@ TEST_F(Explain, RefusesWithTwoAndOneLine) {
     EXPECT_TRUE(has(result.output, part)) << result.output;
   };
   refused(explain("''"), "a text with at least one word is wanted");
-  refused(explain("'a b' --head 3"), "head 0 to 0 is wanted, got 3");
-  refused(explain("'a b' --layer 2"), "decoder.memory layer 0 (1 head)");
+  refused(explain("'a b' --head 3"), "head 0 to 0 is wanted, or -1 for all; got 3");
+  refused(explain("'a b' --layer 2"), "a layer that it has is wanted, or -1 for all: 0 (1 head); got 2");
   refused(explain("'a b' --method atention"), "attention");
   refused(explain("'a b' --level letters"), "words or tokens");
   refused(explain("'a b' --out x.gif"), ".html, .svg, .png or .json");
   refused(explain("'a b' --colour blue"), "auto, always or never");
   refused(attend_with("explain " + in_quotes(folder_->path() / "none") + " 'a b' 2>&1"), "a model's folder is wanted");
-  EXPECT_EQ(explain("'a b' --out " + in_quotes(folder_->path() / "none" / "x.svg")).code, 1) << "no such folder";
+  refused(explain("'a b' --out " + in_quotes(folder_->path() / "none" / "x.svg")),
+          "there is no " + (folder_->path() / "none").string());
+  refused(explain("'a b' --layer -2"), "or -1 for all");
+  refused(explain("'a b' --method saliency --layer 9"), "--layer chooses among attentions, but the method is saliency");
+  refused(explain("'a b' --site encoder.self"),
+          "a site that the model has is wanted: decoder.memory; got encoder.self");
+  refused(explain(""), "TEXT is wanted");
+}
+
+TEST_F(Explain, WordsWithoutQuotesAreOneText) {
+  EXPECT_EQ(explain("a b").output, explain("'a b'").output);
+  EXPECT_EQ(explain("a b --method saliency").code, 0);
+}
+
+TEST_F(Explain, TheEndingOfAFileMayBeInCapitals) {
+  const fs::path out = folder_->path() / "x.SVG";
+  EXPECT_EQ(explain("'a b' --out " + in_quotes(out)).code, 0);
+  EXPECT_TRUE(folder_->bytes("x.SVG").starts_with("<svg"));
+}
+
+TEST_F(Explain, ALongTextIsCutAsRunCutsIt) {
+  std::string text;
+  for (int i = 0; i < 150; ++i) text += i % 2 ? "a " : "b ";
+  text.pop_back();
+  const fs::path json = folder_->path() / "long.json", svg = folder_->path() / "long.svg";
+  const Result result = explain("'" + text + "' --out " + in_quotes(json) + " --max-length 1");
+  EXPECT_EQ(result.code, 0) << result.output;
+  EXPECT_TRUE(has(result.output, "explained in 2 parts")) << result.output;
+  EXPECT_TRUE(has(result.output, "reached its greatest length")) << result.output;
+  const auto parts = attend::explain::read_traces(json);
+  ASSERT_EQ(parts.size(), 2u);
+  EXPECT_EQ(parts[1].part, 2);
+  const fs::path input = folder_->file("long", text + "\n"), traced = folder_->path() / "long.jsonl";
+  const Result run = attend_with("run " + in_quotes(model()) + " --max-length 1 --trace " + in_quotes(traced) + " < " +
+                                 in_quotes(input) + " 2>&1");
+  EXPECT_TRUE(has(run.output, parts[0].target.text + " " + parts[1].target.text + "\n")) << run.output;
+  EXPECT_EQ(attend::explain::read_traces(traced).at(1).source.text, parts[1].source.text);
+  EXPECT_EQ(explain("'" + text + "' --out " + in_quotes(svg)).code, 0);
+  EXPECT_TRUE(fs::exists(folder_->path() / "long.2.svg"));
+  EXPECT_TRUE(has(explain("'" + text + "' --target 'A B'").output, "in one piece"));
 }
 
 TEST_F(Explain, ATraceChangesNoAnswer) {
@@ -102,6 +145,8 @@ TEST_F(Explain, ATraceChangesNoAnswer) {
   const auto traces = attend::explain::read_traces(trace);
   ASSERT_EQ(traces.size(), 3u) << "an empty line has none";
   EXPECT_EQ(traces[1].source.text, "c d");
+  EXPECT_EQ(traces[1].line, 3) << "the empty one counts";
+  EXPECT_EQ(traces[1].part, 0);
   EXPECT_EQ(traces[1].sites.at(0).weights.dim(2), 2);
   EXPECT_EQ(attend_with(run + " --trace " + in_quotes(input) + " 2>&1").code, 2) << "what is read is not written over";
 }

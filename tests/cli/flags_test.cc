@@ -7,9 +7,12 @@
 #include "attend/decode/search.h"
 #include "attend/models/zoo.h"
 #include "cli/terminal.h"
+#include "tests/support/command.h"
 
 namespace attend::cli {
 namespace {
+
+using test::has;
 
 struct Options {
   int64_t steps = 10;
@@ -212,6 +215,27 @@ TEST(Terminal, TextIsCutByLettersAndWrappedAtSpaces) {
   EXPECT_EQ(wrap("aa bb cc", 5), (std::vector<std::string>{"aa bb", "cc"}));
   EXPECT_EQ(wrap("aaaaaaaa b", 5), (std::vector<std::string>{"aaaaaaaa", "b"}));
   EXPECT_EQ(wrap("", 5), std::vector<std::string>{""});
+}
+
+TEST(Flags, DefaultsThatAreNotKnownYetAreNotShown) {
+  Options options;
+  const std::string shown = Flags("run", "x").options("search", options).help(100);
+  const std::string whose = Flags("run", "x").options("search", options).defaults_are("the model's").help(100);
+  EXPECT_TRUE(has(shown, "search:\n")) << shown;
+  EXPECT_TRUE(has(shown, "[")) << shown;
+  EXPECT_TRUE(has(whose, "search (defaults: the model's):\n")) << whose;
+  EXPECT_EQ(whose.rfind(" ["), whose.find(" [options]")) << "no value: " << whose;
+}
+
+TEST(Flags, WhoKnowsMoreOfAFlagThatThereIsNotMaySayIt) {
+  Options options;
+  Flags flags("train", "x");
+  flags.options("", options).on_unknown([](std::string_view name) {
+    return name == "model.score" ? std::string("the network has none") : std::string();
+  });
+  EXPECT_EQ(parse(flags, {"--model.score", "3"}).errors,
+            "attend train: the network has none (see: attend train --help)\n");
+  EXPECT_TRUE(has(parse(flags, {"--other", "3"}).errors, "there is no option --other"));
 }
 
 }  // namespace

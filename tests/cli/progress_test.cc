@@ -77,6 +77,22 @@ TEST(Progress, WhatWasDoneBeforeTellsNothingOfTheTimeLeft) {
   EXPECT_FALSE(has(text.substr(second), "ETA 0:")) << "20 ms for one, and half a million are left: " << text;
 }
 
+TEST(Progress, TheNextRunUnderOneBarHasItsOwnNameAndWhatIsSkippedTakesNoTime) {
+  const std::string text = written([](std::FILE* out) {
+    Progress bar("first", 1'000'000, out);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    bar.skip(300'000), bar.skip(200'000);
+    bar.relabel("second");
+    bar.finish(500'000, "");
+    bar.finish(500'001, "");
+  });
+  const size_t second = text.find('\n') + 1;
+  EXPECT_TRUE(text.starts_with("second █")) << text;
+  EXPECT_TRUE(has(text.substr(0, second), " 50 %\n")) << "nothing is done yet in this run: " << text;
+  EXPECT_TRUE(has(text.substr(second), "ETA ")) << text;
+  EXPECT_FALSE(has(text.substr(second), "ETA 0:")) << "20 ms for one, and half a million are left: " << text;
+}
+
 /// A terminal of so many columns; what is written to it is read back.
 class Terminal {
  public:

@@ -66,7 +66,7 @@ TEST(Report, WithoutAnyResultItIsStillAPage) {
   EXPECT_TRUE(has(markdown_report(waiting), "| a (waiting) |"));
   const test::TestFolder folder;
   write_report(waiting, folder.path());
-  EXPECT_EQ(test::xml_complaint(folder.bytes("bleu-by-length.svg")), "");
+  EXPECT_EQ(test::xml_complaint(folder.bytes("score-by-length.svg")), "");
 }
 
 TEST(Report, TheMarkdownTableHasOneRowPerModelAndTheBestInBold) {
@@ -75,6 +75,21 @@ TEST(Report, TheMarkdownTableHasOneRowPerModelAndTheBestInBold) {
   EXPECT_TRUE(has(text, " | **31.2** | **41.2** | 50.0 | 12.3k | 1:30 | 11 |")) << text;
   EXPECT_TRUE(has(text, "| mad (failed) | – |")) << text;
   EXPECT_TRUE(has(text, "mad failed: the loss")) << text;
+}
+
+TEST(Report, WhereAnswersAreOneWordExactMatchIsTheScore) {
+  Comparison c = comparison();
+  c.score = tasks::score_of_task("reverse");
+  EXPECT_TRUE(has(markdown_report(c), "| model | Exact % | chrF |")) << markdown_report(c);
+  EXPECT_EQ(length_plot(c).title, "Exact match by length of the source");
+  EXPECT_EQ(length_plot(c).y_label, "exact match, %");
+  for (const explain::Plot& plot : learning_plots(c)) {
+    EXPECT_FALSE(has(plot.title, "BLEU"));
+    EXPECT_EQ(plot.bounds.has_value(), plot.y_label == "exact match, %") << plot.title;
+  }
+  for (const char* part : {">BLEU", "BLEU by", "BLEU:"}) EXPECT_FALSE(has(html_report(c), part)) << part;
+  EXPECT_EQ(json_report(c)["score"], "exact");
+  EXPECT_EQ(json_report(c)["models"][0]["curve"]["exact"][1], 30.04);
 }
 
 TEST(Report, TheTableForTheTerminalHasStraightColumns) {

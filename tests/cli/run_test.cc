@@ -41,6 +41,15 @@ class Run : public testing::Test {
 };
 std::unique_ptr<TestFolder> Run::folder_;
 
+TEST_F(Run, AnswersThatWereCutAreCountedOnce) {
+  const std::string said = run("a b\nc d\n\n", "--max-length 1").output;
+  EXPECT_TRUE(has(said,
+                  "2 of 3 answers reached the greatest length before the end (--max-length); the first is that of "
+                  "line 1\n"))
+      << said;
+  EXPECT_FALSE(has(run("a b\n").output, "greatest length"));
+}
+
 TEST_F(Run, OneLineInOneLineOut) {
   const std::string one = run("a b\n").output, other = run("c d\n").output;
   EXPECT_NE(one, other);

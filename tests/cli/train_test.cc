@@ -51,6 +51,38 @@ class Train : public testing::Test {
 
 class TrainSlow : public Train {};
 
+TEST_F(Train, AnOptionOfAnotherNetworkIsToldWithWhatThisOneHas) {
+  const Result result = train("translate --tsv " + in_quotes(tsv_) + " --model.attention.score dot");
+  expect_refused(result, {"the network transformer has no --model.attention.score (recurrent", "it has --model.size",
+                          "--model.heads"});
+  expect_nothing_written();
+  expect_refused(train("translate --model.atention.score dot"), {"the nearest is --model.attention.score"});
+}
+
+TEST_F(Train, TheHelpSaysWhoseDefaultsItShows) {
+  const std::string builtin = attend_with("train translate --help").output;
+  EXPECT_TRUE(has(builtin, "for the built-in corpus of translate")) << builtin;
+  EXPECT_TRUE(has(builtin, "[recurrent]")) << builtin;
+  const std::string files = attend_with("train translate --tsv x --help").output;
+  EXPECT_FALSE(has(files, "built-in corpus of translate")) << files;
+  EXPECT_TRUE(has(files, "[transformer]")) << files;
+  for (const char* command : {"run", "eval", "explain"}) {
+    EXPECT_TRUE(has(attend_with(std::string(command) + " --help").output, "search (defaults: the model's own"))
+        << command;
+  }
+}
+
+TEST_F(Train, AHandfulOfPairsIsWarnedOf) {
+  const fs::path few = folder_.file("few.tsv", "a b\tB A\nc d\tD C\ne f\tF E\n");
+  const std::string asked =
+      " --held-out 0.4 --tokeniser.kind words --model.name recurrent --model.hidden 8 "
+      "--model.embedding 6 --train.steps 2 --tsv ";
+  const Result result = train("translate" + asked + in_quotes(few));
+  EXPECT_EQ(result.code, 0) << result.output;
+  EXPECT_TRUE(has(result.output, "warning: only 2 examples to learn from")) << result.output;
+  EXPECT_FALSE(has(train("translate" + asked + in_quotes(tsv_), "other").output, "warning"));
+}
+
 TEST_F(TrainSlow, ATaskIsTrainedUsedAndScored) {
   const Result trained = train(
       "reverse --train.steps 30 --model.embedding 8 --model.hidden 8 --batch.tokens 100 "

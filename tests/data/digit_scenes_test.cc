@@ -46,7 +46,7 @@ TEST(DigitScenes, ShowEachDigitOnceAnEpochWhereTheyPutIt) {
 TEST(DigitScenes, AddPiecesOfOtherDigitsOnly) {
   const DigitScenes scenes(plain_digits(100), {.size = 60, .pieces = 4, .piece = 3}, 1);
   std::set<uint8_t> from;
-  for (int64_t i = 0; i < 300; ++i) {
+  for (int64_t i = 0; i < 120; ++i) {
     const LabelledImage scene = scenes.at(i);
     int64_t pieces = 0;
     for (int value = 1; value <= 100; ++value) {

@@ -66,6 +66,44 @@ TEST(Digits, LieInTheMiddleWithAnEmptyBorder) {
   EXPECT_LT(ink, 150);
 }
 
+/// Marks the black pixels that can be reached from one, and counts them.
+int64_t fill(std::array<bool, 784>& black, int64_t y, int64_t x) {
+  if (y < 0 || x < 0 || y >= 28 || x >= 28 || !black[static_cast<size_t>(28 * y + x)]) return 0;
+  black[static_cast<size_t>(28 * y + x)] = false;
+  return 1 + fill(black, y + 1, x) + fill(black, y - 1, x) + fill(black, y, x + 1) + fill(black, y, x - 1);
+}
+
+/// The rows in which holes begin: parts of the ground that do not reach the border.
+std::vector<int64_t> holes_of(const Image& image) {
+  std::array<bool, 784> black{};
+  for (size_t i = 0; i < black.size(); ++i) black[i] = image.pixels[i] < 80;
+  fill(black, 0, 0);
+  std::vector<int64_t> rows;
+  for (int64_t y = 0; y < 28; ++y) {
+    for (int64_t x = 0; x < 28; ++x) {
+      if (fill(black, y, x) > 1) rows.push_back(y);
+    }
+  }
+  return rows;
+}
+
+// Whatever the hand: 0, 6 and 9 have one hole (9 high up, 6 low down), 8 has two, 1, 2, 3, 5 and 7 mostly have none.
+TEST(Digits, HaveTheHolesOfTheirLabels) {
+  std::array<double, 10> count{}, holes{}, height{};
+  for (int64_t i = 0; i < kMany; ++i) {
+    const LabelledImage image = digit(1, i);
+    const auto label = static_cast<size_t>(image.label);
+    const std::vector<int64_t> rows = holes_of(image.image);
+    count[label] += 1, holes[label] += static_cast<double>(rows.size());
+    for (const int64_t row : rows) height[label] += static_cast<double>(row);
+  }
+  for (const size_t one : {0u, 6u, 9u}) EXPECT_NEAR(holes[one] / count[one], 0.85, 0.25) << one;
+  for (const size_t none : {1u, 3u, 5u, 7u}) EXPECT_LT(holes[none] / count[none], 0.2) << none;
+  EXPECT_LT(holes[2] / count[2], 0.4);
+  EXPECT_GT(holes[8] / count[8], 1.4);
+  EXPECT_GT(height[6] / holes[6], height[9] / holes[9] + 5);
+}
+
 // A digit looks like its label: the mean images of other digits tell most of them.
 TEST(Digits, LookLikeTheirLabels) {
   std::array<std::vector<double>, 10> means;

@@ -44,6 +44,16 @@ TEST(Idx, ReadsImagesRowByRow) {
   EXPECT_EQ(images[1].at(0, 2), 'w');
 }
 
+TEST(Idx, ReadsImagesThatSpanSeveralChunksOfTheFile) {
+  std::string bytes = images_header(3, 300, 200);
+  for (int i = 0; i < 3 * 300 * 200; ++i) bytes += static_cast<char>(i % 251);
+  const std::vector<Image> images = images_of(bytes);
+  ASSERT_EQ(images.size(), 3u);
+  for (int i = 0; i < 3 * 300 * 200; ++i) {
+    ASSERT_EQ(images[static_cast<size_t>(i / 60000)].pixels[static_cast<size_t>(i % 60000)], i % 251) << i;
+  }
+}
+
 TEST(Idx, ReadsLabelsOfAnyNumber) {
   EXPECT_EQ(labels_of(word(0x801) + word(3) + std::string("\x07\x00\xFF", 3)), (std::vector<int32_t>{7, 0, 255}));
   EXPECT_EQ(labels_of(word(0x801) + word(10000) + std::string(10000, '\x05')), std::vector<int32_t>(10000, 5));

@@ -46,15 +46,13 @@ TEST(ImageSet, OfAnIdxPairPutsBothTogether) {
   const auto images = folder.file("images", idx_images(3));
   const auto set = read_idx_pair(images, folder.file("labels", idx_labels(3)));
   EXPECT_EQ(set->size(), 3);
-  EXPECT_EQ(set->labels().size(), 10u);
+  EXPECT_EQ(set->labels(), (std::vector<std::string>{"0", "1", "2"})) << "as many as there are";
   EXPECT_EQ(set->at(2).label, 2);
   EXPECT_EQ(set->at(2).image.at(1, 1), 2);
   EXPECT_EQ(set->at(2).name, "images:2");
   EXPECT_EQ(set->at(4).label, 1) << "the next epoch";
   EXPECT_TRUE(says(message_of([&] { read_idx_pair(images, folder.file("labels", idx_labels(2))); }),
                    "a label for each of the 3 images"));
-  EXPECT_EQ(message_of([&] { read_idx_pair(images, folder.file("labels", word(0x801) + word(3) + "\x01\x0A\x02")); }),
-            "images:1: a label below 10 is wanted, got 10");
 }
 
 TEST(ImageSet, OfMnistHoldsOutTheLastForValidation) {

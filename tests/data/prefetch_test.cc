@@ -27,12 +27,16 @@ TEST(Prefetch, WorksAheadButNotFurtherThanAsked) {
 }
 
 TEST(Prefetch, PassesAnErrorOnInItsPlace) {
+  std::atomic<bool> failed{false};
   Prefetched<int64_t> ahead(
-      [](int64_t i) {
+      [&](int64_t i) {
+        failed = i == 3;
         require(i < 3, "image ", i, " is broken");
         return i;
       },
       8);
+  while (!failed) std::this_thread::yield();
+  std::this_thread::sleep_for(std::chrono::milliseconds(30));  // it is known there, but not due yet
   for (int64_t i = 0; i < 3; ++i) EXPECT_EQ(ahead.next(), i);
   for (int i = 0; i < 2; ++i) EXPECT_EQ(test::message_of([&] { ahead.next(); }), "image 3 is broken");
 }

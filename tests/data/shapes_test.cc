@@ -84,7 +84,7 @@ TEST(Shapes, LieApartAndInTheirOrderWithOneRelationBetweenThem) {
 
 TEST(Shapes, AreDrawnInTheirBoxesInTheirColours) {
   // Which channel is strongest, which weakest.
-  constexpr int kStrongest[] = {0, 1, 2, 0, 2, 0}, kWeakest[] = {-1, 0, 0, 2, 1, 2};
+  constexpr int kStrongest[] = {0, 1, 2, 0, 2, 0}, kWeakest[] = {-1, -1, 0, 2, 1, 2};
   for (int64_t i = 0; i < 100; ++i) {
     const ShapeScene scene = shape_scene(ShapesPart::kTest, 1, i);
     for (const ShapeObject& o : scene.objects) {

@@ -132,6 +132,28 @@ TEST(TextHeatmap, ChoicesWindowsAndSigns) {
   EXPECT_TRUE(text_heatmap(grid, {}).ends_with("  a -█ ▒▒\n")) << text_heatmap(grid, {});
 }
 
+TEST(TextLegend, SaysWhatAShadeMeans) {
+  const auto legend = [](std::initializer_list<real> values, HeatmapOptions look, Ink ink = Ink::shades) {
+    const Grid grid{Tensor::of({1, 2}, values), {"a"}, {"x", "y"}, std::move(look), ""};
+    return text_legend(grid, {.ink = ink});
+  };
+  EXPECT_EQ(legend({0.5, 0.1}, {}), "░░ from 10 %  ▒▒ from 20 %  ▓▓ from 30 %  ██ from 40 %  to 50 %\n");
+  EXPECT_EQ(legend({0.5, 0.1}, {}, Ink::true_colour), "numbers are per cent; the darkest is 50 %\n");
+  EXPECT_EQ(legend({-4, 2}, {.is_signed = true}),
+            "░░ from +0.8  ▒▒ from +1.6  ▓▓ from +2.4  ██ from +3.2  to +4; with a minus: against the word\n");
+  EXPECT_EQ(legend({1, 0}, {.hard = true}), "● the choice\n");
+}
+
+TEST(Strongest, OfSignedNumbersIsTheLargestForOrAgainst) {
+  const auto of = [](bool is_signed) {
+    return strongest(
+        {Tensor::of({3, 2}, {-4, 2, 0.5, 1, 0, 0}), {"a", "b", "c"}, {"x", "y"}, {.is_signed = is_signed}, ""});
+  };
+  using Places = std::vector<std::optional<size_t>>;
+  EXPECT_EQ(of(true), (Places{0, 1, std::nullopt}));
+  EXPECT_EQ(of(false), (Places{1, 1, std::nullopt}));
+}
+
 TEST(TextHeatmap, LabelsFromRightToLeftDoNotTurnTheNumbersAround) {
   const Grid grid{Tensor::of({1, 1}, {1}), {"שלום"}, {"x"}};
   EXPECT_EQ(text_heatmap(grid, {}), "       x\n  שלום\u200E ██\n");

@@ -224,10 +224,11 @@ TEST_F(ByHand, HeadsAndLayersAreCombined) {
   EXPECT_NEAR(attention_map(a, {.layer = 1, .head = 0}).data()[1], 1, 1e-6);
   EXPECT_NEAR(attention_map(a, {.combine = "max"}).data()[3], 1, 1e-6);
   EXPECT_EQ(part_label(a, {}), "mean of 2 layers × 2 heads");
-  EXPECT_EQ(message_of([&] { attention_map(a, {.head = 2}); }), "attention: head 0 to 1 is wanted, got 2");
-  EXPECT_EQ(message_of([&] { attention_map(a, {.layer = 5}); }),
-            "attention: a site and layer from 0 that the model has are wanted: decoder.memory layer 0 (2 heads), "
-            "decoder.memory layer 1 (2 heads); got decoder.memory layer 5");
+  EXPECT_EQ(message_of([&] { attention_map(a, {.head = 2}); }),
+            "attention: head 0 to 1 is wanted, or -1 for all; got 2");
+  EXPECT_EQ(
+      message_of([&] { attention_map(a, {.layer = 5}); }),
+      "attention: of decoder.memory a layer that it has is wanted, or -1 for all: 0 (2 heads), 1 (2 heads); got 5");
 }
 
 }  // namespace

@@ -73,6 +73,9 @@ int main(int argc, char** argv) try {
   write(folder, "hard", test::hard_trace(), false);
   write(folder, "local", test::local_trace(), false);
   write(folder, "heads", test::heads_trace(), true);
+  write(folder, "alone", test::alone_trace(), true);
+  write(folder, "self", test::self_trace(), false);
+  write(folder, "broken", test::broken_trace(), false);
   write(folder, "odd", test::odd_trace(), false);
   write(folder, "large", test::large_trace(500), false);
   write_file(folder / "multiples.svg", explain::svg_multiples(test::heads_trace(6, 8), "decoder.memory"));

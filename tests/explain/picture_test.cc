@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <fstream>
 #include <string>
 
@@ -41,6 +42,20 @@ TEST(TraceGrid, KeysThatWereReadBeforeBeginWithTheBeginning) {
   EXPECT_EQ(words.rows, (std::vector<std::string>{"main", "ghar", "ja", "rahi", "hoon"}));
   const Grid tokens = site_grid(test::heads_trace(), "decoder.self", 1, 2, "tokens");
   EXPECT_EQ(tokens.columns, (std::vector<std::string>{"<s>", "▁main", "▁ghar", "▁ja", "▁rahi", "▁hoon"}));
+}
+
+TEST(TraceGrid, ADecoderAloneLooksAtTheSourceAndThenAtWhatItReadBefore) {
+  const Trace trace = test::alone_trace();
+  const Grid words = site_grid(trace, "decoder.self", 0, 0, "words");
+  EXPECT_EQ(words.columns,
+            (std::vector<std::string>{"i", "am", "going", "home", "<s>", "main", "ghar", "ja", "rahi", "hoon"}));
+  EXPECT_NEAR(words.values.data()[1 * 10 + 3], 0.93 / 2, 1e-6) << "ghar ← home";
+  EXPECT_NEAR(words.values.data()[1 * 10 + 5], 0.5, 1e-6) << "ghar ← main";
+  const Grid tokens = site_grid(trace, "decoder.self", 0, 0, "tokens");
+  ASSERT_EQ(tokens.columns.size(), 11u);
+  EXPECT_EQ(tokens.columns[5], "<s>");
+  EXPECT_NE(html_picture({trace}, {}), "");
+  EXPECT_NE(svg_picture(trace, {.heads = true}), "");
 }
 
 TEST(TraceGrid, WindowsInTokensAndInWords) {
@@ -138,6 +153,13 @@ TEST(SvgPicture, HeadsAreNamedAndLabelledOnce) {
   EXPECT_EQ(count(svg, ">going<"), 1u + 4u) << "the map, and one per column of heads";
 }
 
+TEST(SvgPicture, HeadsHaveAHeadingWhateverTheMethod) {
+  EXPECT_NE(svg_picture(test::signed_trace(), {.heads = true}).find("attention: all heads of decoder.memory"),
+            std::string::npos);
+  EXPECT_EQ(svg_picture(test::signed_trace(), {}).find("all heads"), std::string::npos);
+  EXPECT_NE(svg_picture(test::signed_trace(), {}).find("for or against"), std::string::npos);
+}
+
 TEST(SvgPicture, OptionsByName) {
   PictureOptions options;
   set_options("picture", options, {{"level", "tokens"}, {"heads", "true"}});
@@ -163,8 +185,28 @@ TEST(HtmlPicture, LoadsNothing) {
     EXPECT_EQ(page.find(load), page.npos) << load;
   }
   EXPECT_NE(page.find("<title>i am going home → main ghar ja rahi hoon</title>"), page.npos);
-  EXPECT_NE(page.find("{\"heads\":true,\"level\":\"words\"}"), page.npos);
-  for (const char* part : {"{style}", "{script}", "{traces}", "{title}"}) EXPECT_EQ(page.find(part), page.npos);
+  EXPECT_NE(page.find("{\"heads\":true,\"leftOut\":\"\",\"level\":\"words\"}"), page.npos);
+  for (const char* part : {"{theme.css}", "{style}", "{script}", "{traces}", "{title}"}) {
+    EXPECT_EQ(page.find(part), page.npos);
+  }
+}
+
+TEST(HtmlPicture, LeavesOutWeightsOfALongTextAndSaysWhich) {
+  const auto page = [](int64_t tokens) {
+    Trace trace = test::large_trace(tokens);
+    for (const auto& [site, queries, keys] :
+         {std::array{"encoder.self", "source", "source"}, std::array{"decoder.memory", "target", "source"}}) {
+      trace.sites.push_back({.site = site, .queries = queries, .keys = keys});
+      trace.sites.back().weights = Tensor::full({1, tokens, tokens}, 0.125);
+    }
+    return html_picture({trace}, {});
+  };
+  const auto says = [](const std::string& text, const char* part) { return text.find(part) != text.npos; };
+  EXPECT_FALSE(says(page(100), "left out of this page")) << "what is small is whole";
+  const std::string one = page(800);
+  EXPECT_TRUE(says(one, "the weights of encoder.self are left out of this page"));
+  EXPECT_TRUE(says(one, "0.125,0.125")) << "the others are there";
+  EXPECT_TRUE(says(page(1100), "the weights of encoder.self, decoder.memory are left out"));
 }
 
 TEST(HtmlPicture, NoTokenCanEndTheScript) {

@@ -38,6 +38,51 @@ TEST(RoundTicks, CoverTheRangeAtOneTwoOrFive) {
   EXPECT_GE(round_ticks(kNone, std::numeric_limits<double>::infinity()).size(), 2u);
 }
 
+TEST(RoundTicks, OfNothingButZeroAreNotBelowIt) { EXPECT_EQ(round_ticks(0, 0).front(), 0); }
+
+/// The texts of a plot's ticks, those of y first.
+std::vector<std::string> tick_texts(const std::string& svg) {
+  std::vector<std::string> all;
+  const std::string begin = "<text class=\"ap-q\" x=";
+  for (size_t at = 0; (at = svg.find(begin, at)) != std::string::npos; ++at) {
+    const size_t from = svg.find('>', at) + 1;
+    all.push_back(svg.substr(from, svg.find('<', from) - from));
+  }
+  return all;
+}
+
+TEST(Plot, AnAxisStaysWithinWhatItsValuesCanBe) {
+  for (const double value : {0.0, 50.0, 100.0}) {
+    const std::string svg = svg_plot({.title = "",
+                                      .x_label = "x",
+                                      .y_label = "y",
+                                      .series = {{"a", {0, 1}, {value, value}}},
+                                      .categories = {"few", "many"},
+                                      .bounds = {{0, 100}}});
+    std::vector<double> ticks;
+    for (const std::string& text : tick_texts(svg)) {
+      if (text != "few" && text != "many" && text != "x" && text != "y") ticks.push_back(std::stod(text));
+    }
+    ASSERT_GE(ticks.size(), 2u) << svg;
+    EXPECT_GE(ticks.front(), 0) << value;
+    EXPECT_LE(ticks.back(), 100) << value;
+    EXPECT_GE(ticks.back() - ticks.front(), 10) << value;
+  }
+}
+
+TEST(Plot, OnePlaceAloneStandsBesideItsName) {
+  const std::string svg = svg_plot({"", "step", "y", {{"a", {20}, {3}}}, {}, {}});
+  EXPECT_EQ(count(svg, "stroke-dasharray=\"1 3\""), 0u) << "no line leads from it to its name: " << svg;
+  EXPECT_NE(svg.find(">20</text>"), std::string::npos) << svg;
+}
+
+TEST(Plot, WhatLeadsToANameDoesNotLookLikeData) {
+  const std::string svg = svg_plot({"", "", "", {{"a", {1, 2}, {3, 4}}, {"b", {1, 9}, {1, 2}}}, {}, {}});
+  const size_t leader = svg.find("<g stroke-dasharray=\"1 3\"><line class=\"ap-a\"");
+  EXPECT_NE(leader, std::string::npos) << svg;
+  EXPECT_EQ(count(svg, "<g class=\"ap-s0\""), 2u) << "its line and its legend, nothing else: " << svg;
+}
+
 TEST(Plot, IsWellFormedWhateverTheNames) {
   const Plot plot{
       "a <b> & \"c\"", "x & y", "'z'", {{"<s> & \"t\"", {1, 2, 3}, {4, 5, 6}}, {"größe", {1, 2}, {kNone, 5}}}, {}};

@@ -343,8 +343,9 @@ TEST(Captioner, RefusesWhatItCannotRead) {
   EXPECT_NE(message_of([&] { model.loss(batch, nullptr); }).find("image_of wants sources within 0 … 2, got 3"),
             std::string::npos);
   batch.image_of = {0, 1};
-  EXPECT_NE(message_of([&] { model.loss(batch, nullptr); }).find("image_of wants one source for each of 3 targets, got 2"),
-            std::string::npos);
+  EXPECT_NE(
+      message_of([&] { model.loss(batch, nullptr); }).find("image_of wants one source for each of 3 targets, got 2"),
+      std::string::npos);
   CaptionerOptions options = small();
   options.encoder.kind = "dense";
   EXPECT_NE(message_of([&] { made(options); }).find("encoder.kind dense has none"), std::string::npos);

@@ -131,5 +131,13 @@ TEST(Initialisers, ByName) {
   EXPECT_THROW(cell_named("lsmt"), Error);
 }
 
+TEST(Initial, HeKeepsTheSizeOfWhatPassesARelu) {
+  Random random(1);
+  const Tensor weight = initial("he", {64, 16, 3, 3}, random);  // 144 inputs for each output
+  double squares = 0;
+  for (const real w : weight.values()) squares += static_cast<double>(w) * static_cast<double>(w);
+  EXPECT_NEAR(squares / static_cast<double>(weight.size()), 2.0 / 144, 0.05 * 2.0 / 144);
+}
+
 }  // namespace
 }  // namespace attend::nn

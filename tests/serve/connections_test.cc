@@ -59,7 +59,7 @@ TEST(Connections, ThoseThatCannotEvenWaitAreToldToComeBack) {
   third.send(kGet);
   const std::string told = third.receive();
   EXPECT_TRUE(told.starts_with("HTTP/1.1 503") && told.find("Retry-After: 1") != std::string::npos) << told;
-  go.release(2);
+  go.release(8);
   EXPECT_EQ(first.receive(0.3), "yes");
   EXPECT_EQ(second.receive(0.3), "yes");
 }

@@ -181,6 +181,10 @@ TEST(Request, ASearchKeepsToTheLimits) {
   const decode::SearchOptions search = search_of({.beam = 2}, {{"n_best", "5", ""}}, kLimits);
   EXPECT_EQ(search.beam, 5) << "as many as are wanted";
   EXPECT_EQ(search.longest, kLimits.answer_tokens);
+  const decode::SearchOptions own = search_of({.beam = 50, .n_best = 40, .max_length = 3000}, {}, kLimits);
+  EXPECT_EQ(own.beam, 32) << "what the model was trained with is brought within them";
+  EXPECT_EQ(own.n_best, 32);
+  EXPECT_EQ(own.max_length, 2000);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -126,6 +127,44 @@ inline explain::Trace heads_trace(int64_t layers = 2, int64_t heads = 4) {
   }
   trace.maps[0].label =
       "attention, mean of " + std::to_string(layers) + " layers × " + std::to_string(heads) + " heads";
+  return trace;
+}
+
+/// As of a decoder alone: one attention over the source and, after it, what was read before.
+inline explain::Trace alone_trace() {
+  explain::Trace trace = hindi_trace();
+  trace.network = "language_model";
+  explain::TraceSite& site = trace.sites[0];
+  site.site = trace.maps[0].site = "decoder.self", site.keys = "source+before";
+  site.weights = Tensor::zeros({1, 6, 11});
+  for (int64_t t = 0; t < 6; ++t) {
+    for (int64_t s = 0; s < 5; ++s) {
+      site.weights.data()[t * 11 + s] = trace.maps[0].tokens.data()[t * 5 + s] / 2;
+      trace.maps[0].tokens.data()[t * 5 + s] /= 2;
+    }
+    site.weights.data()[t * 11 + 5 + t] = 0.5;
+  }
+  for (real& value : trace.maps[0].words.values()) value /= 2;
+  return trace;
+}
+
+/// A map of how the source looks at itself.
+inline explain::Trace self_trace() {
+  explain::Trace trace = heads_trace();
+  explain::TraceMap& map = trace.maps[0];
+  map.site = "encoder.self", map.layer = 0, map.head = 0, map.queries = map.keys = "source";
+  map.label = "attention of encoder.self, layer 0, head 0";
+  map.tokens = trace.sites[0].weights[0];
+  map.words = Tensor::full({4, 4}, 0.25);
+  return trace;
+}
+
+/// With numbers that are none.
+inline explain::Trace broken_trace() {
+  explain::Trace trace = hindi_trace();
+  trace.maps[0].words.data()[0] = trace.maps[0].tokens.data()[0] = std::numeric_limits<real>::quiet_NaN();
+  trace.evidence.push_back(
+      {"all source words are left out", -0.03, -std::numeric_limits<double>::infinity(), "it is over"});
   return trace;
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "attend/tasks/task.h"
 #include "tests/support/folder.h"
 #include "tests/support/message.h"
 
@@ -61,17 +62,30 @@ TEST(LengthGroups, EverySentenceIsInOneOfThem) {
   }
 }
 
-TEST(BleuByLength, IsTheScoreOfEachGroupsSentences) {
+TEST(ScoreOfTask, IsExactMatchWhereAnAnswerIsOneWord) {
+  EXPECT_EQ(score_of_task("translate").name, "bleu");
+  EXPECT_EQ(score_of_task("reverse").name, "exact");
+  EXPECT_EQ(score_of_task("dates").name, "exact");
+  const std::vector<std::string> outputs{"cba", "x"}, references{"cba", "y"};
+  EXPECT_EQ(score_of_task("reverse").score(outputs, references), 50);
+  for (const TaskRow& row : tasks()) {
+    if (row.family != &kText) continue;
+    EXPECT_EQ(score_of_task(row.name).name, row.score);
+  }
+}
+
+TEST(ScoreByLength, IsTheScoreOfEachGroupsSentences) {
   const std::vector<TextPair> pairs{{"a", "one two three four", {}}, {"a b", "five six seven eight", {}}};
   const std::vector<std::string> outputs{"one two three four", "nothing of it all"};
   const std::vector<int64_t> words = source_lengths(pairs, false);
   EXPECT_EQ(words, (std::vector<int64_t>{1, 2}));
   const std::vector<LengthGroup> groups{{1, 1, 1}, {2, 2, 1}, {3, {}, 0}};
-  const std::vector<double> scores = bleu_by_length(outputs, pairs, words, groups);
+  const std::vector<double> scores = score_by_length(score_of_task("translate"), outputs, pairs, words, groups);
   EXPECT_NEAR(scores.at(0), 100, 1e-6);
   EXPECT_LT(scores.at(1), 10);
   EXPECT_TRUE(std::isnan(scores.at(2)));
-  EXPECT_NE(test::message_of([&] { bleu_by_length({}, pairs, words, groups); }), "");
+  EXPECT_EQ(score_by_length(score_of_task("reverse"), outputs, pairs, words, groups).at(1), 0);
+  EXPECT_NE(test::message_of([&] { score_by_length(comparison_scores()[0], {}, pairs, words, groups); }), "");
 }
 
 TEST(SourceLengths, AreWordsOrLetters) {
@@ -97,18 +111,19 @@ TEST(Curve, IsReadFromTheLogOfARun) {
   const test::TestFolder folder;
   folder.file("log.jsonl",
               "{\"step\":10,\"loss\":3.0,\"seconds\":60}\n"
-              "{\"step\":10,\"valid_loss\":2.5,\"bleu\":1.5}\n"
+              "{\"step\":10,\"valid_loss\":2.5,\"bleu\":1.5,\"exact\":7}\n"
               "{\"step\":20,\"loss\":2.0,\"seconds\":120}\n"
               "{\"step\":20,\"valid_loss\":2.0}\n"
               "{\"step\":20,\"valid_loss\":1.9,\"bleu\":9}\n"
               "{\"step\":30,\"valid_l");
-  const Curve curve = read_curve(folder.path());
+  const Curve curve = read_curve(folder.path(), score_of_task("translate"));
   EXPECT_EQ(curve.steps, (std::vector<double>{10, 20})) << "the mean of weights is no step of its own";
   EXPECT_EQ(curve.minutes, (std::vector<double>{1, 2}));
   EXPECT_EQ(curve.loss, (std::vector<double>{2.5, 2}));
-  EXPECT_EQ(curve.bleu.at(0), 1.5);
-  EXPECT_TRUE(std::isnan(curve.bleu.at(1)));
-  EXPECT_TRUE(read_curve(folder.path() / "none").steps.empty());
+  EXPECT_EQ(curve.score.at(0), 1.5);
+  EXPECT_TRUE(std::isnan(curve.score.at(1)));
+  EXPECT_EQ(read_curve(folder.path(), score_of_task("dates")).score.at(0), 7);
+  EXPECT_TRUE(read_curve(folder.path() / "none", comparison_scores()[0]).steps.empty());
 }
 
 }  // namespace

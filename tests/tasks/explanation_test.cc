@@ -5,6 +5,7 @@
 
 #include <fstream>
 
+#include "attend/explain/grid.h"
 #include "attend/explain/methods.h"
 #include "tests/support/folder.h"
 #include "tests/support/message.h"
@@ -118,8 +119,8 @@ TEST(Explain, RefusesBeforeItComputesWhatItWouldRefuseAfterwards) {
   using O = ExplainOptions;
   EXPECT_EQ(asked([](O&) {}), "");
   EXPECT_NE(refusal("", [](O&) {}).find("at least one word"), std::string::npos);
-  EXPECT_NE(asked([](O& o) { o.site = "nowhere"; }).find("decoder.memory layer 0"), std::string::npos);
-  EXPECT_NE(asked([](O& o) { o.head = 2; }).find("head 0 to 1 is wanted, got 2"), std::string::npos);
+  EXPECT_NE(asked([](O& o) { o.site = "nowhere"; }).find("decoder.memory"), std::string::npos);
+  EXPECT_NE(asked([](O& o) { o.head = 2; }).find("head 0 to 1 is wanted, or -1 for all; got 2"), std::string::npos);
   EXPECT_NE(asked([](O& o) { o.combine = "sum"; }).find("mean or max"), std::string::npos);
   EXPECT_NE(asked([](O& o) { o.method = "magic"; }).find("magic"), std::string::npos);
   EXPECT_NE(asked([](O& o) { o.target = ""; }).find("target"), std::string::npos);
@@ -128,6 +129,27 @@ TEST(Explain, RefusesBeforeItComputesWhatItWouldRefuseAfterwards) {
   const std::string none =
       message_of([] { check_explain(fixed(), explainable(fixed()), "a", how(fixed(), "attention")); });
   EXPECT_NE(none.find("saliency, jacobian, occlusion; got attention"), std::string::npos) << none;
+}
+
+TEST(Explain, EverySiteIsDrawnWithItsOwnRowsAndColumns) {
+  const auto map_of = [](const std::string& site) {
+    ExplainOptions options = how(transformer());
+    options.site = site, options.target = "C B A";
+    const explain::Trace trace = explain(transformer(), "a b c d", options);
+    const explain::Trace again = explain::parse_trace(explain::trace_json(trace));
+    const explain::Grid grid = explain::map_grid(again, again.maps.at(0), "words");
+    const explain::Grid mean = explain::site_grid(trace, site, -1, -1, "words");
+    for (size_t i = 0; i < mean.values.size(); ++i) {
+      EXPECT_NEAR(grid.values.data()[i], mean.values.data()[i], 1e-3) << site;
+    }
+    return grid;
+  };
+  using Labels = std::vector<std::string>;
+  EXPECT_EQ(map_of("encoder.self").rows, (Labels{"a", "b", "c", "d"}));
+  EXPECT_EQ(map_of("encoder.self").columns, (Labels{"a", "b", "c", "d"}));
+  EXPECT_EQ(map_of("decoder.self").rows, (Labels{"C", "B", "A"}));
+  EXPECT_EQ(map_of("decoder.self").columns, (Labels{"<s>", "C", "B", "A"}));
+  EXPECT_EQ(map_of("decoder.memory").columns, (Labels{"a", "b", "c", "d"}));
 }
 
 TEST(Explain, AnAnswerThatIsGivenIsExplained) {
@@ -197,8 +219,15 @@ TEST(Explain, RefusesWhatCannotBe) {
   };
   EXPECT_EQ(message_of([] { (void)explain(recurrent(), "  ", how(recurrent())); }),
             "explain: a text with at least one word is wanted, got an empty one");
-  EXPECT_EQ(with([](auto& o) { o.head = 7; }), "attention: head 0 to 1 is wanted, got 7");
-  EXPECT_NE(with([](auto& o) { o.layer = 2; }).find("decoder.memory layer 1 (2 heads)"), std::string::npos);
+  EXPECT_EQ(with([](auto& o) { o.head = 7; }), "attention: head 0 to 1 is wanted, or -1 for all; got 7");
+  EXPECT_EQ(with([](auto& o) { o.head = -2; }), "attention: head 0 to 1 is wanted, or -1 for all; got -2");
+  EXPECT_EQ(
+      with([](auto& o) { o.layer = -2; }),
+      "attention: of decoder.memory a layer that it has is wanted, or -1 for all: 0 (2 heads), 1 (2 heads); got -2");
+  EXPECT_EQ(with([](auto& o) { o.site = "encoder"; }),
+            "attention: a site that the model has is wanted: decoder.memory, decoder.self, encoder.self; got encoder");
+  EXPECT_NE(with([](auto& o) { o.site = "encoder.self", o.evidence = true; }).find("decoder.memory is wanted"),
+            std::string::npos);
   EXPECT_NE(with([](auto& o) { o.method = "atention"; }).find("attention"), std::string::npos);
   EXPECT_NE(with([](auto& o) { o.combine = "sum"; }).find("mean or max"), std::string::npos);
   EXPECT_EQ(with([](auto& o) { o.target = ""; }),

@@ -22,8 +22,14 @@ std::string refused(const Setting& setting) {
   return message_of([&] { TextConfig({setting}); });
 }
 
+TEST(TextConfig, RefusesTasksOfImages) {
+  EXPECT_EQ(test::message_of([] { TextConfig({{"task", "glimpse", "task"}}); }),
+            "task: one that reads text is wanted here, such as translate, got glimpse, which reads images");
+}
+
 TEST(TextConfig, ATaskAloneMeansItsOwnCorpusWithWhatSuitsIt) {
   for (const TaskRow& task : tasks()) {
+    if (task.family != &kText) continue;
     const TextConfig config({{"task", std::string(task.name), "task"}});
     EXPECT_EQ(config.options.corpus, task.corpus);
     for (const TaskSetting& setting : task.on_builtin) {

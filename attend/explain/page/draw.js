@@ -35,7 +35,8 @@ export function paletteOf(element, grid) {
   const sides = [4, 3, 2, 1].map((i) => `--against-${i}`).concat("--even", [1, 2, 3, 4].map((i) => `--for-${i}`));
   const list = stops(themed, grid.signed ? sides : heat);
   const most = grid.most || 1;
-  const of = (value) => between(list, grid.signed ? 0.5 + value / most / 2 : value / most);
+  const share = (value) => (Number.isFinite(value) ? value / most : 0);
+  const of = (value) => between(list, grid.signed ? 0.5 + share(value) / 2 : share(value));
   const style = getComputedStyle(themed);
   const named = (name) => style.getPropertyValue(name).trim();
   return { list, of, ink: named("--ink"), faint: named("--faint"), accent: named("--accent"), font: style.fontFamily };

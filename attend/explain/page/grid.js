@@ -8,13 +8,24 @@
 // A choice: {map: 0, level: "words"} is a map of the trace; {site: "decoder.memory", layer: 0, head: 2, level: "tokens"} is an
 // attention, where layer or head −1 means all of them, combined by "mean" or "max".
 //
-// A Grid: {rows, columns (labels), rowSide, columnSide ("source", "target", "before"), values (row by row), signed, hard,
+// A Grid: {rows, columns (labels), rowSide, columnSide ("source", "target", "before", "source+before"), values (row by row), signed, hard,
 // windows (per row {centre, first, last} in columns, or null), most (largest absolute value), percent, label}.
 
 const BEGIN = "<s>";
 
+/** One after the other. */
+function joinedAxes(first, second) {
+  const later = second.labelOf.map((label) => (label < 0 ? -1 : label + first.labels.length));
+  return {
+    labels: [...first.labels, ...second.labels],
+    labelOf: [...first.labelOf, ...later],
+    tokens: first.tokens + second.tokens,
+  };
+}
+
 /** Labels of one side, and for each token its label (−1: none). */
 function axisOf(trace, side, level) {
+  if (side === "source+before") return joinedAxes(axisOf(trace, "source", level), axisOf(trace, "before", level));
   const before = side === "before";
   const from = side === "source" ? trace.source : trace.target;
   const tokens = before ? [BEGIN, ...from.tokens.slice(0, -1)] : from.tokens;
@@ -60,6 +71,9 @@ function windowsOf(centres, reach, rowAxis, columnAxis) {
   return windows;
 }
 
+/** What was not finite is null in JSON. */
+const numberOf = (value) => value ?? NaN;
+
 /** Of a word's source tokens the sum, of its target tokens the mean. */
 function gathered(lists, rowAxis, columnAxis) {
   const width = columnAxis.labels.length;
@@ -70,7 +84,7 @@ function gathered(lists, rowAxis, columnAxis) {
     if (row < 0) return;
     list.forEach((value, s) => {
       const column = columnAxis.labelOf[s];
-      if (column >= 0) values[row * width + column] += value / counts[row];
+      if (column >= 0) values[row * width + column] += numberOf(value) / counts[row];
     });
   });
   return values;
@@ -84,7 +98,7 @@ function checkShape(what, lists, rows, columns) {
 }
 
 function finished(grid) {
-  grid.most = grid.values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+  grid.most = grid.values.reduce((most, value) => (Number.isFinite(value) ? Math.max(most, Math.abs(value)) : most), 0);
   grid.percent = !grid.signed && grid.most <= 1.0001;
   return grid;
 }
@@ -99,8 +113,9 @@ function gridOfMap(trace, number, wanted) {
   const map = trace.maps[number];
   if (!map) throw new Error(`map: a number below ${trace.maps.length} is wanted, got ${number}`);
   const level = map[wanted] ? wanted : wanted === "words" ? "tokens" : "words";
-  const rowAxis = axisOf(trace, "target", level);
-  const columnAxis = axisOf(trace, "source", level);
+  const { queries = "target", keys = "source" } = map;
+  const rowAxis = axisOf(trace, queries, level);
+  const columnAxis = axisOf(trace, keys, level);
   checkShape(`maps[${number}].${level}`, map[level], rowAxis.labels.length, columnAxis.labels.length);
   const looked = (site) => site.site === map.site && (map.layer < 0 || site.layer === map.layer);
   const sites = map.method === "attention" ? trace.sites.filter(looked) : [];
@@ -108,9 +123,9 @@ function gridOfMap(trace, number, wanted) {
   return finished({
     rows: rowAxis.labels,
     columns: columnAxis.labels,
-    rowSide: "target",
-    columnSide: "source",
-    values: Float32Array.from(map[level].flat()),
+    rowSide: queries,
+    columnSide: keys,
+    values: Float32Array.from(map[level].flat(), numberOf),
     signed: map.signed,
     hard: sites.length > 0 && sites.every((site) => site.hard),
     windows:
@@ -121,11 +136,11 @@ function gridOfMap(trace, number, wanted) {
 
 function combined(layers, how) {
   const [first, ...rest] = layers;
-  const total = first.map((list) => list.slice());
+  const total = first.map((list) => list.map(numberOf));
   for (const lists of rest) {
     lists.forEach((list, t) =>
       list.forEach((value, s) => {
-        total[t][s] = how === "max" ? Math.max(total[t][s], value) : total[t][s] + value;
+        total[t][s] = how === "max" ? Math.max(total[t][s], numberOf(value)) : total[t][s] + numberOf(value);
       }),
     );
   }
@@ -180,6 +195,7 @@ export function sitesOf(trace) {
 }
 
 export function shown(grid, value) {
+  if (!Number.isFinite(value)) return "no number";
   if (grid.percent) {
     const share = 100 * value;
     return share > 0 && share < 0.5 ? "< 1 %" : `${Math.round(share)} %`;
@@ -211,14 +227,14 @@ export function phrase(grid, row, column) {
   return row >= 0 ? `${apart(grid.rows[row])} ← ${list}` : `${apart(grid.columns[column])} → ${list}`;
 }
 
-/** The largest of each row; −1 where a row has nothing. */
+/** The largest of each row, of signed values the largest for or against; −1 where a row has nothing. */
 export function strongestOf(grid) {
   const width = grid.columns.length;
+  const size = (row, c) => (grid.signed ? Math.abs(grid.values[row * width + c]) : grid.values[row * width + c]);
   return grid.rows.map((_, row) => {
     let best = -1;
     for (let c = 0; c < width; ++c) {
-      const value = grid.values[row * width + c];
-      if (value > 0 && (best < 0 || value > grid.values[row * width + best])) best = c;
+      if (size(row, c) > (best < 0 ? 0 : size(row, best))) best = c;
     }
     return best;
   });

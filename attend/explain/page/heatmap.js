@@ -146,6 +146,7 @@ class Sentences {
 
   line(side, labels, axis) {
     const names = { source: "source", target: axis === "row" ? "output" : "target", before: "read before" };
+    names["source+before"] = "source, read before";
     const list = make("div", { className: "hm-words", dir: directionOf(labels) });
     const chips = labels.map((text, i) => {
       const chip = make("button", { type: "button", className: "hm-chip", tabIndex: i === 0 ? 0 : -1, title: text });
@@ -322,20 +323,21 @@ class View {
     if (!grid.hard) legend.append(make("span", { className: "hm-scale" }, ends[0], ramp, ends[1]));
     const key = (kind, text) => make("span", { className: "hm-key" }, make("i", { className: kind }), text);
     if (grid.hard) legend.append(key("hm-key-dot", "the choice"));
-    else legend.append(key("hm-key-most", "largest of its row"));
+    else legend.append(key("hm-key-most", grid.signed ? "largest of its row, for or against" : "largest of its row"));
     if (grid.windows) legend.append(key("hm-key-window", "window, its centre a line"));
     return legend;
   }
 
-  /** All heads of the site that is shown, or of the map's. */
+  /** All heads of the site that is shown, or of the map's; where it is of no attention, of the first. */
   headsNode() {
     const { trace, site, map, level } = this.options;
-    const name = site ?? trace.maps[map].site;
-    const found = sitesOf(trace).find((one) => one.site === name);
+    const sites = sitesOf(trace);
+    const name = (site ?? trace.maps[map].site) || sites[0]?.site;
+    const found = sites.find((one) => one.site === name);
     if (!found || found.layers.length * found.heads < 2) return null;
     const list = make("div");
     const more = make("details", { className: "hm-more", open: this.options.heads ?? false });
-    more.append(make("summary", { textContent: `all heads of ${name}` }), list);
+    more.append(make("summary", { textContent: `attention: all heads of ${name}` }), list);
     more.addEventListener("toggle", () => (this.options.heads = more.open));
     const { layer, head } = this.options;
     const onpick = (l, h) => this.update({ site: name, layer: l, head: h });

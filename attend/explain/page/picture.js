@@ -9,7 +9,8 @@ function evidenceTable(trace) {
   const heads = ["change", "before", "after", ""].map((text) => make("th", { scope: "col", textContent: text }));
   table.append(make("thead", {}, make("tr", {}, ...heads)));
   const rows = trace.evidence.map((one) => {
-    const texts = [one.change, one.before.toFixed(2), one.after.toFixed(2), one.meaning];
+    const digits = (value) => (value === null ? "no number" : value.toFixed(2));
+    const texts = [one.change, digits(one.before), digits(one.after), one.meaning];
     return make("tr", {}, ...texts.map((text) => make("td", { textContent: text.replace(/^-/, "−") })));
   });
   table.append(make("tbody", {}, ...rows));
@@ -39,5 +40,8 @@ if (traces.length > 1) {
   const list = traces.map((trace, i) => [String(i), `${i + 1}. ${trace.source.text} → ${trace.target.text}`]);
   chooser.append(choice("sentence", "trace", list, 0, (value) => show(Number(value))));
 }
+const leftOut = document.getElementById("left-out");
+leftOut.textContent = options.leftOut;
+leftOut.hidden = options.leftOut === "";
 document.getElementById("theme").append(themeButton());
 show(0);
