@@ -62,7 +62,8 @@ void write_answers(const tasks::ImageModel& model, const std::vector<std::string
                    const decode::SearchOptions& search, bool scores) {
   for (const std::string& file : files) {
     const tasks::ImageExample image = tasks::read_example(file);
-    for (const tasks::ImageAnswer& one : model.answer(std::span(&image, 1), search).at(0)) {
+    const std::vector<tasks::ImageAnswer> answers = model.answer(std::span(&image, 1), search).at(0);
+    for (const tasks::ImageAnswer& one : answers) {
       if (files.size() > 1) std::cout << file << '\t';
       if (scores) std::cout << one.score << '\t';
       std::cout << one.text << '\n';

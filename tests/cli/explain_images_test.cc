@@ -46,7 +46,9 @@ class ExplainImages : public testing::Test {
     return attend_with("explain " + in_quotes(path(model)) + " " + in_quotes(path(image)) + " " + flags + " 2>&1");
   }
   static std::string answer(const std::string& model) {
-    return attend_with("run " + in_quotes(path(model)) + " " + in_quotes(path("digit.png"))).output;
+    const Result run = attend_with("run " + in_quotes(path(model)) + " " + in_quotes(path("digit.png")));
+    EXPECT_EQ(run.code, 0);
+    return run.output;
   }
 
   static std::unique_ptr<TestFolder> folder_;
@@ -56,7 +58,9 @@ std::unique_ptr<TestFolder> ExplainImages::folder_;
 TEST_F(ExplainImages, ShowsTheAnswerAndWhereItLooked) {
   const Result shown = explain("glimpse", "digit.png");
   EXPECT_EQ(shown.code, 0) << shown.output;
-  EXPECT_TRUE(shown.output.starts_with(answer("glimpse"))) << shown.output;
+  const std::string said = answer("glimpse");
+  EXPECT_TRUE(said == "six\n" || said == "seven\n") << said;
+  EXPECT_TRUE(shown.output.starts_with(said)) << shown.output;
   EXPECT_TRUE(has(shown.output, "\n1  at (8, 8)")) << shown.output;
   EXPECT_TRUE(has(shown.output, "\n3  at (")) << shown.output;
   EXPECT_FALSE(has(shown.output, "\x1b[")) << "no colour where it is no terminal";
