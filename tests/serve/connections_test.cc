@@ -16,6 +16,10 @@ namespace {
 std::atomic<size_t> fails_from{SIZE_MAX};  // bytes
 }  // namespace
 
+#ifdef __SANITIZE_ADDRESS__
+constexpr bool kAllocationFails = false;  // the sanitizer's own operators stay: they find what ours would hide
+#else
+constexpr bool kAllocationFails = true;
 // NOLINTBEGIN: the standard's own signatures
 void* operator new(size_t size) {
   void* memory = size < fails_from.load() ? std::malloc(size) : nullptr;
@@ -25,6 +29,7 @@ void* operator new(size_t size) {
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, size_t) noexcept { std::free(memory); }
 // NOLINTEND
+#endif
 
 namespace attend::test {
 namespace {
@@ -95,17 +100,19 @@ TEST(Connections, WhatGoesWrongWithOneIsItsEndAlone) {
   bad.send("GET /bad HTTP/1.1\r\n\r\n");
   EXPECT_EQ(bad.receive(), "") << "closed";
   const std::string post = "POST / HTTP/1.1\r\nContent-Length: 200000\r\n\r\n" + std::string(100'000, 'x');
-  fails_from = 20'000;
-  large.send(post);
-  EXPECT_EQ(large.receive(), "") << "closed";
-  fails_from = SIZE_MAX;
+  if (kAllocationFails) {
+    fails_from = 20'000;
+    large.send(post);
+    EXPECT_EQ(large.receive(), "") << "closed";
+    fails_from = SIZE_MAX;
+  }
   good.send(kGet);
   EXPECT_EQ(good.receive(0.3), "yes");
-  while (connections.open() > 1) std::this_thread::yield();
+  while (connections.open() > (kAllocationFails ? 1 : 2)) std::this_thread::yield();
   connections.stop();
   const std::string log = testing::internal::GetCapturedStderr();
   EXPECT_NE(log.find("attend serve: a connection: bad\n"), std::string::npos) << log;
-  EXPECT_NE(log.find("bad_alloc"), std::string::npos) << log;
+  EXPECT_EQ(log.find("bad_alloc") != std::string::npos, kAllocationFails) << log;
 }
 
 }  // namespace
