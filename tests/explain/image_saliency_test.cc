@@ -124,7 +124,8 @@ TEST(ImageSaliency, WorksOnAWordOfACaption) {
   EXPECT_EQ(seen.cam.shape(), (Shape{1, 3, 3}));
   EXPECT_EQ(pixel_saliency(seen.input_gradient).shape(), (Shape{1, 6, 6}));
   double sum = 0;
-  for (const real x : pixel_saliency(seen.input_gradient).values()) sum += static_cast<double>(x);
+  const Tensor map = pixel_saliency(seen.input_gradient);
+  for (const real x : map.values()) sum += static_cast<double>(x);
   EXPECT_GT(sum, 0);
 }
 
