@@ -21,13 +21,14 @@ constexpr bool kAllocationFails = false;  // the sanitizer's own operators stay:
 #else
 constexpr bool kAllocationFails = true;
 // NOLINTBEGIN: the standard's own signatures
-void* operator new(size_t size) {
+[[gnu::noinline]] void* operator new(size_t size) {
   void* memory = size < fails_from.load() ? std::malloc(size) : nullptr;
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, size_t) noexcept { std::free(memory); }
+// Not inlined: GCC would see a free() of what a new made, and not that this new is a malloc().
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, size_t) noexcept { std::free(memory); }
 // NOLINTEND
 #endif
 
