@@ -85,6 +85,15 @@ explain::AttentionPart part_of(const std::vector<explain::TraceSite>& sites, con
   return {other ? to_source->site : options.site, options.layer, options.head, options.combine};
 }
 
+/// Evidence changes what the answer looked at in its source: a part that looks elsewhere, which check_part has let pass, has
+/// none.
+void check_evidence(const std::vector<explain::TraceSite>& sites, const explain::AttentionPart& part,
+                    const ExplainOptions& options) {
+  const auto site = std::ranges::find(sites, part.site, &explain::TraceSite::site);
+  require(!options.evidence || looks_at_source(*site),
+          "explain: for evidence a site that looks at the source, such as decoder.memory, is wanted, got ", part.site);
+}
+
 /// A text of a word that the model knows.
 std::string short_text(const TextModel& model) {
   std::string text = model.source().decode(std::vector<int32_t>{data::kFirstWord});
@@ -115,6 +124,7 @@ void add_map(const explain::Answered& answered, const ExplainOptions& options, e
       .method = std::string(method.name), .label = std::string(method.name), .is_signed = method.is_signed};
   if (method.name == "attention") {
     const std::string which = explain::part_label(answered, part);
+    check_evidence(trace.sites, part, options);
     if (options.site != ExplainOptions().site) map.label += " of " + part.site;
     if (!which.empty()) map.label += ", " + which;
     map.site = part.site, map.layer = options.layer, map.head = options.head;
@@ -122,10 +132,6 @@ void add_map(const explain::Answered& answered, const ExplainOptions& options, e
         std::ranges::find(trace.sites, part.site, &explain::TraceSite::site);  // part_label has refused others
     map.queries = found->queries, map.keys = found->keys == "source+before" ? "source" : found->keys;
   }
-  require(!options.evidence || (map.keys == "source" && map.queries == "target"),
-          "explain: evidence changes what the answer looked at in the source: a site such as decoder.memory is wanted, "
-          "got ",
-          map.site);
   map.tokens = method.map(answered, part);
   const explain::Axis rows = axis_of(trace, map.queries, true), columns = axis_of(trace, map.keys, true);
   map.words =
@@ -206,7 +212,11 @@ void check_explain(const TextModel& model, const Explainable& known, const std::
   for (const std::string& one : known.methods) there += (there.empty() ? "" : ", ") + one;
   require(std::ranges::find(known.methods, method) != known.methods.end(),
           "explain: a method that this model has is wanted: ", there.empty() ? "it has none" : there, "; got ", method);
-  if (method == "attention") explain::check_part(known.sites, part_of(known.sites, options));
+  if (method == "attention") {
+    const explain::AttentionPart part = part_of(known.sites, options);
+    explain::check_part(known.sites, part);
+    check_evidence(known.sites, part, options);
+  }
   const data::TokenisedWords source = source_of(model, text);
   if (options.target) (void)target_of(model, *options.target, static_cast<int64_t>(source.ids.size()));
   decode::check(model.model(), data::Sequences({source.ids}), search_of(options), prefixes_of(model, options));

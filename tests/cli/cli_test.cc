@@ -125,4 +125,12 @@ TEST(Cli, StartsQuickly) {
   EXPECT_LT(best, kLimit) << "milliseconds for `attend --version`, best of 10, with the shell that starts it";
 }
 
+TEST(Cli, WhatTheFileSystemRefusesIsToldInItsOwnWordsAlone) {
+  const std::string name(300, 'a');
+  const Result result = attend_with("explain " + name + " hi 2>&1");
+  EXPECT_EQ(result.code, 1);
+  EXPECT_TRUE(result.output.starts_with("attend: " + name)) << result.output;
+  EXPECT_TRUE(result.output.ends_with(": File name too long\n")) << result.output;
+}
+
 }  // namespace
