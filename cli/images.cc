@@ -11,6 +11,7 @@
 #include "attend/data/image_file.h"
 #include "attend/kernels/parallel.h"
 #include "attend/tasks/image.h"
+#include "attend/tasks/image_gaze.h"
 #include "attend/tasks/task.h"
 #include "cli/flags.h"
 #include "cli/progress.h"
@@ -141,6 +142,13 @@ int eval_images(int argc, char** argv) {
   for (const auto& [name, score] : scored.scores) json[name] = percent(score);
   if (const auto right = scored.scores.find("accuracy"); right != scored.scores.end())
     json["error"] = percent(100 - right->second);
+  if (tasks::has_gaze(model, examples)) {
+    Progress words("where words looked", static_cast<long>(examples.count));
+    const tasks::Gaze looked =
+        tasks::gaze(model, examples, [&](int64_t done) { words.show(static_cast<long>(done), ""); });
+    json["attention_on_object"] = percent(looked.on_object);
+    json["on_object_by_chance"] = percent(looked.by_chance);
+  }
   std::cout << json.dump(2) << '\n';
   if (!options.save_output.empty()) {
     std::string lines;

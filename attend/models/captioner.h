@@ -60,6 +60,8 @@ class Captioner : public Model {
   std::unique_ptr<State> begin(const data::Sequences& source) const override;
   Tensor next(State& state, std::span<const int32_t> last) const override;
   int64_t vocabulary() const override { return options_.target_vocabulary; }
+  /// Whether words look at places of their own; else every word reads the mean.
+  bool attends() const { return attention_ != nullptr; }
   /// Trained with one align, used with another.
   void set_align(const std::string& name);
   /// Logits [T,N,V] of each word of the targets and of their ends, under teacher forcing.

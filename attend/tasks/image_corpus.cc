@@ -134,12 +134,22 @@ ImageExamples shapes(data::ShapesPart part, const ImageData& data, uint64_t seed
   const auto captions = [learns](const data::ShapeScene& scene) {
     return learns ? std::vector{scene.captions[scene.chosen].text} : data::references(scene);
   };
+  const auto spoken = [learns](const data::ShapeScene& scene) {
+    std::vector<data::Box> boxes;
+    for (const int32_t object : scene.captions[learns ? scene.chosen : 0].speaks_of) {
+      boxes.push_back(object < 0 ? data::Box{} : scene.objects[static_cast<size_t>(object)].box);
+    }
+    return boxes;
+  };
   return {learns ? kShapesTrain : kShapesHeldOut,
           [=](int64_t i) {
             data::ShapeScene scene = data::shape_scene(part, seed, i, options);
             std::vector<std::string> said = captions(scene);
-            return ImageExample{
-                .image = std::move(scene.image), .captions = std::move(said), .name = "scene " + std::to_string(i)};
+            std::vector<data::Box> boxes = spoken(scene);
+            return ImageExample{.image = std::move(scene.image),
+                                .captions = std::move(said),
+                                .name = "scene " + std::to_string(i),
+                                .spoken = std::move(boxes)};
           },
           [=](int64_t i) { return captions(data::shape_scene(part, seed, i, options)); }};
 }

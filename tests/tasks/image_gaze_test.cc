@@ -1,0 +1,83 @@
+// Attention on what a word speaks of: the cells that its box touches, and no others.
+#include "attend/tasks/image_gaze.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "attend/tasks/image_explanation.h"
+#include "tests/support/message.h"
+
+namespace attend::tasks {
+namespace {
+
+using test::message_of;
+
+/// Images of 16 × 16, 4 × 4 cells of 4 pixels.
+ImageModel captioner(const std::string& read = "attention") {
+  const auto next = [at = 0](std::string& line) mutable {
+    line = "a red square";
+    return at++ == 0;
+  };
+  return ImageModel(ImageConfig({{"task", "caption", ""},
+                                 {"size", "16", ""},
+                                 {"channels", "1", ""},
+                                 {"corpus", "", ""},
+                                 {"model.encoder.stages", "4,8", ""},
+                                 {"model.hidden", "16", ""},
+                                 {"model.embedding", "8", ""},
+                                 {"model.read", read, ""}}),
+                    {}, data::train_tokeniser({.kind = "words"}, next));
+}
+
+/// Of "a red square" the word "red" speaks of the box.
+ImageExamples one_with(const data::Box& box) {
+  return {1, [box](int64_t) {
+            data::Image image(16, 16, 1);
+            for (size_t i = 0; i < image.pixels.size(); ++i) image.pixels[i] = static_cast<uint8_t>(13 * i % 251);
+            return ImageExample{.image = image, .captions = {"a red square"}, .spoken = {{}, box, {}}};
+          }};
+}
+
+TEST(ImageGaze, IsTheWeightOfTheCellsThatTheBoxTouches) {
+  const ImageModel model = captioner();
+  const ImageExamples examples = one_with({3, 8, 2, 4});  // rows 0 and 1, column 2
+  const explain::ImageLook seen = look(model, examples.at(0), {.target = "a red square"});
+  const Tensor red = std::get<explain::CaptionLook>(seen.seen).weights[1];
+  const Gaze found = gaze(model, examples);
+  EXPECT_EQ(found.words, 1);
+  EXPECT_NEAR(found.on_object, 100 * static_cast<double>(red.data()[2] + red.data()[6]), 1e-4);
+  EXPECT_NEAR(found.by_chance, 100 * 2.0 / 16, 1e-9);
+}
+
+TEST(ImageGaze, CountsCellsByTheirPixels) {
+  const ImageModel model = captioner();
+  EXPECT_NEAR(gaze(model, one_with({4, 8, 4, 4})).by_chance, 100 / 16.0, 1e-9) << "exactly one cell";
+  EXPECT_NEAR(gaze(model, one_with({5, 9, 1, 1})).by_chance, 100 / 16.0, 1e-9) << "within one";
+  EXPECT_NEAR(gaze(model, one_with({4, 8, 5, 4})).by_chance, 200 / 16.0, 1e-9) << "one row more";
+  const Gaze all = gaze(model, one_with({0, 0, 16, 16}));
+  EXPECT_NEAR(all.on_object, 100, 1e-3);
+  EXPECT_NEAR(all.by_chance, 100, 1e-9);
+}
+
+TEST(ImageGaze, IsThereWhereWordsAttendAndTheirObjectsAreKnown) {
+  EXPECT_TRUE(has_gaze(captioner(), one_with({0, 0, 1, 1})));
+  EXPECT_FALSE(has_gaze(captioner("mean"), one_with({0, 0, 1, 1})));
+  EXPECT_FALSE(has_gaze(captioner(),
+                        {1, [](int64_t) { return ImageExample{.image = data::Image(16, 16, 1), .captions = {"a"}}; }}));
+  EXPECT_NE(message_of([] { gaze(captioner(), one_with({})); }).find("got none"), std::string::npos);
+}
+
+TEST(ImageGaze, BuiltInScenesKnowTheObjectOfEachWord) {
+  const ImageData data{.corpus = "shapes"};
+  for (const ImageExamples& part :
+       {read_image_corpus(data, ImageAnswers::caption, 1).train, read_image_test(data, ImageAnswers::caption, 1)}) {
+    const ImageExample one = part.at(0);
+    const auto words = 1 + std::ranges::count(one.captions[0], ' ');
+    EXPECT_EQ(static_cast<int64_t>(one.spoken.size()), words);
+    EXPECT_TRUE(std::ranges::any_of(one.spoken, [](const data::Box& box) { return box.height > 0; }));
+  }
+}
+
+}  // namespace
+}  // namespace attend::tasks
