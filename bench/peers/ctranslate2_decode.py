@@ -9,13 +9,11 @@ One JSON object per line: {"ctranslate2": version, "threads": most}, then {"name
 Each row is measured with one thread and with --threads, and the better one counts. The network is random: 3+3 blocks,
 256 wide, 4 heads, 1024 inside, norms before, 8000 words.
 """
-import argparse
 import json
-import re
 import sys
 import tempfile
 
-from torch_ops import best
+from rows import best, options_of, parser_of, wanted_of
 
 LAYERS, WIDTH, HEADS, INNER, VOCABULARY = 3, 256, 4, 1024, 8000
 WORDS_IN, WORDS_OUT = 25, 32
@@ -63,27 +61,9 @@ def random_network(ctranslate2, np, random):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rows", metavar="NAME[,NAME…]", help="only these rows")
-    parser.add_argument("--match", metavar="REGEX", default="", help="only rows whose name contains a match")
-    parser.add_argument("--seconds", type=float, default=1.0, help="time for each row and number of threads (default 1)")
-    parser.add_argument("--threads", type=int, default=2, help="threads to try besides one (default 2)")
-    parser.add_argument("--list", action="store_true", help="print the names of the rows and stop")
-    arguments = parser.parse_args()
-    if arguments.threads < 1:
-        parser.error("--threads: at least 1 is wanted")
-    wanted = [name.strip() for name in arguments.rows.split(",")] if arguments.rows else list(ROWS)
-    for name in wanted:
-        if name not in ROWS:
-            parser.error(f"--rows: no row is called {name!r}; --list prints the names")
-    try:
-        wanted = [name for name in wanted if re.search(arguments.match, name)]
-    except re.error as error:
-        parser.error(f"--match: {error}")
-    if arguments.list:
-        print("\n".join(wanted))
-        return 0
-
+    parser = parser_of(__doc__)
+    arguments = options_of(parser)
+    wanted = wanted_of(parser, arguments, ROWS)
     try:
         import ctranslate2
         import numpy as np

@@ -8,11 +8,10 @@
 One JSON object per line: {"torch": version, "threads": n}, then {"name": row, "ms": best run in milliseconds}. Without
 loops over images: patches are gathered by index from a padded image, coarser ones pooled.
 """
-import argparse
 import json
 import sys
 
-from torch_ops import best
+from rows import best, options_of, parser_of, torch_with, wanted_of
 
 IMAGES, GLIMPSES, LABELS, HIDDEN, DEVIATION = 128, 6, 10, 256, 0.15
 # name: (side of the image, patch, scales, copies); copies of None: the retina alone, for ten copies
@@ -106,28 +105,10 @@ def networks(torch):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rows", metavar="NAME[,NAME…]", help="only these rows")
-    parser.add_argument("--seconds", type=float, default=1.0, help="time for each row (default 1; six runs at least)")
-    parser.add_argument("--threads", type=int, default=2, help="threads for PyTorch (default 2)")
-    parser.add_argument("--list", action="store_true", help="print the names of the rows and stop")
-    arguments = parser.parse_args()
-    if arguments.threads < 1:
-        parser.error("--threads: at least 1 is wanted")
-    wanted = [name.strip() for name in arguments.rows.split(",")] if arguments.rows else list(ROWS)
-    for name in wanted:
-        if name not in ROWS:
-            parser.error(f"--rows: no row is called {name!r}; --list prints the names")
-    if arguments.list:
-        print("\n".join(wanted))
-        return 0
-    try:
-        import torch
-    except ImportError as error:
-        print(f"PyTorch cannot be imported: {error}", file=sys.stderr)
-        return 1
-    torch.set_num_threads(arguments.threads)
-    torch.manual_seed(0)
+    parser = parser_of(__doc__)
+    arguments = options_of(parser)
+    wanted = wanted_of(parser, arguments, ROWS)
+    torch = torch_with(arguments.threads)
     prepared = networks(torch)
     print(json.dumps({"torch": torch.__version__, "threads": torch.get_num_threads()}), flush=True)
     for name in wanted:

@@ -12,12 +12,11 @@ milliseconds and MiB. A row memory/… trains three steps in a process of its ow
 import argparse
 import gc
 import json
-import re
 import subprocess
 import sys
 import warnings
 
-from torch_ops import best
+from rows import best, options_of, parser_of, torch_with, wanted_of
 
 WORD, HIDDEN = 256, 256
 BEGIN, FORBIDDEN = 2, [0, 2, 3]  # padding, beginning and end are never said: the answers have a fixed length
@@ -227,38 +226,13 @@ def rows_of(compiled):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rows", metavar="NAME[,NAME…]", help="only these rows")
-    parser.add_argument("--match", metavar="REGEX", default="", help="only rows whose name contains a match")
-    parser.add_argument("--seconds", type=float, default=1.0, help="time for each row (default 1; six steps at least)")
-    parser.add_argument("--threads", type=int, default=2, help="threads for PyTorch (default 2)")
+    parser = parser_of(__doc__)
     parser.add_argument("--compiled", action="store_true", help="training steps by torch.compile")
-    parser.add_argument("--list", action="store_true", help="print the names of the rows and stop")
     parser.add_argument("--alone", metavar="NAME", help=argparse.SUPPRESS)  # memory/…: three steps, here
-    arguments = parser.parse_args()
-    if arguments.threads < 1:
-        parser.error("--threads: at least 1 is wanted")
-    rows = rows_of(arguments.compiled)
-    wanted = [name.strip() for name in arguments.rows.split(",")] if arguments.rows else rows
-    for name in wanted:
-        if name not in rows:
-            parser.error(f"--rows: no row is called {name!r}; --list prints the names")
-    try:
-        wanted = [name for name in wanted if re.search(arguments.match, name)]
-    except re.error as error:
-        parser.error(f"--match: {error}")
-    if arguments.list:
-        print("\n".join(wanted))
-        return 0
-
-    try:
-        import torch
-    except ImportError as error:
-        print(f"PyTorch cannot be imported: {error}", file=sys.stderr)
-        return 1
+    arguments = options_of(parser)
+    wanted = wanted_of(parser, arguments, rows_of(arguments.compiled))
+    torch = torch_with(arguments.threads)
     warnings.filterwarnings("ignore")
-    torch.set_num_threads(arguments.threads)
-    torch.manual_seed(0)
     trained, decoded = networks(torch)
 
     def tell(**facts):

@@ -11,13 +11,12 @@ end in /fb, and additive, cross_entropy and conv2d, are forward and backward: gr
 the backward pass starts from a random cotangent. All others are forward only, without recording. A row that fails (too
 little memory) is told on standard error, the rest goes on, and the exit code is 1.
 """
-import argparse
 import gc
 import json
-import re
 import sys
-import time
 from functools import partial
+
+from rows import best, options_of, parser_of, torch_with, wanted_of
 
 
 def table_of_rows(torch):
@@ -160,52 +159,12 @@ def table_of_rows(torch):
     return rows
 
 
-def best(run, seconds, least=3):
-    """The fastest run in seconds, out of at least `least` after two to warm up."""
-    run()
-    run()
-    fastest, runs, end = float("inf"), 0, time.perf_counter() + seconds
-    while runs < least or time.perf_counter() < end:
-        start = time.perf_counter()
-        run()
-        fastest = min(fastest, time.perf_counter() - start)
-        runs += 1
-    return fastest
-
-
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rows", metavar="NAME[,NAME…]", help="only these rows")
-    parser.add_argument("--match", metavar="REGEX", help="only rows whose name contains a match")
-    parser.add_argument("--seconds", type=float, default=1.0, help="time for each row (default 1)")
-    parser.add_argument("--threads", type=int, default=2, help="threads for PyTorch (default 2)")
-    parser.add_argument("--list", action="store_true", help="print the names of the rows and stop")
-    arguments = parser.parse_args()
-    if arguments.threads < 1:
-        parser.error("--threads: at least 1 is wanted")
-    try:
-        pattern = re.compile(arguments.match or "")
-    except re.error as error:
-        parser.error(f"--match: {error}")
-
-    try:
-        import torch
-    except ImportError as error:
-        print(f"PyTorch cannot be imported: {error}", file=sys.stderr)
-        return 1
-    torch.set_num_threads(arguments.threads)
-    torch.manual_seed(0)
-
+    parser = parser_of(__doc__)
+    arguments = options_of(parser)
+    torch = torch_with(arguments.threads)
     rows = table_of_rows(torch)
-    wanted = [name.strip() for name in arguments.rows.split(",")] if arguments.rows else list(rows)
-    for name in wanted:
-        if name not in rows:
-            parser.error(f"--rows: no row is called {name!r}; --list prints the names")
-    wanted = [name for name in wanted if pattern.search(name)]
-    if arguments.list:
-        print("\n".join(wanted))
-        return 0
-
+    wanted = wanted_of(parser, arguments, rows)
     print(json.dumps({"torch": torch.__version__, "threads": torch.get_num_threads()}), flush=True)
     failed = False
     for name in wanted:
