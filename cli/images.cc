@@ -140,6 +140,7 @@ int eval_images(int argc, char** argv) {
       tasks::evaluate(model, examples, search, 0, [&](int64_t done) { bar.show(static_cast<long>(done), ""); });
   nlohmann::ordered_json json{{"images", scored.images}, {"loss", scored.loss}};
   for (const auto& [name, score] : scored.scores) json[name] = percent(score);
+  if (!scored.signature.empty()) json["bleu_signature"] = scored.signature;
   if (const auto right = scored.scores.find("accuracy"); right != scored.scores.end())
     json["error"] = percent(100 - right->second);
   if (tasks::has_gaze(model, examples)) {

@@ -123,6 +123,7 @@ struct ImageScores {
   int64_t images = 0;
   double loss = 0;
   std::map<std::string, double> scores;  ///< accuracy; bleu1 … bleu4, exact; in percent
+  std::string signature;                 ///< of BLEU, as sacreBLEU has it; "" where there is none
   std::vector<std::string> names, references, outputs;
 };
 /// Told how many are done.

@@ -8,9 +8,9 @@
 #include "attend/base/replacement.h"
 #include "attend/data/lines.h"
 #include "attend/data/resize.h"
+#include "attend/data/unicode.h"
 #include "attend/models/autoencoder.h"
 #include "attend/tasks/image.h"
-#include "attend/train/agreement.h"
 #include "attend/train/bleu.h"
 
 namespace attend::tasks {
@@ -21,6 +21,7 @@ namespace fs = std::filesystem;
 constexpr const char* kLabels = "labels.txt";
 constexpr const char* kWords = "target";
 constexpr int64_t kAtOnce = 64;  // images of one search
+const train::BleuOptions kCaptionBleu{.tokenise = "13a"};
 
 /// What follows from the data: sizes of images and answers.
 Settings found_out(const ImageOptions& options, int64_t labels, int64_t words) {
@@ -52,6 +53,31 @@ std::vector<double> probabilities(std::span<const real> logits) {
   const double sum = std::accumulate(p.begin(), p.end(), 0.0);
   for (double& one : p) one /= sum;
   return p;
+}
+
+/// What may be said of it, in the letters that the model has.
+std::vector<std::string> right_answers(const ImageModel& model, const ImageExample& example) {
+  if (model.config().answers() == ImageAnswers::label) return {model.labels()[static_cast<size_t>(example.label)]};
+  std::vector<std::string> captions = example.captions;
+  if (model.config().options.tokeniser.lowercase) {
+    for (std::string& one : captions) one = data::lowercased(one);
+  }
+  return captions;
+}
+
+/// In percent, those answers that are among the right ones.
+double share_right(const std::vector<std::string>& outputs, const std::vector<std::vector<std::string>>& right) {
+  double count = 0;
+  for (size_t i = 0; i < outputs.size(); ++i) count += std::ranges::find(right[i], outputs[i]) != right[i].end();
+  return 100 * count / static_cast<double>(outputs.size());
+}
+
+void score_captions(ImageScores& result, const std::vector<std::vector<std::string>>& right) {
+  result.scores["exact"] = share_right(result.outputs, right);
+  const train::BleuScore bleu = train::bleu(result.outputs, right, kCaptionBleu);
+  for (size_t k = 1; k <= train::BleuScore::kOrders; ++k) result.scores["bleu" + std::to_string(k)] = bleu.up_to(k);
+  const auto other = [&](const auto& one) { return one.size() != right[0].size(); };
+  result.signature = train::bleu_signature(kCaptionBleu, std::ranges::any_of(right, other) ? 0 : right[0].size());
 }
 
 }  // namespace
@@ -168,8 +194,8 @@ ImageScores evaluate(const ImageModel& model, const ImageExamples& examples, con
   const ImageAnswers kind = model.config().answers();
   ImageScores result;
   result.images = most > 0 ? std::min(most, examples.count) : examples.count;
-  std::vector<std::vector<std::string>> references;
-  double counted = 0, right = 0;
+  std::vector<std::vector<std::string>> right;
+  double counted = 0;
   for (int64_t at = 0; at < result.images; at += kAtOnce) {
     std::vector<ImageExample> some;
     for (int64_t i = at; i < std::min(result.images, at + kAtOnce); ++i) some.push_back(examples.at(i));
@@ -181,26 +207,16 @@ ImageScores evaluate(const ImageModel& model, const ImageExamples& examples, con
     if (kind != ImageAnswers::image) {
       const auto answers = model.answer(batch.source, search);
       for (size_t i = 0; i < some.size(); ++i) {
-        const std::string& said = answers[i].at(0).text;
-        result.names.push_back(some[i].name), result.outputs.push_back(said);
-        if (kind == ImageAnswers::label) some[i].captions = {model.labels()[static_cast<size_t>(some[i].label)]};
-        right += std::ranges::find(some[i].captions, said) != some[i].captions.end();
-        result.references.push_back(some[i].captions.at(0));
-        references.push_back(std::move(some[i].captions));
+        result.names.push_back(some[i].name), result.outputs.push_back(answers[i].at(0).text);
+        right.push_back(right_answers(model, some[i]));
+        result.references.push_back(right.back().at(0));
       }
     }
     if (done) done(at + static_cast<int64_t>(some.size()));
   }
   result.loss /= counted;
-  if (kind == ImageAnswers::image) return result;
-  const double share = 100 * right / static_cast<double>(result.images);
-  if (kind == ImageAnswers::label) {
-    result.scores["accuracy"] = share;
-    return result;
-  }
-  result.scores["exact"] = share;
-  const train::BleuScore bleu = train::bleu(result.outputs, references, {.tokenise = "none"});
-  for (size_t k = 1; k <= train::BleuScore::kOrders; ++k) result.scores["bleu" + std::to_string(k)] = bleu.up_to(k);
+  if (kind == ImageAnswers::label) result.scores["accuracy"] = share_right(result.outputs, right);
+  if (kind == ImageAnswers::caption) score_captions(result, right);
   return result;
 }
 

@@ -146,5 +146,33 @@ TEST_F(ImageRun, RefusesWhatDoesNotFit) {
   EXPECT_FALSE(std::filesystem::exists(folder_.path() / "refused")) << "nothing was begun";
 }
 
+/// Untrained, it says something; told that this is right in capitals, it is right to the last word.
+TEST(ImageScoresTest, CaptionsAreComparedInTheLettersThatTheModelHas) {
+  const auto next = [at = 0](std::string& line) mutable {
+    line = "a red square stands here";
+    return at++ == 0;
+  };
+  const data::TokeniserOptions words{.kind = "words", .lowercase = true};
+  const ImageModel model(ImageConfig({{"task", "caption", ""},
+                                      {"size", "16", ""},
+                                      {"channels", "1", ""},
+                                      {"corpus", "", ""},
+                                      {"tokeniser.lowercase", "true", ""},
+                                      {"model.encoder.stages", "4,8", ""},
+                                      {"model.hidden", "16", ""},
+                                      {"model.embedding", "8", ""}}),
+                         {}, data::train_tokeniser(words, next));
+  ImageExample example{.image = data::Image(16, 16, 1)};
+  const decode::SearchOptions search{.beam = 1, .min_length = 4, .max_length = 6};
+  std::string said = model.answer(std::span(&example, 1), search).at(0).at(0).text;
+  for (char& c : said) c = static_cast<char>(std::toupper(c));
+  example.captions = {"something else", said};
+  const ImageScores scores = evaluate(model, {1, [&](int64_t) { return example; }}, search);
+  EXPECT_EQ(scores.scores.at("exact"), 100);
+  EXPECT_NEAR(scores.scores.at("bleu4"), 100, 1e-9);
+  EXPECT_EQ(scores.references.at(0), "something else");
+  EXPECT_NE(scores.signature.find("nrefs:2"), std::string::npos) << scores.signature;
+}
+
 }  // namespace
 }  // namespace attend::tasks
