@@ -35,7 +35,7 @@ struct RunOptions {
 };
 
 struct EvalOptions {
-  std::string images, labels, captions, names, save_output;
+  std::string images, labels, captions, names, answer, save_output;
   int64_t threads = 0;
 
   template <class Visit>
@@ -44,6 +44,7 @@ struct EvalOptions {
     visit("labels", labels, "IDX file of their labels");
     visit("captions", captions, "file of captions; images is their folder");
     visit("names", names, "file with the names of the images to describe; none: all that have captions");
+    visit("answer", answer, "score this one answer to every image, to compare the model with");
     visit("save_output", save_output, "file for the answers: name<tab>answer");
     visit("threads", threads, "0: as many as the machine has");
   }
@@ -87,6 +88,19 @@ tasks::ImageExamples examples_to_score(const tasks::ImageModel& model, const Eva
     data.captions = options.captions, data.names = options.names;
   }
   return tasks::read_image_test(data, model.config().answers(), seed);
+}
+
+tasks::ImageScores looked_at(const tasks::ImageModel& model, const tasks::ImageExamples& examples,
+                             const decode::SearchOptions& search) {
+  Progress bar("looking", static_cast<long>(examples.count));
+  return tasks::evaluate(model, examples, search, 0, [&](int64_t done) { bar.show(static_cast<long>(done), ""); });
+}
+
+void add_gaze(const tasks::ImageModel& model, const tasks::ImageExamples& examples, nlohmann::ordered_json& json) {
+  Progress bar("where words looked", static_cast<long>(examples.count));
+  const tasks::Gaze looked = tasks::gaze(model, examples, [&](int64_t done) { bar.show(static_cast<long>(done), ""); });
+  json["attention_on_object"] = percent(looked.on_object);
+  json["on_object_by_chance"] = percent(looked.by_chance);
 }
 
 }  // namespace
@@ -135,21 +149,16 @@ int eval_images(int argc, char** argv) {
   if (const auto code = flags.parse(argc, argv)) return *code;
   if (options.threads > 0) kernels::set_threads(static_cast<int>(options.threads));
   const tasks::ImageExamples examples = examples_to_score(model, options);
-  Progress bar("looking", static_cast<long>(examples.count));
+  const bool given = !options.answer.empty();
   const tasks::ImageScores scored =
-      tasks::evaluate(model, examples, search, 0, [&](int64_t done) { bar.show(static_cast<long>(done), ""); });
-  nlohmann::ordered_json json{{"images", scored.images}, {"loss", scored.loss}};
+      given ? tasks::evaluate_answer(model, examples, options.answer) : looked_at(model, examples, search);
+  nlohmann::ordered_json json{{"images", scored.images}};
+  if (!given) json["loss"] = scored.loss;
   for (const auto& [name, score] : scored.scores) json[name] = percent(score);
   if (!scored.signature.empty()) json["bleu_signature"] = scored.signature;
   if (const auto right = scored.scores.find("accuracy"); right != scored.scores.end())
     json["error"] = percent(100 - right->second);
-  if (tasks::has_gaze(model, examples)) {
-    Progress words("where words looked", static_cast<long>(examples.count));
-    const tasks::Gaze looked =
-        tasks::gaze(model, examples, [&](int64_t done) { words.show(static_cast<long>(done), ""); });
-    json["attention_on_object"] = percent(looked.on_object);
-    json["on_object_by_chance"] = percent(looked.by_chance);
-  }
+  if (!given && tasks::has_gaze(model, examples)) add_gaze(model, examples, json);
   std::cout << json.dump(2) << '\n';
   if (!options.save_output.empty()) {
     std::string lines;

@@ -122,14 +122,16 @@ data::Batch image_batch(const ImageModel& model, std::span<const ImageExample> e
 struct ImageScores {
   int64_t images = 0;
   double loss = 0;
-  std::map<std::string, double> scores;  ///< accuracy; bleu1 … bleu4, exact; in percent
-  std::string signature;                 ///< of BLEU, as sacreBLEU has it; "" where there is none
-  std::vector<std::string> names, references, outputs;
+  std::map<std::string, double> scores = {};  ///< accuracy; bleu1 … bleu4, exact; in percent
+  std::string signature = {};                 ///< of BLEU, as sacreBLEU has it; "" where there is none
+  std::vector<std::string> names = {}, references = {}, outputs = {};
 };
 /// Told how many are done.
 using ImagesDone = std::function<void(int64_t done)>;
 ImageScores evaluate(const ImageModel& model, const ImageExamples& examples, const decode::SearchOptions& search,
                      int64_t most = 0, const ImagesDone& done = {});
+/// How right it would be to give all of them this one answer, such as the most frequent caption; without a loss.
+ImageScores evaluate_answer(const ImageModel& model, const ImageExamples& examples, const std::string& answer);
 
 /// A run made ready.
 class ImageTraining : public Run {

@@ -55,13 +55,17 @@ std::vector<double> probabilities(std::span<const real> logits) {
   return p;
 }
 
+/// A text as the model would write it.
+std::string in_its_letters(const ImageModel& model, const std::string& text) {
+  const bool small = model.config().answers() == ImageAnswers::caption && model.config().options.tokeniser.lowercase;
+  return small ? data::lowercased(text) : text;
+}
+
 /// What may be said of it, in the letters that the model has.
 std::vector<std::string> right_answers(const ImageModel& model, const ImageExample& example) {
   if (model.config().answers() == ImageAnswers::label) return {model.labels()[static_cast<size_t>(example.label)]};
   std::vector<std::string> captions = example.captions;
-  if (model.config().options.tokeniser.lowercase) {
-    for (std::string& one : captions) one = data::lowercased(one);
-  }
+  for (std::string& one : captions) one = in_its_letters(model, one);
   return captions;
 }
 
@@ -78,6 +82,14 @@ void score_captions(ImageScores& result, const std::vector<std::vector<std::stri
   for (size_t k = 1; k <= train::BleuScore::kOrders; ++k) result.scores["bleu" + std::to_string(k)] = bleu.up_to(k);
   const auto other = [&](const auto& one) { return one.size() != right[0].size(); };
   result.signature = train::bleu_signature(kCaptionBleu, std::ranges::any_of(right, other) ? 0 : right[0].size());
+}
+
+void score(const ImageModel& model, const std::vector<std::vector<std::string>>& right, ImageScores& result) {
+  if (model.config().answers() == ImageAnswers::label) {
+    result.scores["accuracy"] = share_right(result.outputs, right);
+  } else {
+    score_captions(result, right);
+  }
 }
 
 }  // namespace
@@ -215,8 +227,22 @@ ImageScores evaluate(const ImageModel& model, const ImageExamples& examples, con
     if (done) done(at + static_cast<int64_t>(some.size()));
   }
   result.loss /= counted;
-  if (kind == ImageAnswers::label) result.scores["accuracy"] = share_right(result.outputs, right);
-  if (kind == ImageAnswers::caption) score_captions(result, right);
+  if (kind != ImageAnswers::image) score(model, right, result);
+  return result;
+}
+
+ImageScores evaluate_answer(const ImageModel& model, const ImageExamples& examples, const std::string& answer) {
+  require(model.config().answers() != ImageAnswers::image, "answer: a model that answers with words is wanted, got an ",
+          model.config().model.name, ", which answers with images");
+  ImageScores result{.images = examples.count};
+  std::vector<std::vector<std::string>> right;
+  for (int64_t i = 0; i < examples.count; ++i) {
+    const ImageExample one = examples.at(i);
+    result.names.push_back(one.name), result.outputs.push_back(in_its_letters(model, answer));
+    right.push_back(right_answers(model, one));
+    result.references.push_back(right.back().at(0));
+  }
+  score(model, right, result);
   return result;
 }
 

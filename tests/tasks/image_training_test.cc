@@ -172,6 +172,9 @@ TEST(ImageScoresTest, CaptionsAreComparedInTheLettersThatTheModelHas) {
   EXPECT_NEAR(scores.scores.at("bleu4"), 100, 1e-9);
   EXPECT_EQ(scores.references.at(0), "something else");
   EXPECT_NE(scores.signature.find("nrefs:2"), std::string::npos) << scores.signature;
+  const ImageScores given = evaluate_answer(model, {1, [&](int64_t) { return example; }}, "Something ELSE");
+  EXPECT_EQ(given.scores.at("exact"), 100);
+  EXPECT_EQ(evaluate_answer(model, {1, [&](int64_t) { return example; }}, "nothing").scores.at("exact"), 0);
 }
 
 }  // namespace
