@@ -22,6 +22,7 @@
 #include "cli/commands.h"
 #include "cli/flags.h"
 #include "cli/images.h"
+#include "cli/picture_files.h"
 #include "cli/searching.h"
 #include "cli/terminal.h"
 
@@ -132,8 +133,7 @@ void write(const std::string& out, std::span<const Trace> parts, const explain::
   const Format& format = *format_of(out);
   const size_t files = format.together ? 1 : parts.size();
   for (size_t i = 0; i < files; ++i) {
-    fs::path path = out;
-    if (files > 1) path.replace_extension("." + std::to_string(i + 1) + path.extension().string());
+    const fs::path path = numbered(out, i, files);
     format.write(path, format.together ? parts : parts.subspan(i, 1), picture);
     std::cerr << "wrote " << path.string() << '\n';
   }

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
+#include <sstream>
 #include <string_view>
 
 #include "attend/base/error.h"
+#include "attend/base/names.h"
 #include "attend/base/replacement.h"
 #include "attend/explain/image_picture.h"
 #include "attend/explain/image_text.h"
@@ -15,6 +17,7 @@
 #include "attend/tasks/image_explanation.h"
 #include "cli/flags.h"
 #include "cli/images.h"
+#include "cli/picture_files.h"
 #include "cli/terminal.h"
 
 namespace attend::cli {
@@ -24,7 +27,7 @@ namespace fs = std::filesystem;
 using explain::ImageLook;
 
 struct ExplainFlags {
-  std::string out, target, right;
+  std::string out, target, right, example;
   std::string colour = "auto";
 
   template <class Visit>
@@ -32,22 +35,32 @@ struct ExplainFlags {
     visit("out", out, "file for the picture: .html, .svg, .png, .gif or .json; without it, the terminal");
     visit("target", target, "explain this caption or label in place of the model's own");
     visit("right", right, "the label that would be right, to be named in the picture");
+    visit("example", example, "in place of files: test images by their numbers from 0, as in 0,5,17");
     visit("colour", colour, "terminal: auto, always or never");
   }
 };
 
 struct Format {
   std::string_view name;  // the file's ending
-  void (*write)(const fs::path& path, const ImageLook& look);
+  bool together;          // all images in one file
+  void (*write)(const fs::path& path, std::span<const ImageLook> looks);
 };
 
 constexpr Format kFormats[] = {
-    {".html",
-     [](const fs::path& path, const ImageLook& look) { write_file(path, explain::html_picture(std::span(&look, 1))); }},
-    {".svg", [](const fs::path& path, const ImageLook& look) { write_file(path, explain::svg_picture(look)); }},
-    {".png", [](const fs::path& path, const ImageLook& look) { explain::write_png(path, explain::svg_picture(look)); }},
-    {".gif", [](const fs::path& path, const ImageLook& look) { write_file(path, explain::gif_picture(look)); }},
-    {".json", [](const fs::path& path, const ImageLook& look) { write_file(path, explain::look_json(look) + "\n"); }},
+    {".html", true,
+     [](const fs::path& path, std::span<const ImageLook> looks) { write_file(path, explain::html_picture(looks)); }},
+    {".svg", false,
+     [](const fs::path& path, std::span<const ImageLook> looks) { write_file(path, explain::svg_picture(looks[0])); }},
+    {".png", false,
+     [](const fs::path& path, std::span<const ImageLook> looks) {
+       explain::write_png(path, explain::svg_picture(looks[0]));
+     }},
+    {".gif", false,
+     [](const fs::path& path, std::span<const ImageLook> looks) { write_file(path, explain::gif_picture(looks[0])); }},
+    {".json", false,
+     [](const fs::path& path, std::span<const ImageLook> looks) {
+       write_file(path, explain::look_json(looks[0]) + "\n");
+     }},
 };
 
 const Format* format_of(const std::string& out) {
@@ -79,38 +92,81 @@ void print(const ImageLook& look, const std::string& colour) {
   std::cout << explain::answer_of(look) << "\n\n" << explain::text_picture(look, how) << std::flush;
 }
 
+/// A format that takes one image alone gets files x.1.svg, x.2.svg. Says which.
+void write(const std::string& out, std::span<const ImageLook> looks) {
+  const Format& format = *format_of(out);
+  for (const ImageLook& look : looks) std::cout << explain::answer_of(look) << '\n';
+  const size_t files = format.together ? 1 : looks.size();
+  for (size_t i = 0; i < files; ++i) {
+    const fs::path path = numbered(out, i, files);
+    format.write(path, format.together ? looks : looks.subspan(i, 1));
+    std::cerr << "wrote " << path.string() << '\n';
+  }
+}
+
+/// Numbers between commas; throws Error where they are none, or not below `count`.
+std::vector<int64_t> numbers_of(const std::string& list, int64_t count) {
+  std::vector<int64_t> numbers;
+  std::istringstream parts(list);
+  for (std::string part; std::getline(parts, part, ',');) {
+    const bool digits =
+        !part.empty() && part.size() < 10 && std::ranges::all_of(part, [](char c) { return c >= '0' && c <= '9'; });
+    const int64_t number = digits ? std::stoll(part) : -1;
+    require(number >= 0 && number < count, "--example: numbers of 0 to ", count - 1, " are wanted, got ", quoted(part));
+    numbers.push_back(number);
+  }
+  return numbers;
+}
+
+std::vector<tasks::ImageExample> examples_of(const tasks::ImageModel& model, const std::vector<std::string>& files,
+                                             const std::string& numbers, const KnownImages& known) {
+  std::vector<tasks::ImageExample> examples;
+  for (const std::string& file : files) {
+    examples.push_back(tasks::read_example(file));
+    examples.back().name = fs::path(file).filename().string();
+  }
+  if (numbers.empty()) return examples;
+  const tasks::ImageExamples all = read_known(model, known);
+  for (const int64_t number : numbers_of(numbers, all.count)) examples.push_back(all.at(number));
+  return examples;
+}
+
 }  // namespace
 
 int explain_images(int argc, char** argv) {
-  std::string folder, file;
+  std::string folder;
+  std::vector<std::string> files;
   ExplainFlags flags_of;
+  KnownImages known;
   tasks::LookOptions options;
   const tasks::ImageModel model = tasks::ImageModel::load(named_folder(argc, argv));
   options.search = model.config().options.search;
   Flags flags("explain", "shows what a model looked at: attend explain DIR image.png");
   flags.argument("DIR", folder, "folder of the model")
-      .argument("IMAGE", file, "PNG or JPEG file")
+      .arguments("IMAGES", files, "PNG or JPEG files")
       .options("explain", flags_of)
+      .options("example", known)
       .options("method", options)
       .options("search", options.search);
   if (const auto code = flags.parse(argc, argv)) return *code;
   if (const std::string wrong = objection(flags_of); !wrong.empty()) return flags.refuse(wrong);
-  if (flags.given("target")) options.target = flags_of.target;
-  const tasks::ImageExample example = tasks::read_example(file);
-  ImageLook look;
-  try {
-    look = tasks::look(model, example, options);
-  } catch (const Error& error) {  // the model is whole: what it cannot explain was asked wrongly
-    return flags.refuse(error.what());
+  if (files.empty() && flags_of.example.empty()) {
+    return flags.refuse("an image is wanted: attend explain " + folder + " a.png, or --example 0");
   }
-  look.name = fs::path(file).filename().string();
-  if (flags.given("right")) name_right(look, flags_of.right);
-  if (flags_of.out.empty()) {
-    print(look, flags_of.colour);
+  if (flags.given("target")) options.target = flags_of.target;
+  std::vector<ImageLook> looks;
+  for (const tasks::ImageExample& example : examples_of(model, files, flags_of.example, known)) {
+    try {
+      looks.push_back(tasks::look(model, example, options));
+    } catch (const Error& error) {  // the model is whole: what it cannot explain was asked wrongly
+      return flags.refuse(error.what());
+    }
+    if (flags.given("right")) name_right(looks.back(), flags_of.right);
+  }
+  if (!flags_of.out.empty()) {
+    write(flags_of.out, looks);
   } else {
-    format_of(flags_of.out)->write(flags_of.out, look);
-    std::cout << explain::answer_of(look) << "\n";
-    std::cerr << "wrote " << flags_of.out << '\n';
+    for (const ImageLook& look : looks) print(look, flags_of.colour);
   }
   return 0;
 }

@@ -35,15 +35,13 @@ struct RunOptions {
 };
 
 struct EvalOptions {
-  std::string images, labels, captions, names, answer, save_output;
+  KnownImages known;
+  std::string answer, save_output;
   int64_t threads = 0;
 
   template <class Visit>
   void fields(Visit&& visit) {
-    visit("images", images, "IDX file or folder; none: the test images of the built-in corpus");
-    visit("labels", labels, "IDX file of their labels");
-    visit("captions", captions, "file of captions; images is their folder");
-    visit("names", names, "file with the names of the images to describe; none: all that have captions");
+    known.fields(visit);
     visit("answer", answer, "score this one answer to every image, to compare the model with");
     visit("save_output", save_output, "file for the answers: name<tab>answer");
     visit("threads", threads, "0: as many as the machine has");
@@ -77,19 +75,6 @@ void write_answers(const tasks::ImageModel& model, const std::vector<std::string
 /// As people read it: 14.37, not 14.370000000000005.
 double percent(double value) { return std::round(value * 1e4) / 1e4; }
 
-tasks::ImageExamples examples_to_score(const tasks::ImageModel& model, const EvalOptions& options) {
-  tasks::ImageData data = model.config().options.data;
-  const uint64_t seed = static_cast<uint64_t>(model.config().options.train.seed);
-  if (options.images.empty()) {
-    require(!data.corpus.empty(), "--images is wanted: the model was trained on files");
-  } else {
-    data.corpus.clear();
-    data.images = options.images, data.labels = options.labels;
-    data.captions = options.captions, data.names = options.names;
-  }
-  return tasks::read_image_test(data, model.config().answers(), seed);
-}
-
 tasks::ImageScores looked_at(const tasks::ImageModel& model, const tasks::ImageExamples& examples,
                              const decode::SearchOptions& search) {
   Progress bar("looking", static_cast<long>(examples.count));
@@ -104,6 +89,19 @@ void add_gaze(const tasks::ImageModel& model, const tasks::ImageExamples& exampl
 }
 
 }  // namespace
+
+tasks::ImageExamples read_known(const tasks::ImageModel& model, const KnownImages& known) {
+  tasks::ImageData data = model.config().options.data;
+  const uint64_t seed = static_cast<uint64_t>(model.config().options.train.seed);
+  if (known.images.empty()) {
+    require(!data.corpus.empty(), "--images is wanted: the model was trained on files");
+  } else {
+    data.corpus.clear();
+    data.images = known.images, data.labels = known.labels;
+    data.captions = known.captions, data.names = known.names;
+  }
+  return tasks::read_image_test(data, model.config().answers(), seed);
+}
 
 std::string named_folder(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
@@ -148,7 +146,7 @@ int eval_images(int argc, char** argv) {
   flags.argument("DIR", folder, "folder of the model").options("eval", options).options("search", search);
   if (const auto code = flags.parse(argc, argv)) return *code;
   if (options.threads > 0) kernels::set_threads(static_cast<int>(options.threads));
-  const tasks::ImageExamples examples = examples_to_score(model, options);
+  const tasks::ImageExamples examples = read_known(model, options.known);
   const bool given = !options.answer.empty();
   const tasks::ImageScores scored =
       given ? tasks::evaluate_answer(model, examples, options.answer) : looked_at(model, examples, search);

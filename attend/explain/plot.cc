@@ -246,7 +246,7 @@ class Panel {
   /// Names at the ends of lines, from above: moved down a little where they would touch, left out where that is not enough.
   /// Dots lead to a name that is not beside its end; they are grey, as they are no data.
   std::string labels() const {
-    constexpr double kMoved = 46;
+    constexpr double kMoved = 100;
     std::vector<End> ends;
     for (const Series& s : plot_.series) {
       for (size_t i = s.xs.size(); i-- > 0;) {
@@ -271,9 +271,11 @@ class Panel {
     return out;
   }
 
-  /// Pushes neighbours apart until none touch: each pair that does gives way by half.
+  /// Pushes neighbours apart until none touch, each pair that does by half, and keeps them beside the panel: the next one
+  /// has names of its own.
   void spread(std::vector<End>& ends) const {
     for (int round = 0; round < 200; ++round) {
+      for (End& end : ends) end.y = std::clamp(end.y, top_ + kTop, bottom_);
       for (size_t i = 1; i < ends.size(); ++i) {
         const double missing = kLine - (ends[i].y - ends[i - 1].y);
         if (missing > 0) ends[i - 1].y -= missing / 2, ends[i].y += missing / 2;

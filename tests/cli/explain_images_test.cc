@@ -21,10 +21,10 @@ using namespace attend;
 using namespace attend::test;
 
 /// With the weights that it begins with: what it says does not matter here.
-void save_model(const fs::path& folder, const SettingList& more) {
+void save_model(const fs::path& folder, const SettingList& more, std::vector<std::string> labels = {"six", "seven"}) {
   SettingList settings{{"task", "glimpse", ""}, {"size", "16", ""}, {"channels", "1", ""}};
   settings.insert(settings.end(), more.begin(), more.end());
-  tasks::ImageModel model(tasks::ImageConfig(settings), {"six", "seven"}, nullptr);
+  tasks::ImageModel model(tasks::ImageConfig(settings), std::move(labels), nullptr);
   fs::create_directories(folder);
   model.save(folder);
   models::save_weights(model.model(), folder / "weights.safetensors");
@@ -114,6 +114,42 @@ TEST_F(ExplainImages, ImagesThatCannotBeReadAreNamed) {
     EXPECT_EQ(shown.code, 1) << shown.output;
     EXPECT_TRUE(has(shown.output, name)) << shown.output;
   }
+}
+
+TEST_F(ExplainImages, ShowsSeveralImagesTogetherOrEach) {
+  const std::string two = in_quotes(path("digit.png")) + " --out ";
+  const Result page = explain("glimpse", "digit.png", two + in_quotes(path("both.html")));
+  EXPECT_EQ(page.code, 0) << page.output;
+  EXPECT_TRUE(fs::exists(path("both.html")));
+  const Result each = explain("glimpse", "digit.png", two + in_quotes(path("each.svg")));
+  EXPECT_EQ(each.code, 0) << each.output;
+  EXPECT_TRUE(fs::exists(path("each.1.svg")) && fs::exists(path("each.2.svg"))) << each.output;
+  EXPECT_FALSE(fs::exists(path("each.svg")));
+}
+
+TEST_F(ExplainImages, TakesTestImagesByNumber) {
+  save_model(path("digits"),
+             {{"corpus", "digits", ""},
+              {"size", "28", ""},
+              {"model.patch", "4", ""},
+              {"model.glimpses", "2", ""},
+              {"model.hidden", "8", ""}},
+             {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"});
+  const auto shown = [](const std::string& flags) {
+    return attend_with("explain " + in_quotes(path("digits")) + " " + flags + " 2>&1");
+  };
+  const Result two = shown("--example 3,9999 --out " + in_quotes(path("two.json")));
+  EXPECT_EQ(two.code, 0) << two.output;
+  EXPECT_TRUE(has(folder_->bytes("two.1.json"), "\"right\":\"")) << "what is right is known";
+  EXPECT_NE(folder_->bytes("two.1.json"), folder_->bytes("two.2.json"));
+  for (const char* wrong : {"10000", "-1", "x", "1,,2"}) {
+    const Result refused = shown(std::string("--example ") + wrong);
+    EXPECT_NE(refused.code, 0) << wrong;
+    EXPECT_TRUE(has(refused.output, "numbers of 0 to 9999 are wanted")) << refused.output;
+  }
+  const Result nothing = shown("");
+  EXPECT_EQ(nothing.code, 2);
+  EXPECT_TRUE(has(nothing.output, "an image is wanted")) << nothing.output;
 }
 
 }  // namespace

@@ -83,6 +83,23 @@ TEST(Plot, WhatLeadsToANameDoesNotLookLikeData) {
   EXPECT_EQ(count(svg, "<g class=\"ap-s0\""), 2u) << "its line and its legend, nothing else: " << svg;
 }
 
+/// Seven lines that end at the lowest value: their names stand above each other, none below the axis.
+TEST(Plot, NamesStayBesideThePanel) {
+  Plot plot{"", "", "", {}, {}, {}};
+  for (int i = 0; i < 7; ++i) plot.series.push_back({"line " + std::to_string(i), {0, 1}, {1, 0}});
+  const std::string svg = svg_plot(plot);
+  const auto y_of = [&](const std::string& end) {
+    const size_t at = svg.rfind("y=\"", svg.rfind(end));
+    return std::stod(svg.substr(at + 3));
+  };
+  double lowest = 0;
+  for (const Series& one : plot.series) {
+    EXPECT_EQ(count(svg, ">" + one.name + "</text>"), 2u) << "in the legend and at its end: " << svg;
+    lowest = std::max(lowest, y_of(">" + one.name + "</text>"));
+  }
+  EXPECT_LE(lowest, y_of(">0.0</text>") + 1) << "the tick at the axis: " << svg;
+}
+
 TEST(Plot, IsWellFormedWhateverTheNames) {
   const Plot plot{
       "a <b> & \"c\"", "x & y", "'z'", {{"<s> & \"t\"", {1, 2, 3}, {4, 5, 6}}, {"größe", {1, 2}, {kNone, 5}}}, {}};
