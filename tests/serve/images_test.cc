@@ -213,10 +213,11 @@ TEST(ServedImages, AGalleryHasTheWorstFirst) {
   const auto own =
       tasks::read_image_corpus(options.data, tasks::ImageAnswers::label, static_cast<uint64_t>(options.train.seed));
   EXPECT_EQ(gallery["images"][0]["image"], png(own.valid.at(99).image));
-  std::ofstream(served().folder().path() / "captioner/valid.jsonl")
-      << R"({"source":"../../secret.png","reference":"a","output":"b","chrf":0})" << '\n';
-  EXPECT_EQ(body_of(served().get("/v1/models/captioner/gallery"))["images"], json::array());
-  EXPECT_TRUE(body_of(served().get("/v1/models/captioner/gallery")).contains("note"));
+  std::ofstream(served().folder().path() / "image_classifier/valid.jsonl")
+      << R"({"source":"/etc/digit 0","reference":"7","output":"1","chrf":0})" << '\n';
+  const json other = body_of(served().get("/v1/models/image_classifier/gallery"));
+  EXPECT_EQ(other["images"], json::array()) << "no image of that name";
+  EXPECT_TRUE(other.contains("note"));
 }
 
 }  // namespace
