@@ -54,6 +54,15 @@ std::vector<ValidLine> chosen(std::vector<ValidLine> lines) {
   return lines;
 }
 
+/// Without the folder before it, which is nobody's business.
+std::string public_name(const std::string& name, const tasks::ImageData& data) {
+  for (const std::string& folder : {data.valid_images, data.images}) {
+    if (!folder.empty() && name.starts_with(folder))
+      return name.substr(std::min(name.find_first_not_of('/', folder.size()), name.size()));
+  }
+  return name;
+}
+
 class ServedImages : public ServedModel {
  public:
   ServedImages(const std::string& name, const fs::path& folder)
@@ -193,7 +202,7 @@ Json ServedImages::found_images() const {
   Json images = Json::array();
   for (const tasks::ImageExample& found :
        tasks::found_again(options.data, model_.config().answers(), static_cast<uint64_t>(options.train.seed), wanted)) {
-    Json row = {{"name", found.name}};
+    Json row = {{"name", public_name(found.name, options.data)}};
     const auto line = std::ranges::find_if(
         lines, [&](const ValidLine& one) { return one.said.is_object() && one.said["source"] == found.name; });
     for (const char* field : {"reference", "output", "chrf"}) {

@@ -228,6 +228,10 @@ class Images(PageTest):
         self.shot("images-glimpses")
         self.one("[aria-label='previous glance']").click()
         self.wait_for_step(f"{len(glances) - 1} / {len(glances)}")
+        self.view("training")
+        self.wait(lambda: self.all(".plot"))
+        self.view("map")
+        self.wait_for_step(f"{len(glances) - 1} / {len(glances)}")
 
     def test_words_of_a_caption_light_up_and_move_the_veil(self):
         look = self.look("shapes", self.open_sample("shapes", 5))

@@ -220,5 +220,35 @@ TEST(ServedImages, AGalleryHasTheWorstFirst) {
   EXPECT_TRUE(other.contains("note"));
 }
 
+TEST(ServedImages, AGalleryOfFilesNamesThemWithoutTheirFolder) {
+  const Served files(
+      {}, [](const TestFolder& folder) {
+        const std::filesystem::path images = folder.path() / "data";
+        for (const char* label : {"no", "yes"}) {
+          std::filesystem::create_directories(images / label);
+          data::write_png(images / label / "one.png", seven());
+        }
+        tasks::ImageModel model(tasks::ImageConfig({{"task", "glimpse", ""},
+                                                    {"images", images.string(), ""},
+                                                    {"model.hidden", "16", ""},
+                                                    {"size", "28", ""},
+                                                    {"channels", "1", ""}}),
+                                {"no", "yes"}, nullptr);
+        const std::filesystem::path path = folder.path() / "files";
+        std::filesystem::create_directories(path);
+        model.save(path);
+        models::save_weights(model.model(), path / "weights.safetensors");
+        std::ofstream(path / "valid.jsonl")
+            << json{{"source", (images / "yes/one.png").string()}, {"reference", "yes"}, {"output", "no"}, {"chrf", 0}}
+            << '\n';
+        return std::vector{path.string()};
+      });
+  const json gallery = body_of(files.get("/v1/models/files/gallery"));
+  ASSERT_EQ(gallery["images"].size(), 1u) << gallery;
+  EXPECT_EQ(gallery["images"][0]["name"], "yes/one.png");
+  EXPECT_EQ(gallery["images"][0]["reference"], "yes");
+  EXPECT_EQ(gallery["images"][0]["image"], png(seven()));
+}
+
 }  // namespace
 }  // namespace attend::test
