@@ -9,6 +9,7 @@
 #include "attend/data/image_file.h"
 #include "attend/tasks/image_explanation.h"
 #include "tests/serve/served.h"
+#include "tests/support/message.h"
 
 namespace attend::test {
 namespace {
@@ -218,6 +219,22 @@ TEST(ServedImages, AGalleryHasTheWorstFirst) {
   const json other = body_of(served().get("/v1/models/image_classifier/gallery"));
   EXPECT_EQ(other["images"], json::array()) << "no image of that name";
   EXPECT_TRUE(other.contains("note"));
+}
+
+TEST(ServedImages, AreNotModelsThatReadFeatures) {
+  const TestFolder folder;
+  tasks::ImageModel model(tasks::ImageConfig({{"task", "caption", ""},
+                                              {"size", "4", ""},
+                                              {"channels", "8", ""},
+                                              {"model.hidden", "16", ""},
+                                              {"model.encoder.kind", "none", ""}}),
+                          {}, words_of("a b"));
+  model.save(folder.path());
+  models::save_weights(model.model(), folder.path() / "weights.safetensors");
+  serve::ServeOptions options;
+  options.port = 0;
+  EXPECT_NE(message_of([&] { serve::Server({folder.path().string()}, options); }).find("reads the features of another"),
+            std::string::npos);
 }
 
 TEST(ServedImages, AGalleryOfFilesNamesThemWithoutTheirFolder) {
