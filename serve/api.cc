@@ -4,10 +4,10 @@
 #include <iostream>
 #include <new>
 
+#include "serve/history.h"
+
 namespace attend::serve {
 namespace {
-
-std::string dumped(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 constexpr std::string_view kLate =
     "request: an answer in time is wanted, it took longer; ask for fewer or shorter texts, a narrower beam or a "
@@ -175,15 +175,15 @@ Reply Api::curves(const Call& call) const {
 
 Reply Api::gallery(const Call& call) const {
   const ServedModel& served = models_.at(call.name);
-  return computed([&served](const Watch&) { return dumped(serve::gallery(served.folder)); });
+  return computed([&served](const Watch&) { return dumped(served.gallery()); });
 }
 
 Reply Api::run(const Call& call) const {
   const auto request = std::make_shared<const RunRequest>(parse_run(call.body, limits_));
   const ServedModel& served = models_.at(request->model);
-  check_run(served, *request, limits_);
+  served.check(*request, limits_);
   Compute compute = [&served, request, limits = limits_](const Watch& watch) {
-    return run_json(served, *request, limits, watch);
+    return served.run(*request, limits, watch);
   };
   return request->stream ? streamed(std::move(compute)) : computed(std::move(compute));
 }
@@ -191,10 +191,9 @@ Reply Api::run(const Call& call) const {
 Reply Api::explain(const Call& call) const {
   const auto request = std::make_shared<const ExplainRequest>(parse_explain(call.body, limits_));
   const ServedModel& served = models_.at(request->model);
-  check_explain(served, *request, limits_);
-  return computed([&served, request, limits = limits_](const Watch& watch) {
-    return explain_json(served, *request, limits, watch);
-  });
+  served.check(*request, limits_);
+  return computed(
+      [&served, request, limits = limits_](const Watch& watch) { return served.explain(*request, limits, watch); });
 }
 
 }  // namespace attend::serve

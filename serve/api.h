@@ -13,7 +13,6 @@
 #include <utility>
 #include <vector>
 
-#include "serve/answers.h"
 #include "serve/models.h"
 #include "serve/options.h"
 #include "serve/workers.h"

@@ -1,15 +1,14 @@
-// What a model's folder knows of its training: curves and validation sentences.
+#include "serve/history.h"
+
 #include <algorithm>
 #include <fstream>
-
-#include "serve/models.h"
 
 namespace attend::serve {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kPoints = 500, kSentences = 500;
+constexpr size_t kPoints = 500;
 
 /// Calls act(entry) for each line that is an object; a line that is cut short (the run goes on) is passed over.
 template <class Act>
@@ -54,10 +53,7 @@ Json numbers_of(const Json& entry) {
   return point;
 }
 
-double chrf_of(const Json& entry) {
-  const auto found = entry.find("chrf");
-  return found != entry.end() && found->is_number() ? found->get<double>() : 0;
-}
+double chrf_of(const ValidLine& line) { return line.said["chrf"].is_number() ? line.said["chrf"].get<double>() : 0; }
 
 }  // namespace
 
@@ -73,31 +69,22 @@ Json curves(const fs::path& folder) {
   return {{"train", train.points()}, {"valid", valid.points()}};
 }
 
-Json gallery(const fs::path& folder) {
-  const fs::path path = folder / "valid.jsonl";
-  Json result = {{"sentences", Json::array()}};
-  if (!fs::exists(path)) {
-    result["note"] = "this model's folder has no valid.jsonl, which training writes where it validates with sentences";
-    return result;
-  }
-  std::vector<Json> sentences;
-  each_line(path, [&](const Json& entry) {
-    Json one = Json::object();
-    for (const char* name : {"source", "reference", "output", "chrf"}) one[name] = entry.value(name, Json());
-    sentences.push_back(std::move(one));
+std::vector<ValidLine> valid_lines(const fs::path& folder) {
+  std::vector<ValidLine> lines;
+  each_line(folder / "valid.jsonl", [&](const Json& entry) {
+    ValidLine& line = lines.emplace_back(static_cast<int64_t>(lines.size()));
+    for (const char* name : {"source", "reference", "output", "chrf"}) line.said[name] = entry.value(name, Json());
   });
-  std::ranges::stable_sort(sentences, {}, chrf_of);
-  if (sentences.size() > kSentences) sentences.resize(kSentences);
-  result["sentences"] = std::move(sentences);
-  return result;
+  std::ranges::stable_sort(lines, {}, chrf_of);
+  return lines;
 }
 
-Json best_bleu(const fs::path& folder) {
+Json best_of(const fs::path& folder, const std::string& score) {
   Json best;
   each_line(folder / "log.jsonl", [&](const Json& entry) {
-    const auto bleu = entry.find("bleu");
-    if (bleu == entry.end() || !bleu->is_number()) return;
-    if (best.is_null() || bleu->get<double>() > best.get<double>()) best = *bleu;
+    const auto found = entry.find(score);
+    if (found == entry.end() || !found->is_number()) return;
+    if (best.is_null() || found->get<double>() > best.get<double>()) best = *found;
   });
   return best;
 }

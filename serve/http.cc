@@ -140,7 +140,8 @@ class Http::Router : public httplib::Server {
     svr_sock_ = 0;  // the library writes no streams for a server that does not listen
     set_default_headers(
         {{"X-Content-Type-Options", "nosniff"},
-         {"Content-Security-Policy", "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
+         {"Content-Security-Policy",
+          "default-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
          {"Cross-Origin-Resource-Policy", "same-origin"},
          {"Referrer-Policy", "no-referrer"}});
     for (const PageFile& file : page_files()) add_file(file);

@@ -3,6 +3,9 @@
 #include <algorithm>
 
 #include "attend/base/names.h"
+#include "attend/tasks/image.h"
+#include "attend/tasks/task.h"
+#include "attend/tasks/text.h"
 
 namespace attend::serve {
 namespace {
@@ -21,48 +24,23 @@ std::string name_for(const fs::path& folder, const std::vector<std::unique_ptr<S
   return name;
 }
 
-template <HasFields Options>
-Json options_json(Options options) {
-  Json all = Json::object();
-  visit_fields(options, [&](const std::string& name, auto& field, const char*) { all[name] = field; });
-  return all;
-}
+struct Kind {
+  const tasks::Family* family;
+  std::unique_ptr<ServedModel> (*load)(const std::string& name, const fs::path& folder);
+};
+constexpr Kind kKinds[] = {{&tasks::kText, load_text}, {&tasks::kImages, load_images}};
 
-Json sites_json(const std::vector<explain::TraceSite>& sites) {
-  Json all = Json::array();
-  for (const explain::TraceSite& site : sites) {
-    all.push_back({{"site", site.site}, {"layer", site.layer}, {"heads", site.heads}});
-  }
-  return all;
-}
-
-Json describe(const ServedModel& served) {
-  const tasks::TextModel& model = served.model;
-  Json description = {{"name", served.name},
-                      {"task", model.config().options.task},
-                      {"network", model.config().model.name},
-                      {"parameters", model.parameters()},
-                      {"source_vocabulary", model.source().size()},
-                      {"target_vocabulary", model.target().size()},
-                      {"longest", model.longest()},
-                      {"attends", served.known.attends()},
-                      {"methods", served.known.methods},
-                      {"sites", sites_json(served.known.sites)}};
-  description["search"] = options_json(model.config().options.search);
-  description["bleu"] = best_bleu(served.folder);
-  return description;
+std::unique_ptr<ServedModel> load(const std::string& name, const fs::path& folder) {
+  const tasks::TaskRow& task = tasks::task_of(tasks::read_config(folder));
+  const auto kind = std::ranges::find(kKinds, task.family, &Kind::family);
+  require(kind != std::end(kKinds), folder.string(), ": a model that is served is wanted, got one for ", task.name);
+  return kind->load(name, folder);
 }
 
 }  // namespace
 
 Models::Models(const std::vector<std::string>& folders) {
-  for (const std::string& folder : folders) {
-    auto served = std::make_unique<ServedModel>(
-        ServedModel{name_for(folder, models_), folder, tasks::TextModel::load(folder), {}, Json()});
-    served->known = tasks::explainable(served->model);
-    served->description = describe(*served);
-    models_.push_back(std::move(served));
-  }
+  for (const std::string& folder : folders) models_.push_back(load(name_for(folder, models_), folder));
 }
 
 const ServedModel& Models::at(const std::string& name) const {

@@ -15,6 +15,7 @@ struct Limits {
   int64_t n_best = 32;
   int64_t answer_tokens = 2'000;
   int64_t weights = 32'000'000;  // 128 MB, and four times that as JSON
+  int64_t image_pixels = 4'000'000;
   double seconds = 60;
 
   template <class Visit>
@@ -26,6 +27,7 @@ struct Limits {
     visit("n_best", n_best, "most answers per text that may be asked for");
     visit("answer_tokens", answer_tokens, "longest answer, and greatest max_length that may be asked for");
     visit("weights", weights, "most weights of attention that are kept to explain an answer");
+    visit("image_pixels", image_pixels, "largest image");
     visit("seconds", seconds, "most time for a request, waiting included");
   }
 };

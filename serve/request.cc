@@ -5,6 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "attend/base/base64.h"
 #include "attend/base/names.h"
 #include "attend/data/utf8.h"
 
@@ -98,6 +99,21 @@ std::vector<std::string> texts_of(const json& value, const Limits& limits) {
   return texts;
 }
 
+/// Bytes of base64, with or without "data:image/png;base64," before it, as pages have it.
+std::string image_of(const json& value) {
+  if (!value.is_string()) wrong("image: a PNG or JPEG file in base64 is wanted, got " + shown(value));
+  std::string_view text = value.get_ref<const std::string&>();
+  if (text.starts_with("data:")) {
+    const size_t comma = text.find(',');
+    if (comma == text.npos || !text.substr(0, comma).ends_with(";base64")) {
+      wrong("image: a data address in base64 is wanted, got another");
+    }
+    text.remove_prefix(comma + 1);
+  }
+  if (text.empty()) wrong("image: a PNG or JPEG file in base64 is wanted, got an empty one");
+  return from_base64(text, "image");
+}
+
 std::vector<int32_t> tokens_of(const json& value) {
   std::vector<int32_t> tokens;
   if (!value.is_array()) wrong("prefix_tokens: a list of token numbers is wanted, got " + shown(value));
@@ -155,6 +171,7 @@ class Fields {
 Fields common_fields(Asked& asked, const Limits& limits) {
   Fields fields;
   fields.field("model", [&](const json& v) { asked.model = text_of("model", v); })
+      .field("image", [&](const json& v) { asked.image = image_of(v); })
       .field("prefix",
              [&](const json& v) {
                asked.prefix = text_of("prefix", v);
@@ -167,6 +184,14 @@ Fields common_fields(Asked& asked, const Limits& limits) {
 
 void check_prefix(const Asked& asked) {
   if (!asked.prefix.empty() && !asked.prefix_tokens.empty()) wrong("prefix or prefix_tokens is wanted, got both");
+}
+
+/// One of them, and what it is called.
+void check_one(std::initializer_list<std::pair<const char*, bool>> given) {
+  std::string names;
+  for (const auto& [name, there] : given) names += there ? (names.empty() ? "" : " and ") + std::string(name) : "";
+  if (names.empty()) wrong("body: \"text\" or \"image\" is wanted, got none");
+  if (names.find(' ') != names.npos) wrong("body: a text or an image is wanted, got " + names);
 }
 
 void at_most(const char* name, int64_t value, int64_t limit) {
@@ -190,12 +215,10 @@ RunRequest parse_run(std::string_view body, const Limits& limits) {
         .field("stream", [&](const json& v) { run.stream = switch_of("stream", v); })
         .read(parse_object(body));
     check_prefix(run);
-    if (text.has_value() == !run.texts.empty()) {
-      wrong(text ? "text or texts is wanted, got both" : "body: \"text\" is wanted, got none");
-    }
+    check_one({{"text", text.has_value()}, {"texts", !run.texts.empty()}, {"image", !run.image.empty()}});
     if (text) check_text("text", *text, limits), run.texts = {*text};
-    if (run.texts.size() != 1 && run.stream) wrong("stream: one text is wanted, got several");
-    if (run.texts.size() != 1 && !run.prefix_tokens.empty()) wrong("prefix_tokens: one text is wanted, got several");
+    if (run.texts.size() > 1 && run.stream) wrong("stream: one text is wanted, got several");
+    if (run.texts.size() > 1 && !run.prefix_tokens.empty()) wrong("prefix_tokens: one text is wanted, got several");
     return run;
   });
 }
@@ -213,13 +236,18 @@ ExplainRequest parse_explain(std::string_view body, const Limits& limits) {
                  asked.options.target = text_of("target", v);
                  check_text("target", *asked.options.target, limits);
                })
-        .field("weights", [&](const json& v) { asked.options.weights = switch_of("weights", v); })
+        .field("weights",
+               [&](const json& v) {
+                 asked.options.weights = switch_of("weights", v);
+                 asked.named.emplace_back("weights");
+               })
         .options(asked.options, options)
         .read(parse_object(body));
     set_options(asked.options, options);
+    for (const Setting& one : options) asked.named.push_back(one.name);
     check_prefix(asked);
-    if (!named) wrong("body: \"text\" is wanted, got none");
-    check_text("text", asked.text, limits);
+    check_one({{"text", named}, {"image", !asked.image.empty()}});
+    if (named) check_text("text", asked.text, limits);
     return asked;
   });
 }

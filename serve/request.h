@@ -15,22 +15,24 @@
 
 namespace attend::serve {
 
-/// Common to both: which model, how it searches, and how its answer has to begin.
+/// Common to both: which model, the image if it is to look at one, how it searches, and how its answer has to begin.
 struct Asked {
   std::string model;   ///< "": the first
+  std::string image;   ///< bytes of a file, which nobody has looked into yet; "": none
   SettingList search;  ///< over the model's own way of searching
   std::string prefix;
   std::vector<int32_t> prefix_tokens;
 };
 
 struct RunRequest : Asked {
-  std::vector<std::string> texts;
+  std::vector<std::string> texts;  ///< none where there is an image
   bool stream = false;
 };
 
 struct ExplainRequest : Asked {
   std::string text;
-  tasks::ExplainOptions options;  ///< all but search and prefix
+  tasks::ExplainOptions options;   ///< all but search and prefix
+  std::vector<std::string> named;  ///< those of the options that were asked for
 };
 
 RunRequest parse_run(std::string_view body, const Limits& limits);

@@ -29,7 +29,8 @@ constexpr auto kLastWords = std::chrono::seconds(1);
 const ServeOptions& checked(const ServeOptions& options) {
   require(options.port >= 0 && options.port <= 65535, "port: 0 to 65535 is wanted, got ", options.port);
   const Limits& l = options.limits;
-  for (const int64_t limit : {l.body_bytes, l.text_characters, l.texts, l.beam, l.n_best, l.answer_tokens, l.weights}) {
+  for (const int64_t limit :
+       {l.body_bytes, l.text_characters, l.texts, l.beam, l.n_best, l.answer_tokens, l.weights, l.image_pixels}) {
     require(limit >= 1, "limits: at least 1 is wanted, got ", limit);
   }
   const Traffic& t = options.traffic;

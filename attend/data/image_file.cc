@@ -30,6 +30,14 @@ std::string in_hex(std::span<const uint8_t> bytes) {
 
 }  // namespace
 
+void check_pixels(const std::string& name, int64_t height, int64_t width, int64_t most_pixels) {
+  if (height > 0 && width > 0 && width <= most_pixels / height) return;
+  std::ostringstream text;
+  text << name << ": an image of 1 to " << most_pixels << " pixels is wanted, got " << height << "×" << width;
+  if (height <= 0 || width <= 0) throw Error(text.str());
+  throw TooManyPixels(text.str());
+}
+
 Image read_image(const std::filesystem::path& path, const ImageLimits& limits) {
   const std::string bytes = read_file(path, static_cast<size_t>(limits.most_bytes));
   return decode_image({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}, path.native(), limits);

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 
+#include "attend/base/error.h"
 #include "attend/data/image.h"
 
 namespace attend::data {
@@ -15,6 +16,14 @@ struct ImageLimits {
   int64_t most_pixels = 40'000'000;
   int64_t most_bytes = int64_t{256} << 20;  ///< of the file
 };
+
+/// Its header says that it has more pixels than are taken.
+class TooManyPixels : public Error {
+ public:
+  using Error::Error;
+};
+/// Throws where there is no pixel, or TooManyPixels.
+void check_pixels(const std::string& name, int64_t height, int64_t width, int64_t most_pixels);
 
 /// Grey images have 1 channel, all others 3 (red, green, blue). What is transparent lies over white; 16 bits become 8;
 /// palettes and CMYK become red, green and blue. An orientation that a camera noted is not applied.

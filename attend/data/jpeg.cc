@@ -10,6 +10,7 @@
 #include <csetjmp>
 
 #include "attend/base/error.h"
+#include "attend/data/image_file.h"
 
 namespace attend::data {
 namespace {
@@ -118,8 +119,7 @@ Image decode_jpeg(std::span<const uint8_t> bytes, const std::string& name, int64
   Decoder decoder(bytes);
   if (!decoder.read_header()) fail(name, ": a JPEG image is wanted, got a damaged one: ", decoder.reason());
   const int64_t height = decoder.height(), width = decoder.width();
-  require(height > 0 && width > 0 && width <= most_pixels / height, name, ": an image of 1 to ", most_pixels,
-          " pixels is wanted, got ", height, "×", width);
+  check_pixels(name, height, width, most_pixels);
   Image image(height, width, static_cast<int64_t>(decoder.channels()));
   if (!decoder.read_pixels(image.pixels.data())) {
     fail(name, ": a whole JPEG image of ", height, "×", width, " is wanted, got a damaged one: ", decoder.reason());

@@ -44,8 +44,7 @@ Image decode_png(std::span<const uint8_t> bytes, const std::string& name, int64_
     fail(name, ": a PNG image is wanted, got a damaged one: ", png.image.message);
   }
   const int64_t height = png.image.height, width = png.image.width;
-  require(height > 0 && width > 0 && width <= most_pixels / height, name, ": an image of 1 to ", most_pixels,
-          " pixels is wanted, got ", height, "×", width);
+  check_pixels(name, height, width, most_pixels);
   const int64_t channels = (png.image.format & PNG_FORMAT_FLAG_COLOR) != 0 ? 3 : 1;
   const bool alpha = (png.image.format & PNG_FORMAT_FLAG_ALPHA) != 0;
   png.image.format = (channels == 3 ? PNG_FORMAT_RGB : PNG_FORMAT_GRAY) | (alpha ? PNG_FORMAT_FLAG_ALPHA : 0u);

@@ -75,6 +75,8 @@ struct ImageAnswer {
   std::string text;
   double score = 0;  ///< of a label its probability, of a caption as decode::search has it
   std::vector<int32_t> tokens;
+  double log_probability = 0;
+  bool ended = true;  ///< false: a caption that reached the longest length
 };
 
 /// A trained model: the network, the names of its labels or its vocabulary, and the options that it was trained with.
@@ -100,9 +102,9 @@ class ImageModel {
                                                const decode::SearchOptions& search) const;
   /// What an autoencoder makes of each image; refused where the network is none.
   std::vector<data::Image> rebuilt(std::span<const ImageExample> examples) const;
-  /// The same of images that are made ready.
-  std::vector<std::vector<ImageAnswer>> answer(const data::Sequences& source,
-                                               const decode::SearchOptions& search) const;
+  /// The same of images that are made ready; a watcher is told of the search for captions.
+  std::vector<std::vector<ImageAnswer>> answer(const data::Sequences& source, const decode::SearchOptions& search,
+                                               decode::SearchWatcher* watcher = nullptr) const;
 
  private:
   std::vector<std::vector<ImageAnswer>> labelled(const data::Sequences& source, int64_t n_best) const;

@@ -217,6 +217,19 @@ ImageCorpus captioned_corpus(const ImageData& data, uint64_t seed) {
   return corpus;
 }
 
+/// Nothing where it is no image, or lies elsewhere, whatever links lead there.
+ImageExample read_inside(const fs::path& folder, const fs::path& file) {
+  std::error_code problem;
+  const fs::path home = fs::canonical(folder, problem);
+  const fs::path whole = problem ? fs::path() : fs::canonical(file, problem);
+  if (problem || std::ranges::mismatch(home, whole).in1 != home.end()) return {};
+  try {
+    return {.image = data::read_image(whole)};
+  } catch (const Error&) {
+    return {};
+  }
+}
+
 }  // namespace
 
 ImageExample read_example(const std::string& file) {
@@ -228,6 +241,29 @@ ImageExample read_example(const std::string& file) {
 
 ImageCorpus read_image_corpus(const ImageData& data, ImageAnswers answers, uint64_t seed) {
   return answers == ImageAnswers::caption ? captioned_corpus(data, seed) : labelled(data, seed);
+}
+
+std::vector<ImageExample> found_again(const ImageData& data, ImageAnswers answers, uint64_t seed,
+                                      const std::vector<ValidImage>& wanted) {
+  const std::string& images = data.valid_images.empty() ? data.images : data.valid_images;
+  const bool by_name = data.corpus.empty() && fs::is_directory(images);
+  ImageExamples valid;
+  if (!by_name) valid = read_image_corpus(data, answers, seed).valid;
+  std::vector<ImageExample> found;
+  for (const ValidImage& one : wanted) {
+    ImageExample example;
+    if (by_name) {
+      example =
+          read_inside(images, answers == ImageAnswers::caption ? fs::path(images) / one.name : fs::path(one.name));
+      example.name = one.name;
+    } else if (one.number < valid.count) {
+      example = valid.at(one.number);
+    }
+    if (example.image.pixels.empty() || (!one.name.empty() && example.name != one.name)) continue;
+    example.image = data::fitted(example.image, data.size, data.size, data.channels);
+    found.push_back(std::move(example));
+  }
+  return found;
 }
 
 ImageExamples read_image_test(const ImageData& data, ImageAnswers answers, uint64_t seed) {

@@ -75,6 +75,15 @@ struct ImageCorpus {
 ImageExample read_example(const std::string& file);
 
 ImageCorpus read_image_corpus(const ImageData& data, ImageAnswers answers, uint64_t seed);
+/// A validation image: its number among them, from 0, and its name ("": whatever it is).
+struct ValidImage {
+  int64_t number = 0;
+  std::string name;
+};
+/// Those that are found again, in this order and as the network sees them: of a built-in corpus or an IDX file by number and
+/// name, of a folder by name alone, which costs one file each. Nothing is read that lies outside of what `data` names.
+std::vector<ImageExample> found_again(const ImageData& data, ImageAnswers answers, uint64_t seed,
+                                      const std::vector<ValidImage>& wanted);
 /// Other files of the same kind, all of them, made ready as the training ones were: to test with.
 ImageExamples read_image_test(const ImageData& data, ImageAnswers answers, uint64_t seed);
 

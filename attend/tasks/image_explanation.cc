@@ -57,7 +57,11 @@ Tensor mean_weights(const std::vector<explain::TraceSite>& sites) {
 }
 
 CaptionLook caption_of(const ImageModel& model, const data::Sequences& source, const LookOptions& options) {
-  explain::Recorder recorder;
+  explain::Recorder recorder(
+      [&](const explain::Recorder&) {
+        if (options.check) options.check();
+      },
+      {.numbers = options.numbers});
   const models::SourceImages grid(models::SourceImages::Look::grid);
   decode::Hypothesis answer;
   {
@@ -163,6 +167,41 @@ const LookMethod& method_of(const ImageModel& model, const std::string& name) {
 }  // namespace
 
 std::span<const LookMethod> look_methods() { return kMethods; }
+
+std::vector<std::string> look_methods(const ImageModel& model) {
+  const ImageData& data = model.config().options.data;
+  const ImageExample black{.image = data::Image(data.size, data.size, data.channels)};
+  std::vector<std::string> there;
+  for (const LookMethod& method : kMethods) {
+    if (method.network != model.config().model.name) continue;
+    LookOptions options{.method = std::string(method.name)};
+    if (method.name == "attention") options.target = "a";  // its own caption may have no word
+    try {
+      look(model, black, options);
+      there.emplace_back(method.name);
+    } catch (const Error&) {  // it has no grid, or does not attend
+    }
+  }
+  return there;
+}
+
+void check_explain(const ImageModel& model, const std::vector<std::string>& methods, const LookOptions& options) {
+  std::string names;
+  for (const std::string& name : methods) names += (names.empty() ? "" : ", ") + name;
+  require(!methods.empty(), "explain: a model that looks somewhere is wanted, got the network ",
+          model.config().model.name);
+  require(options.method == "auto" || std::ranges::find(methods, options.method) != methods.end(), "method: ", names,
+          " is wanted of the network ", model.config().model.name, ", got ", quoted(options.method));
+  decode::check(options.search);
+  if (!options.target) return;
+  require(model.config().model.name != "glimpse",
+          "target: a captioner or a classifier is wanted, got a glimpse network");
+  if (model.config().answers() == ImageAnswers::label) label_named(model, *options.target);
+  if (model.config().answers() == ImageAnswers::caption) {
+    require(!model.words().encode(*options.target).empty(),
+            "target: a caption with at least one word is wanted, got an empty one");
+  }
+}
 
 explain::ImageLook look(const ImageModel& model, const ImageExample& example, const LookOptions& options) {
   const LookMethod& method = method_of(model, options.method);

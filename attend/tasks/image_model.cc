@@ -145,22 +145,26 @@ std::vector<std::vector<ImageAnswer>> ImageModel::labelled(const data::Sequences
     std::ranges::stable_sort(order, std::greater{}, [&](int32_t label) { return p[static_cast<size_t>(label)]; });
     std::vector<ImageAnswer>& best = answers.emplace_back();
     for (const int32_t label : std::span(order).first(wanted)) {
-      best.push_back({labels_[static_cast<size_t>(label)], p[static_cast<size_t>(label)], {label}});
+      const double chance = p[static_cast<size_t>(label)];
+      best.push_back({labels_[static_cast<size_t>(label)], chance, {label}, std::log(chance)});
     }
   }
   return answers;
 }
 
 std::vector<std::vector<ImageAnswer>> ImageModel::answer(const data::Sequences& source,
-                                                         const decode::SearchOptions& search) const {
+                                                         const decode::SearchOptions& search,
+                                                         decode::SearchWatcher* watcher) const {
   require(config_.answers() != ImageAnswers::image, "answer: a model that says what it sees is wanted, got an ",
           config_.model.name, ", which answers with images");
   const TapePause pause;
   if (config_.answers() == ImageAnswers::label) return labelled(source, search.n_best);
   std::vector<std::vector<ImageAnswer>> answers;
-  for (const std::vector<decode::Hypothesis>& found : decode::search(*model_, source, search)) {
+  for (const std::vector<decode::Hypothesis>& found : decode::search(*model_, source, search, {}, watcher)) {
     std::vector<ImageAnswer>& best = answers.emplace_back();
-    for (const decode::Hypothesis& one : found) best.push_back({words_->decode(one.tokens), one.score, one.tokens});
+    for (const decode::Hypothesis& one : found) {
+      best.push_back({words_->decode(one.tokens), one.score, one.tokens, one.log_probability, one.ended});
+    }
   }
   return answers;
 }

@@ -80,6 +80,9 @@ export async function explain(request, signal) {
   return trace;
 }
 
+// The answers to one image, best first.
+export const answer = async (request, signal) => (await send("v1/run", request, signal, asJson)).answers[0];
+
 // Calls `partial(text)` as the answer grows; gives { answers, notes }.
 export const run = (request, partial, signal) =>
   send("v1/run", { ...request, stream: true }, signal, async (response) => {

@@ -1,49 +1,69 @@
-// The explorer: a text, and one or two models that answer it.
+// The explorer: a text or an image, and one or two models that answer it.
 
 import * as api from "./api.js";
 import { showConnection } from "./connection.js";
-import { make, showError } from "./dom.js";
+import { make } from "./dom.js";
+import { ImageEntry } from "./image_entry.js";
+import { ImagePane } from "./image_pane.js";
 import { Pane } from "./pane.js";
 import { newPane, readState, writeState } from "./state.js";
+import { TextEntry } from "./text_entry.js";
 import { startTheme } from "./theme.js";
 
-const PAUSE = 600; // milliseconds without a key, before a text is sent
-const SUGGESTIONS = 3;
-const FEW_WORDS = /^\S+(\s+\S+){2,13}$/;
 const find = (id) => document.getElementById(id);
+const PANES = { text: Pane, image: ImagePane };
 
 class App {
   constructor(models) {
     this.models = models;
     this.panes = [];
+    this.entries = { text: new TextEntry(this), image: new ImageEntry(this) };
     this.#listen();
     this.load();
   }
 
-  // Everything as the address has it.
+  // Everything as the address has it. What stands side by side reads the same; the first decides what.
   load() {
-    this.state = readState(location.hash);
-    const { state } = this;
-    find("text").value = state.text;
-    find("suggestions").hidden = true;
+    const { picture = null } = this.state ?? {};
+    const state = (this.state = readState(location.hash));
+    const first = this.#named(state.panes[0].model) ?? this.models[0];
+    state.picture = !state.image || picture?.name === state.image ? picture : null;
+    state.panes = state.panes.filter(({ model }, index) => index === 0 || this.#named(model)?.reads === first.reads);
     for (const pane of this.panes) pane.stop();
-    this.panes = state.panes.map((settings) => new Pane(this.models, settings, state, this));
+    this.panes = [];
+    for (const settings of state.panes) this.#add(settings);
+    for (const [reads, entry] of Object.entries(this.entries)) entry.show(reads === first.reads);
+    this.entry = this.entries[first.reads];
     this.#place();
-    if (state.text) this.answer();
-    else this.#suggest();
+    this.entry.load();
+    this.answer();
   }
 
-  // For whoever does not know what to type: validation sentences, of which the list has the best last.
-  async #suggest() {
-    const { state } = this;
-    const { sentences = [] } = await api.gallery(this.panes[0].settings.model).catch(() => ({}));
-    const short = sentences.filter(({ source }) => FEW_WORDS.test(source));
-    const shown = (short.length < SUGGESTIONS ? sentences : short).slice(-SUGGESTIONS).map(({ source }) => source);
-    if (state !== this.state || state.text || !shown.length) return;
-    const button = (text) => make("button", { type: "button", class: "quiet", click: () => this.open(text) }, text);
-    shown.reverse();
-    find("suggestions").replaceChildren("Or try ", ...shown.map(button));
-    find("suggestions").hidden = false;
+  #named(name) {
+    return this.models.find((model) => model.name === name);
+  }
+
+  // Models that can stand beside the first.
+  get #alike() {
+    return this.models.filter(({ reads }) => reads === this.panes[0].model.reads);
+  }
+
+  #add(settings) {
+    const models = this.panes.length ? this.#alike : this.models;
+    const { reads } = models.find(({ name }) => name === settings.model) ?? models[0];
+    this.panes.push(new PANES[reads](models, settings, this.state, this));
+  }
+
+  // True where the model reads something else than what is asked now: the page begins anew with it.
+  takeKind(name) {
+    if (this.#named(name).reads === this.panes[0].model.reads) return false;
+    const { beam, temperature, seed } = this.state;
+    const state = { ...readState(""), beam, temperature, seed, panes: [newPane(name)] };
+    history.replaceState(null, "", writeState(state));
+    this.state.picture = null;
+    this.load();
+    document.querySelector(".pane select[name=model]").focus();
+    return true;
   }
 
   #place() {
@@ -53,24 +73,6 @@ class App {
   }
 
   #listen() {
-    const text = find("text");
-    const now = () => {
-      clearTimeout(this.timer);
-      this.take(text.value);
-    };
-    text.addEventListener("input", () => {
-      clearTimeout(this.timer);
-      this.timer = setTimeout(now, PAUSE);
-    });
-    text.addEventListener("keydown", (event) => {
-      if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
-      event.preventDefault();
-      now();
-    });
-    find("composer").addEventListener("submit", (event) => {
-      event.preventDefault();
-      now();
-    });
     this.#slider("beam");
     this.#slider("temperature");
     find("again").addEventListener("click", () => this.#set({ seed: this.state.seed + 1 }));
@@ -114,8 +116,11 @@ class App {
     this.#showSlider("beam", beam);
     this.#showSlider("temperature", state.temperature);
     find("beam").disabled = state.temperature > 0;
-    find("again").hidden = state.temperature === 0;
-    const options = [["", "nothing"], ...this.models.map(({ name }) => [name, name])];
+    // Labels and images are not searched for.
+    const searches = this.panes.some(({ model }) => model.reads !== "image" || model.answers === "caption");
+    for (const name of ["beam", "temperature"]) find(name).parentElement.hidden = !searches;
+    find("again").hidden = state.temperature === 0 || !searches;
+    const options = [["", "nothing"], ...this.#alike.map(({ name }) => [name, name])];
     find("compare")
       .querySelector("select")
       .replaceChildren(
@@ -125,27 +130,13 @@ class App {
       );
   }
 
-  // The text to translate, once it is certain that it is wanted.
-  take(text) {
-    const wanted = text.trim().replace(/\s+/g, " ");
-    showError(find("text-error"), wanted ? null : new Error("Type a sentence first."));
-    if (!wanted) return;
-    if (wanted !== this.state.text) for (const pane of this.panes) pane.forget();
-    this.state.text = wanted;
-    find("suggestions").hidden = true;
-    this.changed();
-    this.answer();
-  }
-
-  open(text) {
-    find("text").value = text;
-    this.take(text);
-    find("text").scrollIntoView({ block: "center" });
-    find("text").focus({ preventScroll: true });
+  // A text, or a row of the gallery of images.
+  open(what) {
+    this.entry.open(what);
   }
 
   answer() {
-    if (this.state.text) for (const pane of this.panes) pane.answer();
+    if (this.entry.ready) for (const pane of this.panes) pane.answer();
   }
 
   // A second model beside the first, or none. The same model twice is of use: with two methods.
@@ -154,17 +145,18 @@ class App {
     this.panes.length = this.state.panes.length = 1;
     if (name) {
       this.state.panes.push({ ...newPane(name), view: this.state.panes[0].view });
-      this.panes.push(new Pane(this.models, this.state.panes[1], this.state, this));
+      this.#add(this.state.panes[1]);
     }
     this.#place();
     this.changed();
-    if (name && this.state.text) this.panes[1].answer();
+    if (name && this.entry.ready) this.panes[1].answer();
   }
 
   // replaceState: going back leads to the page before, not through every head that was looked at.
   changed() {
     history.replaceState(null, "", writeState(this.state));
-    if (this.panes[1]) find("compare").querySelector("select").value = this.panes[1].settings.model;
+    this.#showSettings();
+    this.entry.follow(this.panes[0].model);
   }
 
   // Small pictures of heads have the colours of the moment at which they were drawn.
@@ -174,6 +166,7 @@ class App {
 
   announce(text) {
     find("news").textContent = text;
+    this.entry.heard();
   }
 
   async #share() {

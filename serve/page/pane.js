@@ -2,24 +2,22 @@
 
 import * as api from "./api.js";
 import { Views } from "./views.js";
-import { choice, make, showError } from "./dom.js";
+import { make } from "./dom.js";
+import { Frame } from "./frame.js";
 import { gridOf, shown } from "./grid.js";
-import { count, decimal, plainTokens, probability } from "./numbers.js";
+import { decimal, plainTokens, probability } from "./numbers.js";
 import { Ribbon } from "./ribbon.js";
 import { Yours } from "./yours.js";
 
-export class Pane {
-  // `settings` are this pane's part of the state, `shared` is the whole of it. `app` has changed(), open(text) and
-  // announce(text).
-  constructor(models, settings, shared, app) {
-    Object.assign(this, { models, settings, shared, app, trace: null });
+export class Pane extends Frame {
+  constructor(...given) {
+    super(...given);
+    this.trace = null;
     this.ribbon = new Ribbon((side, index) => this.views.light(side, index));
     this.views = new Views(this);
     this.yours = new Yours((text) => this.takeTarget(text));
-    this.about = make("p", { class: "about" });
     this.facts = make("div", { class: "facts" });
     this.notes = make("ul", { class: "notes", hidden: true });
-    this.error = make("p", { class: "error", role: "alert", hidden: true });
     this.body = make(
       "div",
       { class: "pane-body", hidden: true },
@@ -30,58 +28,24 @@ export class Pane {
       this.yours.element,
       this.views.element,
     );
-    this.element = make("section", { class: "pane" });
-    this.#settle();
-    this.element.append(make("header", { class: "pane-head" }, this.#chooser(), this.about), this.error, this.body);
-  }
-
-  get model() {
-    return this.models.find((model) => model.name === this.settings.model);
+    this.element.append(this.body);
+    this.settle();
   }
 
   // Of a link, or of another model's pane, only what this model has is kept.
-  #settle() {
+  settle() {
     const { settings } = this;
-    if (!this.model) settings.model = this.models[0].name;
     if (!this.model.methods.includes(settings.method)) settings.method = this.model.methods[0];
     const sites = this.model.sites.filter(({ site }) => site === "decoder.memory");
     if (settings.layer >= sites.length) settings.layer = -1;
     if (settings.head >= (sites[0]?.heads ?? 0)) settings.head = -1;
-    this.#introduce();
-  }
-
-  #introduce() {
-    const { network, parameters, bleu, name } = this.model;
-    const facts = [network, `${count(parameters)} parameters`, bleu ? `BLEU ${bleu.toFixed(1)}` : ""];
-    this.about.textContent = facts.filter(Boolean).join(" · ");
-    this.element.setAttribute("aria-label", `The answer of ${name}`);
-  }
-
-  #chooser() {
-    const options = this.models.map(({ name }) => [name, name]);
-    return choice("model", "Model", options, this.settings.model, (name) => this.takeModel(name));
-  }
-
-  takeModel(name) {
-    Object.assign(this.settings, { model: name, layer: -1, head: -1, prefix: "", target: "" });
-    this.#settle();
-    this.views.refresh();
-    this.app.changed();
-    this.answer();
-  }
-
-  // Another way to look at the same answer.
-  look(changes) {
-    Object.assign(this.settings, changes);
-    this.#settle();
-    this.app.changed();
-    this.#ask(false);
+    this.introduce();
   }
 
   takeTarget(text) {
     this.settings.target = text;
     this.app.changed();
-    this.#ask(false);
+    this.ask(false);
   }
 
   takeBranch(ids) {
@@ -93,15 +57,6 @@ export class Pane {
   // A new text leaves behind what was chosen for the old one.
   forget() {
     Object.assign(this.settings, { prefix: "", target: "" });
-  }
-
-  answer() {
-    return this.#ask(true);
-  }
-
-  stop() {
-    this.asking?.abort();
-    this.views.stop();
   }
 
   #search() {
@@ -129,24 +84,12 @@ export class Pane {
     };
   }
 
-  async #ask(anew) {
-    this.asking?.abort();
-    const asking = (this.asking = new AbortController()),
-      { signal } = asking;
-    this.element.setAttribute("aria-busy", "true");
-    showError(this.error, null);
-    try {
-      if (!this.model.methods.length) return await this.#answerOnly(signal);
-      if (anew && !this.settings.target) await this.#stream(signal);
-      const own = await api.explain(this.request(true), signal);
-      const trace = this.settings.target ? await api.explain(this.request(), signal) : own;
-      this.#show(trace, own, anew);
-    } catch (error) {
-      if (api.cancelled(error)) return;
-      this.#fail(error, anew);
-    } finally {
-      if (this.asking === asking) this.element.removeAttribute("aria-busy");
-    }
+  async work(signal, anew) {
+    if (!this.model.methods.length) return this.#answerOnly(signal);
+    if (anew && !this.settings.target) await this.#stream(signal);
+    const own = await api.explain(this.request(true), signal);
+    const trace = this.settings.target ? await api.explain(this.request(), signal) : own;
+    this.#show(trace, own, anew);
   }
 
   // A network of which nothing can be shown still answers.
@@ -175,15 +118,14 @@ export class Pane {
     return api.run(this.#search(), (partial) => this.ribbon.say(text, partial), signal);
   }
 
-  #fail(error, anew) {
-    if (anew) this.body.hidden = true;
+  fail(error, anew) {
     // A beginning that the model cannot say would be refused with every text.
     if (error.status === 400 && this.settings.prefix) {
       this.settings.prefix = "";
       this.app.changed();
       error = new Error(`${error.message} (the chosen beginning is given up; ask again without it)`);
     }
-    showError(this.error, error);
+    super.fail(error, anew);
   }
 
   #show(trace, own, anew) {

@@ -1,13 +1,14 @@
-// The views of an answer, behind tabs. One is made when it is looked at, and made anew when the answer has changed.
+// The views of the answer to a text.
 
 import * as api from "./api.js";
 import { controls } from "./controls.js";
 import { showCurves } from "./curves.js";
-import { make, rove, showError } from "./dom.js";
+import { make, showError } from "./dom.js";
 import { showEvidence } from "./evidence.js";
 import { showGallery } from "./gallery.js";
 import { crosses, showHeads } from "./heads.js";
 import { MapView } from "./mapview.js";
+import { Tabs } from "./tabs.js";
 import { showTree } from "./tree.js";
 
 const NAMES = {
@@ -18,80 +19,16 @@ const NAMES = {
   training: "Training",
   gallery: "Hard sentences",
 };
-let panes = 0;
 
-export class Views {
+export class Views extends Tabs {
   constructor(pane) {
-    this.pane = pane;
-    const id = `pane-${++panes}`;
+    super(pane, NAMES);
     this.map = new MapView((side, index) => this.pane.ribbon.light(side, index));
-    this.tabs = Object.entries(NAMES).map(([view, name]) => this.#tab(id, view, name));
-    this.error = make("p", { class: "error", role: "alert", hidden: true });
-    this.place = make("div", { class: "view" });
-    this.panel = make("div", { role: "tabpanel", id: `${id}-panel`, class: "panel" }, this.error, this.place);
-    const list = make("div", { role: "tablist", class: "tabs", "aria-label": "What to look at" }, this.tabs);
-    list.addEventListener("keydown", (event) => rove(this.tabs, event.key, event.target)?.click());
-    this.element = make("div", { class: "views" }, list, this.panel);
-    this.#mark();
   }
 
   // What is lit in the sentences is lit in the map.
   light(side, index) {
     this.map.light(side, index);
-  }
-
-  show(trace) {
-    this.trace = trace;
-    this.refresh();
-  }
-
-  refresh() {
-    if (this.trace) this.#open(this.pane.settings.view);
-  }
-
-  stop() {
-    this.asking?.abort();
-  }
-
-  #tab(id, view, name) {
-    return make(
-      "button",
-      {
-        type: "button",
-        role: "tab",
-        id: `${id}-${view}`,
-        "aria-controls": `${id}-panel`,
-        "data-view": view,
-        click: () => {
-          this.pane.settings.view = view;
-          this.pane.app.changed();
-          this.#mark();
-          this.refresh();
-        },
-      },
-      name,
-    );
-  }
-
-  #mark() {
-    for (const tab of this.tabs) {
-      const current = tab.dataset.view === this.pane.settings.view;
-      tab.setAttribute("aria-selected", String(current));
-      tab.tabIndex = current ? 0 : -1;
-      if (current) this.panel?.setAttribute("aria-labelledby", tab.id);
-    }
-  }
-
-  async #open(view) {
-    this.asking?.abort();
-    const { signal } = (this.asking = new AbortController());
-    this.#mark();
-    showError(this.error, null);
-    try {
-      await this[`_${view}`](signal);
-    } catch (error) {
-      if (!api.cancelled(error)) showError(this.error, error);
-    }
   }
 
   _map() {

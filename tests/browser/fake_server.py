@@ -30,7 +30,7 @@ GERMAN = {"a": "ein", "man": "mann", "in": "in", "blue": "blauem", "shirt": "hem
 def model(name, network, layers, heads, **more):
     """A row of GET /v1/models. A network of several layers also looks at itself."""
     sites = ["decoder.memory"] if layers == 1 else ["decoder.memory", "encoder.self", "decoder.self"]
-    return {"name": name, "task": "translate", "network": network, "source_vocabulary": 8000, "target_vocabulary": 8000,
+    return {"name": name, "reads": "text", "task": "translate", "network": network, "source_vocabulary": 8000, "target_vocabulary": 8000,
             "longest": 600, "attends": True, "methods": METHODS,
             "sites": [{"site": site, "layer": layer, "heads": heads} for site in sites for layer in range(layers)],
             "search": {"beam": 4, "length_penalty": 0.6}, **more}

@@ -32,11 +32,14 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const Limits limits;
   expect_read_or_refused([&] {
     const RunRequest run = parse_run(text, limits);
-    check(!run.texts.empty() && static_cast<int64_t>(run.texts.size()) <= limits.texts);
+    check(run.texts.empty() == !run.image.empty() && static_cast<int64_t>(run.texts.size()) <= limits.texts);
     const attend::decode::SearchOptions search = search_of({}, run.search, limits);
     check(search.beam <= limits.beam && search.n_best <= limits.n_best && search.max_length <= limits.answer_tokens);
   });
-  expect_read_or_refused([&] { check(!parse_explain(text, limits).text.empty()); });
+  expect_read_or_refused([&] {
+    const ExplainRequest asked = parse_explain(text, limits);
+    check(asked.text.empty() == !asked.image.empty());
+  });
   const Frame frame = find_frame(text, 64);
   check(frame.bytes <= size);
   check(frame.state != Frame::State::whole || frame.bytes > 0);

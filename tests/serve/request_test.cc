@@ -61,6 +61,28 @@ TEST(Request, ReadsATextWithAllThatMayGoWithIt) {
   EXPECT_EQ(parse_run("{\"text\": \"\\u00e9\\ud83d\\ude00 日本\"}", kLimits).texts[0], "é😀 日本");
 }
 
+TEST(Request, ReadsAnImageWithAndWithoutAnAddressBeforeIt) {
+  for (const char* body : {R"({"image": "iVBORw=="})", R"({"image": "data:image/png;base64,iVBORw=="})"}) {
+    EXPECT_EQ(parse_run(body, kLimits).image, "\x89PNG") << body;
+    EXPECT_TRUE(parse_run(body, kLimits).texts.empty());
+    EXPECT_EQ(parse_explain(body, kLimits).image, "\x89PNG") << body;
+  }
+  EXPECT_TRUE(parse_run(R"({"image": "iVBORw==", "stream": true})", kLimits).stream);
+  EXPECT_EQ(parse_explain(R"({"image": "iVBORw==", "method": "gradcam", "weights": true})", kLimits).named,
+            (std::vector<std::string>{"weights", "method"}));
+  expect_refused(
+      parse_run,
+      {{R"({"image": ""})", "400 bad_request", "image: a PNG or JPEG file in base64 is wanted, got an empty"},
+       {R"({"image": 3})", "400 bad_request", "image: a PNG or JPEG file in base64 is wanted, got 3"},
+       {R"({"image": ["AAAA"]})", "400 bad_request", "is wanted, got a list"},
+       {R"({"image": "AAA"})", "400 bad_request", "image: base64 in groups of 4 letters is wanted, got 3"},
+       {R"({"image": "AA!A"})", "400 bad_request", "image: base64 is wanted, got another sign at 2"},
+       {R"({"image": "===="})", "400 bad_request", "image: base64 is wanted"},
+       {R"({"image": "data:image/png,AAAA"})", "400 bad_request", "a data address in base64 is wanted"},
+       {R"({"image": "data:image/png;base64"})", "400 bad_request", "a data address in base64 is wanted"},
+       {R"({"image": "data:image/png;base64,"})", "400 bad_request", "got an empty one"}});
+}
+
 TEST(Request, ReadsWhatToExplain) {
   const ExplainRequest asked = parse_explain(
       R"({"text": "a", "target": "B", "method": "saliency", "layer": 1, "head": 0, "evidence": true, "weights": true})",
@@ -133,9 +155,10 @@ TEST(Request, RefusesWrongTypes) {
 
 TEST(Request, RefusesWhatIsMissingTooMuchOrUnknown) {
   expect_refused(parse_run,
-                 {{"{}", "400 bad_request", "\"text\" is wanted, got none"},
-                  {R"({"text": null})", "400 bad_request", "\"text\" is wanted, got none"},
-                  {R"({"text": "a", "texts": ["a"]})", "400 bad_request", "got both"},
+                 {{"{}", "400 bad_request", "\"text\" or \"image\" is wanted, got none"},
+                  {R"({"text": null})", "400 bad_request", "\"text\" or \"image\" is wanted, got none"},
+                  {R"({"text": "a", "texts": ["a"]})", "400 bad_request", "got text and texts"},
+                  {R"({"texts": ["a"], "image": "AAAA"})", "400 bad_request", "got texts and image"},
                   {R"({"text": ""})", "400 bad_request", "text: a text with at least one word is wanted, got an empty"},
                   {R"({"text": " \n\t"})", "400 bad_request", "at least one word"},
                   {R"({"texts": ["a", ""]})", "400 bad_request", "texts[1]: a text with at least one word is wanted"},
@@ -146,7 +169,8 @@ TEST(Request, RefusesWhatIsMissingTooMuchOrUnknown) {
                   {R"({"text": "a", "bem": 4})", "400 bad_request", "the nearest is \"beam\""},
                   {R"({"text": "a", "method": "attention"})", "400 bad_request", "unknown field"},
                   {"{\"text\": \"a\", \"" + std::string(5000, 'x') + "\": 1}", "400 bad_request", "unknown field"}});
-  expect_refused(parse_explain, {{"{}", "400 bad_request", "\"text\" is wanted, got none"},
+  expect_refused(parse_explain, {{"{}", "400 bad_request", "\"text\" or \"image\" is wanted, got none"},
+                                 {R"({"text": "a", "image": "AAAA"})", "400 bad_request", "got text and image"},
                                  {R"({"texts": ["a"]})", "400 bad_request", "the nearest is \"text\""}});
 }
 

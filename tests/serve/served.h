@@ -3,9 +3,11 @@
 
 #include <httplib.h>
 
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "attend/models/zoo.h"
 #include "attend/tasks/text.h"
@@ -43,12 +45,20 @@ inline std::string tiny_model(const TestFolder& folder, const std::string& name)
   return path.string();
 }
 
+/// The same of a model that looks at images of 28 × 28: "glimpse", "image_classifier", "captioner", "autoencoder".
+std::string tiny_image_model(const TestFolder& folder, const std::string& network);
+
 /// A server on a free port of this machine.
 class Served {
  public:
-  explicit Served(serve::ServeOptions options = {}) {
+  using Make = std::function<std::vector<std::string>(const TestFolder& folder)>;
+
+  explicit Served(
+      serve::ServeOptions options = {}, const Make& models = [](const TestFolder& folder) {
+        return std::vector{tiny_model(folder, "tiny"), tiny_model(folder, "other/tiny")};
+      }) {
     options.port = 0;
-    server_.emplace(std::vector{tiny_model(folder_, "tiny"), tiny_model(folder_, "other/tiny")}, options);
+    server_.emplace(models(folder_), options);
     server_->start();
   }
 
@@ -69,6 +79,9 @@ class Served {
   TestFolder folder_;
   std::optional<serve::Server> server_;
 };
+
+json body_of(const httplib::Result& result);
+void expect_error(const httplib::Result& result, int status, const std::string& code, const std::string& part);
 
 /// A socket of one's own, for what no client library would send.
 class RawClient {

@@ -17,20 +17,6 @@ Served& served() {
   return one;
 }
 
-json body_of(const httplib::Result& result) {
-  EXPECT_TRUE(result) << httplib::to_string(result.error());
-  return result ? json::parse(result->body, nullptr, false) : json();
-}
-
-void expect_error(const httplib::Result& result, int status, const std::string& code, const std::string& part) {
-  ASSERT_TRUE(result) << httplib::to_string(result.error());
-  EXPECT_EQ(result->status, status) << result->body;
-  const json body = json::parse(result->body, nullptr, false);
-  ASSERT_TRUE(body.is_object()) << result->body;
-  EXPECT_EQ(body["error"]["code"], code) << result->body;
-  EXPECT_NE(body["error"]["message"].get<std::string>().find(part), std::string::npos) << result->body;
-}
-
 TEST(Server, SaysThatItIsWell) {
   const auto result = served().get("/healthz");
   EXPECT_EQ(body_of(result), json({{"status", "ok"}, {"models", 2}, {"running", 0}, {"waiting", 0}}));
@@ -175,10 +161,10 @@ TEST(Server, RefusesWhatIsAskedWrongly) {
            {"{\"text\": ", "JSON is wanted"},
            {"[1]", "an object"},
            {"[[[[[[[[1]]]]]]]]", "deeper"},
-           {"{}", "\"text\" is wanted"},
+           {"{}", "\"text\" or \"image\" is wanted"},
            {R"({"text": 3})", "text: a text is wanted, got 3"},
            {R"({"text": "  "})", "at least one word"},
-           {R"({"text": "a", "texts": ["a"]})", "both"},
+           {R"({"text": "a", "texts": ["a"]})", "got text and texts"},
            {R"({"texts": []})", "an empty one"},
            {R"({"texts": [""]})", "texts[0]: a text with at least one word is wanted, got an empty one"},
            {R"({"text": "a", "bem": 4})", "the nearest is \"beam\""},
@@ -301,7 +287,10 @@ TEST(Server, GivesTextsBackWhateverTheirLetters) {
 
 /// Paths of the description and the examples of their requests, one per line of the file.
 TEST(Server, DoesWhatItsDescriptionSays) {
-  std::istringstream in(served().get("/openapi.yaml")->body);
+  const Served both({}, [](const TestFolder& folder) {
+    return std::vector{tiny_model(folder, "tiny"), tiny_image_model(folder, "glimpse")};
+  });
+  std::istringstream in(both.get("/openapi.yaml")->body);
   std::set<std::string> described;
   std::string path;
   bool request = false;
@@ -312,7 +301,7 @@ TEST(Server, DoesWhatItsDescriptionSays) {
     if (text == "get:" || text == "post:") described.insert((text == "get:" ? "GET " : "POST ") + path);
     if (text == "requestBody:" || text == "responses:") request = text == "requestBody:";
     if (!request || !text.starts_with("value: ")) continue;
-    const auto result = served().post(path, text.substr(7));
+    const auto result = both.post(path, text.substr(7));
     EXPECT_EQ(result->status, 200) << line << "\n" << result->body;
     EXPECT_EQ(result->body.find("\"error\""), std::string::npos) << line << "\n" << result->body;
     ++examples;
@@ -321,7 +310,7 @@ TEST(Server, DoesWhatItsDescriptionSays) {
   for (const serve::Endpoint& one : serve::endpoints())
     there.insert(std::string(one.method) + " " + std::string(one.path));
   EXPECT_EQ(described, there);
-  EXPECT_GE(examples, 8u);
+  EXPECT_GE(examples, 10u);
 }
 
 }  // namespace

@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "attend/base/error.h"
 #include "attend/data/resize.h"
+#include "attend/explain/recorder.h"
 #include "tests/support/message.h"
 
 namespace attend::tasks {
@@ -113,6 +115,26 @@ TEST(ImageExplanation, MapsOfAClassifier) {
   EXPECT_FALSE(std::ranges::equal(left, right));
   EXPECT_NE(message_of([&] { three("rigth"); }).find("right"), std::string::npos) << "the nearest";
   explain::check_look("test", cam);
+}
+
+TEST(ImageExplanation, AModelSaysWhatItCanBeAskedFor) {
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(look_methods(glimpse_model()), Names{"glimpses"});
+  EXPECT_EQ(look_methods(classifier("convolutional")), (Names{"gradcam", "saliency"}));
+  EXPECT_EQ(look_methods(classifier("dense")), Names{"saliency"});
+  EXPECT_EQ(look_methods(captioner()), Names{"attention"});
+  EXPECT_EQ(look_methods(captioner("mean")), Names());
+}
+
+TEST(ImageExplanation, ALookCanBeEndedAndBounded) {
+  const ImageModel model = captioner();
+  int steps = 0;
+  const auto stop = [&] {
+    if (++steps == 2) fail("enough");
+  };
+  const decode::SearchOptions search{.min_length = 5, .max_length = 6};
+  EXPECT_EQ(message_of([&] { look(model, {.image = image_of()}, {.search = search, .check = stop}); }), "enough");
+  EXPECT_THROW(look(model, {.image = image_of()}, {.search = search, .numbers = 3}), explain::TooLarge);
 }
 
 TEST(ImageExplanation, WithoutAGridThereIsSaliency) {

@@ -24,7 +24,10 @@ const pngUrl = (png) => `data:image/png;base64,${png}`;
 
 function svg(name, attributes = {}, ...children) {
   const node = document.createElementNS("http://www.w3.org/2000/svg", name);
-  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (key === "style") node.style.cssText = value; // as an attribute, a page's policy may forbid it
+    else node.setAttribute(key, value);
+  }
   node.append(...children);
   return node;
 }
