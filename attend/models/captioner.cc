@@ -92,6 +92,8 @@ Captioner::Captioner(const CaptionerOptions& options, Random& random)
       dropout_(static_cast<real>(options.dropout)) {
   const std::string_view reads[] = {"attention", "mean"};
   if (std::ranges::find(reads, options.read) == std::end(reads)) refuse_name("read", reads, options.read);
+  const std::string_view queries[] = {"state", "state_word"};
+  if (std::ranges::find(queries, options.query) == std::end(queries)) refuse_name("query", queries, options.query);
   const int64_t E = options.embedding, H = require_size("hidden", options.hidden), D = encoder_->output_size(),
                 width = static_cast<int64_t>(kernels::gates_of(cell_)) * H;
   context_ = D;
@@ -99,9 +101,9 @@ Captioner::Captioner(const CaptionerOptions& options, Random& random)
     require(image_encoder_row(options.encoder.kind).grid, "read: attention wants an encoder with a grid; encoder.kind ",
             options.encoder.kind, " has none");
     AttentionConfig config = options.attention;
-    config.query = H, config.key = config.value = D;
-    // States and cells have widths of their own: a dot product then wants its keys projected.
-    if (score_named(config.score).equal_widths && H != D && config.query_projection == "none" &&
+    config.query = options.query == "state" ? H : H + E, config.key = config.value = D;
+    // Queries and cells have widths of their own: a dot product then wants its keys projected.
+    if (score_named(config.score).equal_widths && config.query != D && config.query_projection == "none" &&
         config.key_projection == "none") {
       config.key_projection = "linear";
     }
@@ -184,10 +186,12 @@ Captioner::DecoderState Captioner::first_state(const Source& source) const {
   return first;
 }
 
-/// What hₜ₋₁ reads of the image, through the gate βₜ.
-Captioner::Step Captioner::attend_to(const Source& source, const DecoderState& state, const AttentionStep& how) const {
+/// What hₜ₋₁, or hₜ₋₁ and the word after it, reads of the image, through the gate βₜ.
+Captioner::Step Captioner::attend_to(const Source& source, const Var& word, const DecoderState& state,
+                                     const AttentionStep& how) const {
   const Var& h = state.state.h;
-  const int64_t N = h.dim(0), H = options_.hidden;
+  const Var query = options_.query == "state" ? h : concat(std::vector{h, word}, 1);
+  const int64_t N = query.dim(0), Q = query.dim(1);
   AttentionStep asked = how;
   asked.position = state.position;
   asked.coverage = state.coverage;
@@ -195,7 +199,7 @@ Captioner::Step Captioner::attend_to(const Source& source, const DecoderState& s
   const auto by_row = [&](const Var& x) {  // [·,each,W] → [N,W]
     return source.share ? source.share->to_rows(x) : reshape(x, {N, x.dim(2)});
   };
-  const Var queries = source.share ? source.share->to_slots(h) : reshape(h, {N, 1, H});
+  const Var queries = source.share ? source.share->to_slots(query) : reshape(query, {N, 1, Q});
   const AttentionRead read = (*attention_)(queries, source.memory, asked);
   Step result;
   result.context = by_row(read.context);
@@ -209,11 +213,11 @@ Captioner::Step Captioner::attend_to(const Source& source, const DecoderState& s
   return result;
 }
 
-Captioner::Step Captioner::step(const Var& word_gates, const Source& source, DecoderState& state,
+Captioner::Step Captioner::step(const Var& word, const Var& word_gates, const Source& source, DecoderState& state,
                                 const AttentionStep& how) const {
   Step result;
   if (attention_) {
-    result = attend_to(source, state, how);
+    result = attend_to(source, word, state, how);
   } else {
     result.context = source.summary;
   }
@@ -229,13 +233,14 @@ Captioner::Step Captioner::step(const Var& word_gates, const Source& source, Dec
   return result;
 }
 
-Captioner::Trail Captioner::step_by_step(const Var& word_gates, const Source& source, Training* training) const {
+Captioner::Trail Captioner::step_by_step(const Var& words, const Var& word_gates, const Source& source,
+                                         Training* training) const {
   AttentionStep how;
   if (training) how = {.random = &training->random, .update = training->update};
   DecoderState state = first_state(source);
   std::vector<Var> states, contexts, weights, log_probability, entropy;
   for (int64_t t = 0; t < word_gates.dim(0); ++t) {
-    const Step one = step(select(word_gates, t), source, state, how);
+    const Step one = step(select(words, t), select(word_gates, t), source, state, how);
     states.push_back(one.top);
     contexts.push_back(one.context);
     if (one.weights.defined()) weights.push_back(one.weights);
@@ -277,7 +282,7 @@ Captioner::Prediction Captioner::predict(const Ids& inputs, const Source& source
   Random* random = training ? &training->random : nullptr;
   const Var words = dropout_(words_(inputs), random);
   const Var gates = linear(words, word_weight_, bias_);
-  Trail trail = attention_ ? step_by_step(gates, source, training) : all_steps(gates, source);
+  Trail trail = attention_ ? step_by_step(words, gates, source, training) : all_steps(gates, source);
   Var logits = readout(trail.states, trail.contexts, words, random);
   return {std::move(logits), std::move(trail)};
 }
@@ -325,7 +330,7 @@ Tensor Captioner::next(State& state, std::span<const int32_t> last) const {
   const int64_t N = static_cast<int64_t>(last.size()), rows = memory.state.state.h.dim(0);
   require(rows == N, "Captioner::next: one id for each of ", rows, " hypotheses is wanted, got ", N);
   const Var words = words_(Ids({N}, {last.begin(), last.end()}));
-  const Step one = step(linear(words, word_weight_, bias_), memory.source, memory.state, {});
+  const Step one = step(words, linear(words, word_weight_, bias_), memory.source, memory.state, {});
   return readout(one.top, one.context, words, nullptr).value();
 }
 

@@ -20,6 +20,7 @@ struct CaptionerOptions {
   int64_t embedding = 256, hidden = 512;
   std::string cell = "lstm";
   std::string read = "attention";  // or "mean"
+  std::string query = "state";     // or "state_word"
   AttentionConfig attention{.score = "additive"};
   bool gate = true, deep_output = true;
   double dropout = 0, label_smoothing = 0;
@@ -34,6 +35,7 @@ struct CaptionerOptions {
     visit("hidden", hidden, "width of a state");
     visit("cell", cell, "rnn, gru or lstm");
     visit("read", read, "attention, or mean: the mean of the cells for every word");
+    visit("query", query, "who asks: state (of the step before), or state_word (and the word that was just said)");
     visit("attention", attention, "");
     visit("gate", gate, "attention: how much of what was read counts is decided word by word (beta)");
     visit("deep_output", deep_output,
@@ -47,7 +49,7 @@ struct CaptionerOptions {
 
 /// Annotations a₁ … a_L of the cells, yₜ the words, E their vectors:
 ///   h₀ = tanh(W_h·mean(a)), c₀ = tanh(W_c·mean(a));
-///   αₜ = align(score(hₜ₋₁, a)), βₜ = σ(w·hₜ₋₁ + b), zₜ = βₜ·Σᵢ αₜᵢ aᵢ;  hₜ = lstm(E·yₜ₋₁, zₜ, hₜ₋₁);
+///   αₜ = align(score(qₜ, a)), qₜ = hₜ₋₁ or [hₜ₋₁; E·yₜ₋₁], βₜ = σ(w·hₜ₋₁ + b), zₜ = βₜ·Σᵢ αₜᵢ aᵢ;  hₜ = lstm(E·yₜ₋₁, zₜ, hₜ₋₁);
 ///   p(yₜ) = softmax(L_o·tanh(E·yₜ₋₁ + L_h·hₜ + L_z·zₜ))      (Xu et al. 2015, eq. 1–7, 9, 13 and section 4.2.1)
 class Captioner : public Model {
  public:
@@ -78,9 +80,10 @@ class Captioner : public Model {
 
   Source encode(const data::Sequences& source, std::span<const int32_t> image_of, Training* training) const;
   DecoderState first_state(const Source& source) const;
-  Step attend_to(const Source& source, const DecoderState& state, const AttentionStep& how) const;
-  Step step(const Var& word_gates, const Source& source, DecoderState& state, const AttentionStep& how) const;
-  Trail step_by_step(const Var& word_gates, const Source& source, Training* training) const;
+  Step attend_to(const Source& source, const Var& word, const DecoderState& state, const AttentionStep& how) const;
+  Step step(const Var& word, const Var& word_gates, const Source& source, DecoderState& state,
+            const AttentionStep& how) const;
+  Trail step_by_step(const Var& words, const Var& word_gates, const Source& source, Training* training) const;
   Trail all_steps(const Var& word_gates, const Source& source) const;
   Var readout(const Var& states, const Var& contexts, const Var& words, Random* training) const;
   Prediction predict(const Ids& inputs, const Source& source, Training* training) const;

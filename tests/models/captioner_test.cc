@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -108,6 +109,27 @@ TEST(Captioner, TellsOfEachWordWhichCellsItLookedAt) {
   }
 }
 
+/// The weights of each step of a caption, under teacher forcing.
+std::vector<Tensor> weights_of(const Captioner& model, const std::vector<int32_t>& caption) {
+  Weights weights;
+  const Observing observing(weights);
+  decode::score(model, {data::Sequences::of_images(random_images(1)), data::Sequences({caption})});
+  return weights.steps;
+}
+
+TEST(Captioner, AWordTellsWhereToLookNextWhereItIsAsked) {
+  for (const char* query : {"state", "state_word"}) {
+    CaptionerOptions options = small();
+    options.query = query;
+    const Captioner model = made(options);
+    const std::vector<Tensor> one = weights_of(model, {4, 5}), other = weights_of(model, {8, 5});
+    const auto same = [&](size_t step) { return std::ranges::equal(one.at(step).values(), other.at(step).values()); };
+    EXPECT_TRUE(same(0)) << query << ": nothing has been said";
+    EXPECT_EQ(same(1), options.query == "state") << query << ": right after the word";
+    EXPECT_FALSE(same(2)) << query << ": the state has read it";
+  }
+}
+
 TEST(Captioner, AnOpenGateIsNoneAndAClosedOneReadsNothing) {
   CaptionerOptions options = small();
   Captioner gated = made(options);
@@ -172,12 +194,14 @@ std::vector<std::pair<std::string, Tensor>> gradients(Captioner& model, const da
 class SharedImages : public testing::TestWithParam<std::vector<int32_t>> {};
 
 TEST_P(SharedImages, AreAsGoodAsRepeatedOnes) {
-  for (const auto& [score, window, coverage] : {std::tuple{"additive", "none", false},
-                                                {"general", "none", false},
-                                                {"convolution", "none", false},
-                                                {"additive", "local_m", false},
-                                                {"additive", "none", true}}) {
+  for (const auto& [score, window, coverage, query] : {std::tuple{"additive", "none", false, "state"},
+                                                       {"additive", "none", false, "state_word"},
+                                                       {"general", "none", false, "state"},
+                                                       {"convolution", "none", false, "state"},
+                                                       {"additive", "local_m", false, "state"},
+                                                       {"additive", "none", true, "state_word"}}) {
     CaptionerOptions options = small();
+    options.query = query;
     options.attention.score = score, options.attention.window = window, options.attention.coverage = coverage;
     options.attention.width = 1;
     options.doubly_stochastic = 0.2;
@@ -284,6 +308,7 @@ TEST(Captioner, ReadsItsOwnWordsWhereAsked) {
 TEST(Captioner, HasTheRightGradient) {
   for (const char* norm : {"none", "group"}) {
     CaptionerOptions options = small();
+    options.query = std::string(norm) == "none" ? "state" : "state_word";
     options.encoder.norm = norm, options.encoder.positions = "learned", options.encoder.reduce = "average";
     options.encoder.convolutions = 2, options.encoder.residual = true;
     Captioner model = made(options);
@@ -352,6 +377,9 @@ TEST(Captioner, RefusesWhatItCannotRead) {
   options = small();
   options.read = "attend";
   EXPECT_NE(message_of([&] { made(options); }).find("the nearest is \"attention\""), std::string::npos);
+  options = small();
+  options.query = "words";
+  EXPECT_NE(message_of([&] { made(options); }).find("state_word"), std::string::npos);
 }
 
 TEST(Batch, OtherNetworksRefuseSeveralTargetsOfOneSource) {

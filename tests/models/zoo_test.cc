@@ -46,8 +46,13 @@ Settings operator+(Settings a, const Settings& b) {
 }
 
 void add_glimpse_variants(std::vector<Variant>& all) {
-  const Settings glimpse{{"labels", std::to_string(kWords)}, {"glimpses", "3"}, {"patch", "4"},  {"what", "8"},
-                         {"where", "8"},                     {"glimpse", "12"}, {"hidden", "12"}};
+  const Settings glimpse{{"labels", std::to_string(kWords)},
+                         {"glimpses", "3"},
+                         {"patch", "4"},
+                         {"what", "8"},
+                         {"where", "8"},
+                         {"glimpse", "12"},
+                         {"hidden", "12"}};
   const auto looks = [&](const std::string& name, const Settings& settings, bool trains = true) {
     all.push_back({"glimpse " + name, "glimpse", glimpse + settings, Answer::label, trains});
   };
@@ -90,6 +95,7 @@ void add_image_variants(std::vector<Variant>& all) {
                                                                      {"encoder.norm", {"group", "instance"}},
                                                                      {"encoder.reduce_last", {"false"}},
                                                                      {"cell", {"rnn", "gru"}},
+                                                                     {"query", {"state_word"}},
                                                                      {"gate", {"false"}},
                                                                      {"deep_output", {"false"}},
                                                                      {"doubly_stochastic", {"0.5"}},
