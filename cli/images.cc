@@ -10,6 +10,7 @@
 #include "attend/base/replacement.h"
 #include "attend/data/image_file.h"
 #include "attend/kernels/parallel.h"
+#include "attend/models/glimpse.h"
 #include "attend/tasks/image.h"
 #include "attend/tasks/image_gaze.h"
 #include "attend/tasks/task.h"
@@ -37,12 +38,13 @@ struct RunOptions {
 struct EvalOptions {
   KnownImages known;
   std::string answer, save_output;
-  int64_t threads = 0;
+  int64_t copies = 1, threads = 0;
 
   template <class Visit>
   void fields(Visit&& visit) {
     known.fields(visit);
     visit("answer", answer, "score this one answer to every image, to compare the model with");
+    visit("copies", copies, "glimpse network: the mean of the answers of so many drawn episodes");
     visit("save_output", save_output, "file for the answers: name<tab>answer");
     visit("threads", threads, "0: as many as the machine has");
   }
@@ -140,12 +142,17 @@ int run_images(int argc, char** argv) {
 int eval_images(int argc, char** argv) {
   std::string folder;
   EvalOptions options;
-  const tasks::ImageModel model = tasks::ImageModel::load(named_folder(argc, argv));
+  tasks::ImageModel model = tasks::ImageModel::load(named_folder(argc, argv));
   decode::SearchOptions search = model.config().options.search;
   Flags flags("eval", "scores a model that looks at images; JSON on standard output");
   flags.argument("DIR", folder, "folder of the model").options("eval", options).options("search", search);
   if (const auto code = flags.parse(argc, argv)) return *code;
   if (options.threads > 0) kernels::set_threads(static_cast<int>(options.threads));
+  if (flags.given("copies")) {
+    auto* network = dynamic_cast<models::GlimpseNetwork*>(&model.model());
+    if (!network) return flags.refuse("--copies wants a glimpse network, got " + model.config().model.name);
+    network->set_copies_in_use(options.copies);
+  }
   const tasks::ImageExamples examples = read_known(model, options.known);
   const bool given = !options.answer.empty();
   const tasks::ImageScores scored =

@@ -42,6 +42,12 @@ Ids repeated(const Ids& labels, int64_t copies) {
   return Ids({copies * labels.shape[0]}, std::move(all));
 }
 
+void check_copies_in_use(const EyeOptions& eye, int64_t copies) {
+  require_size("copies_in_use", copies);
+  require(eye.policy != "tiles" || copies == 1,
+          "copies_in_use: with policy tiles 1 is wanted, as the likeliest tile is taken; got ", copies);
+}
+
 }  // namespace
 
 std::span<const CoreRow> cores() { return kCores; }
@@ -94,9 +100,7 @@ GlimpseNetwork::GlimpseNetwork(const GlimpseOptions& o, Random& random)
       output_(o.hidden, require_size("labels", o.labels), random) {
   require_size("glimpses", o.glimpses);
   require_size("copies", o.copies);
-  require_size("copies_in_use", o.copies_in_use);
-  require(o.eye.policy != "tiles" || o.copies_in_use == 1,
-          "copies_in_use: with policy tiles 1 is wanted, as the likeliest tile is taken; got ", o.copies_in_use);
+  check_copies_in_use(o.eye, o.copies_in_use);
   require(std::isfinite(o.cost) && std::isfinite(o.policy_weight) && o.policy_weight >= 0,
           "policy_weight: a finite number of at least 0 is wanted, got ", o.policy_weight);
   if (stops_) stop_ = std::make_unique<nn::Linear>(o.hidden, 2, random);
@@ -246,6 +250,11 @@ std::unique_ptr<State> GlimpseNetwork::begin(const data::Sequences& source) cons
 }
 
 Tensor GlimpseNetwork::next(State& state, std::span<const int32_t> last) const { return next_ready(state, last); }
+
+void GlimpseNetwork::set_copies_in_use(int64_t copies) {
+  check_copies_in_use(options_.eye, copies);
+  options_.copies_in_use = copies;
+}
 
 std::vector<GlimpsePath> GlimpseNetwork::look(const Tensor& images, const Tensor& path) const {
   const TapePause pause;

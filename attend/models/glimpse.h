@@ -95,6 +95,8 @@ class GlimpseNetwork : public Model {
   /// Looks at images [B,C,H,W] as it does in use (with its first copy), or along the given `path` [T,2].
   std::vector<GlimpsePath> look(const Tensor& images, const Tensor& path = {}) const;
   const GlimpseOptions& options() const { return options_; }
+  /// Trained with one number, used with another.
+  void set_copies_in_use(int64_t copies);
 
  private:
   struct Episode;

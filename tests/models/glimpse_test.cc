@@ -490,6 +490,9 @@ TEST(Glimpse, SeveralDrawsInUseAreAveraged) {
   const double mean = Subject(options).network.loss(batch, nullptr).item();
   EXPECT_NE(mean, first);
   EXPECT_NEAR(mean, first, 0.5);
+  many.network.set_copies_in_use(1);
+  EXPECT_EQ(many.network.loss(batch, nullptr).item(), mean) << "as if it had been made so";
+  expect_refusal([&] { many.network.set_copies_in_use(0); }, "copies_in_use: at least 1 is wanted");
 }
 
 TEST(GlimpseRewards, AreATableThatMayBeAddedTo) {
