@@ -144,7 +144,7 @@ Fragment patches_of(const Glance& glance, double wide) {
 
 /// A label, a bar as long as its probability, and the number.
 Fragment bar(const std::string& label, double share, double wide, std::string_view colour, bool bold) {
-  constexpr double kFont = 11, kLabel = 46, kNumber = 38, kHigh = 15;
+  constexpr double kFont = 11, kLabel = 46, kNumber = 46, kHigh = 15;
   const double room = std::max(0.0, wide - kLabel - kNumber);
   const auto text = [&](const std::string& words, double x, const char* anchor) {
     return "<text" + attribute("x", x) + attribute("y", 11.0) + attribute("font-size", kFont) +

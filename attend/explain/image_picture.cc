@@ -46,7 +46,8 @@ Fragment side_by_side(const Fragment& a, const Fragment& b, double gap) {
 
 std::string about(const ImageLook& look) {
   std::string text;
-  for (const std::string& part : {look.name, look.model, look.task, look.network}) {
+  const std::string network = look.network == look.task ? "" : look.network;
+  for (const std::string& part : {look.name, look.model, look.task, network}) {
     if (!part.empty()) text += (text.empty() ? "" : " · ") + part;
   }
   return text;
