@@ -237,7 +237,6 @@ ShapeScene shape_scene(ShapesPart part, uint64_t seed, int64_t index, const Shap
     draw_object(scene.image, scene.objects[i], at, random);
   }
   scene.captions = captions_of(scene.objects, scene.upright);
-  scene.chosen = random.below(scene.captions.size());
   return scene;
 }
 

@@ -37,7 +37,6 @@ struct ShapeScene {
   std::vector<ShapeObject> objects;  ///< no two with the same colour and shape; from the top down or from left to right
   bool upright = false;              ///< they lie above each other; else beside each other
   std::vector<ShapeCaption> captions;  ///< all that are right, each once
-  size_t chosen = 0;                   ///< one of them at random, to train on
 };
 
 /// A pure function of its arguments.

@@ -127,31 +127,26 @@ ImageExamples labelled_test(const ImageData& data, uint64_t seed) {
 constexpr std::string_view kShapes = "shapes";
 constexpr int64_t kShapesTrain = 20000, kShapesHeldOut = 1000;
 
-/// Scenes of shapes: to learn from, one of the captions that are right; else all of them.
+/// Scenes of shapes with all captions that are right: those of one scene differ in what they begin with, so that a network
+/// has to tell its objects apart to learn from them.
 ImageExamples shapes(data::ShapesPart part, const ImageData& data, uint64_t seed) {
   const data::ShapesOptions options{.size = data.size > 0 ? data.size : data::ShapesOptions{}.size};
-  const bool learns = part == data::ShapesPart::kTrain;
-  const auto captions = [learns](const data::ShapeScene& scene) {
-    return learns ? std::vector{scene.captions[scene.chosen].text} : data::references(scene);
-  };
-  const auto spoken = [learns](const data::ShapeScene& scene) {
+  const auto spoken = [](const data::ShapeScene& scene) {
     std::vector<data::Box> boxes;
-    for (const int32_t object : scene.captions[learns ? scene.chosen : 0].speaks_of) {
+    for (const int32_t object : scene.captions[0].speaks_of) {
       boxes.push_back(object < 0 ? data::Box{} : scene.objects[static_cast<size_t>(object)].box);
     }
     return boxes;
   };
-  return {learns ? kShapesTrain : kShapesHeldOut,
+  return {part == data::ShapesPart::kTrain ? kShapesTrain : kShapesHeldOut,
           [=](int64_t i) {
             data::ShapeScene scene = data::shape_scene(part, seed, i, options);
-            std::vector<std::string> said = captions(scene);
-            std::vector<data::Box> boxes = spoken(scene);
             return ImageExample{.image = std::move(scene.image),
-                                .captions = std::move(said),
+                                .captions = data::references(scene),
                                 .name = "scene " + std::to_string(i),
-                                .spoken = std::move(boxes)};
+                                .spoken = spoken(scene)};
           },
-          [=](int64_t i) { return captions(data::shape_scene(part, seed, i, options)); }};
+          [=](int64_t i) { return data::references(data::shape_scene(part, seed, i, options)); }};
 }
 
 constexpr int64_t kMostBytes = int64_t{4} << 30;

@@ -140,7 +140,7 @@ void expect_true_of(const ShapeCaption& caption, const ShapeScene& scene) {
 
 TEST(Shapes, AreTrueToAllTheirCaptions) {
   std::set<size_t> counts;
-  std::set<std::string> chosen;
+  std::set<std::string> first;
   for (int64_t i = 0; i < 200; ++i) {
     const ShapeScene scene = shape_scene(ShapesPart::kTest, 2, i, {.size = 48, .most_objects = 3});
     counts.insert(scene.objects.size());
@@ -148,10 +148,10 @@ TEST(Shapes, AreTrueToAllTheirCaptions) {
     EXPECT_EQ(texts.size(), scene.objects.size() == 1 ? 3u : 12u);
     EXPECT_EQ(std::set<std::string>(texts.begin(), texts.end()).size(), texts.size());
     for (const ShapeCaption& caption : scene.captions) expect_true_of(caption, scene);
-    chosen.insert(scene.captions.at(scene.chosen).text);
+    first.insert(texts[0]);
   }
   EXPECT_EQ(counts, (std::set<size_t>{1, 2, 3}));
-  EXPECT_GT(chosen.size(), 150u);
+  EXPECT_GT(first.size(), 120u) << "scenes differ; only those of one object may be alike";
 }
 
 TEST(Shapes, RefuseOtherOptions) {
