@@ -36,13 +36,23 @@ constexpr TaskSetting kCharacters[] = {
 };
 
 constexpr TaskSetting kGlimpse[] = {
-    {"model.name", "glimpse"},
-    {"train.epochs", "5"},
-    {"train.best_by", "accuracy"},
+    {"model.name", "glimpse"}, {"model.first", "random"}, {"model.deviation", "0.05"},   {"model.reward", "likelihood"},
+    {"batch.images", "128"},   {"train.epochs", "20"},    {"train.best_by", "accuracy"},
 };
 constexpr TaskSetting kShapes[] = {
     {"model.name", "captioner"},
-    {"train.epochs", "5"},
+    {"model.encoder.stages", "16,32,64,64"},
+    {"model.encoder.reduce_last", "false"},
+    {"model.encoder.norm", "group"},
+    {"model.encoder.positions", "learned"},
+    {"model.embedding", "64"},
+    {"model.hidden", "192"},
+    {"model.query", "state_word"},
+    {"model.dropout", "0.1"},
+    {"batch.images", "16"},
+    {"train.epochs", "3"},
+    {"train.rate", "1.5e-3"},
+    {"train.validate_every", "500"},
     {"train.best_by", "exact"},
 };
 constexpr TaskSetting kAutoencode[] = {
