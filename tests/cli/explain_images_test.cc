@@ -34,7 +34,10 @@ class ExplainImages : public testing::Test {
  protected:
   static void SetUpTestSuite() {
     folder_ = std::make_unique<TestFolder>();
-    save_model(path("glimpse"), {{"model.patch", "4", ""}, {"model.glimpses", "3", ""}, {"model.hidden", "8", ""}});
+    save_model(path("glimpse"), {{"model.patch", "4", ""},
+                                 {"model.glimpses", "3", ""},
+                                 {"model.hidden", "8", ""},
+                                 {"model.first", "centre", ""}});
     save_model(path("classifier"), {{"model.name", "image_classifier", ""}, {"model.encoder.stages", "4,8", ""}});
     data::write_png(path("digit.png"), digit_image());
     folder_->file("broken.png", "\x89PNG\r\n\x1a\nand then nothing");
