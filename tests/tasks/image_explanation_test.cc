@@ -19,7 +19,7 @@ using test::message_of;
 
 ImageModel model_of(const std::string& task, const SettingList& more,
                     std::shared_ptr<data::Tokeniser> words = nullptr) {
-  SettingList settings{{"task", task, ""}, {"size", "16", ""}, {"channels", "1", ""}, {"corpus", "", ""}};
+  SettingList settings{{"task", task, ""}, {"size", "16", ""}, {"channels", "1", ""}, {"images", "of its own", ""}};
   settings.insert(settings.end(), more.begin(), more.end());
   const std::vector<std::string> labels{"left", "right", "both"};
   return ImageModel(ImageConfig(settings), words ? std::vector<std::string>() : labels, words);

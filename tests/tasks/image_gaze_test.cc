@@ -22,7 +22,7 @@ ImageModel captioner(const std::string& read = "attention") {
   return ImageModel(ImageConfig({{"task", "caption", ""},
                                  {"size", "16", ""},
                                  {"channels", "1", ""},
-                                 {"corpus", "", ""},
+                                 {"images", "of its own", ""},
                                  {"model.encoder.stages", "4,8", ""},
                                  {"model.hidden", "16", ""},
                                  {"model.embedding", "8", ""},

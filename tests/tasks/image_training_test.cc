@@ -156,7 +156,7 @@ TEST(ImageScoresTest, CaptionsAreComparedInTheLettersThatTheModelHas) {
   const ImageModel model(ImageConfig({{"task", "caption", ""},
                                       {"size", "16", ""},
                                       {"channels", "1", ""},
-                                      {"corpus", "", ""},
+                                      {"images", "of its own", ""},
                                       {"tokeniser.lowercase", "true", ""},
                                       {"model.encoder.stages", "4,8", ""},
                                       {"model.hidden", "16", ""},
