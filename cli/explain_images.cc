@@ -118,16 +118,12 @@ std::vector<int64_t> numbers_of(const std::string& list, int64_t count) {
   return numbers;
 }
 
-std::vector<tasks::ImageExample> examples_of(const tasks::ImageModel& model, const std::vector<std::string>& files,
-                                             const std::string& numbers, const KnownImages& known) {
+std::vector<tasks::ImageExample> read_examples(const std::vector<std::string>& files) {
   std::vector<tasks::ImageExample> examples;
   for (const std::string& file : files) {
     examples.push_back(tasks::read_example(file));
     examples.back().name = fs::path(file).filename().string();
   }
-  if (numbers.empty()) return examples;
-  const tasks::ImageExamples all = read_known(model, known);
-  for (const int64_t number : numbers_of(numbers, all.count)) examples.push_back(all.at(number));
   return examples;
 }
 
@@ -154,14 +150,17 @@ int explain_images(int argc, char** argv) {
     return flags.refuse("an image is wanted: attend explain " + folder + " a.png, or --example 0");
   }
   if (flags.given("target")) options.target = flags_of.target;
+  std::vector<tasks::ImageExample> examples = read_examples(files);
+  const tasks::ImageExamples all = flags_of.example.empty() ? tasks::ImageExamples() : read_known(model, known);
   std::vector<ImageLook> looks;
-  for (const tasks::ImageExample& example : examples_of(model, files, flags_of.example, known)) {
-    try {
-      looks.push_back(tasks::look(model, example, options));
-    } catch (const Error& error) {  // the model is whole: what it cannot explain was asked wrongly
-      return flags.refuse(error.what());
-    }
-    if (flags.given("right")) name_right(looks.back(), flags_of.right);
+  try {
+    for (const int64_t number : numbers_of(flags_of.example, all.count)) examples.push_back(all.at(number));
+    for (const tasks::ImageExample& example : examples) looks.push_back(tasks::look(model, example, options));
+  } catch (const Error& error) {  // all is read and whole: what cannot be explained was asked wrongly
+    return flags.refuse(error.what());
+  }
+  if (flags.given("right")) {
+    for (ImageLook& look : looks) name_right(look, flags_of.right);
   }
   if (!flags_of.out.empty()) {
     write(flags_of.out, looks);

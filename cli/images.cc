@@ -151,7 +151,11 @@ int eval_images(int argc, char** argv) {
   if (flags.given("copies")) {
     auto* network = dynamic_cast<models::GlimpseNetwork*>(&model.model());
     if (!network) return flags.refuse("--copies wants a glimpse network, got " + model.config().model.name);
-    network->set_copies_in_use(options.copies);
+    try {
+      network->set_copies_in_use(options.copies);
+    } catch (const Error& error) {
+      return flags.refuse(error.what());
+    }
   }
   const tasks::ImageExamples examples = read_known(model, options.known);
   const bool given = !options.answer.empty();

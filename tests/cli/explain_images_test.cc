@@ -147,8 +147,13 @@ TEST_F(ExplainImages, TakesTestImagesByNumber) {
   EXPECT_NE(folder_->bytes("two.1.json"), folder_->bytes("two.2.json"));
   for (const char* wrong : {"10000", "-1", "x", "1,,2"}) {
     const Result refused = shown(std::string("--example ") + wrong);
-    EXPECT_NE(refused.code, 0) << wrong;
+    EXPECT_EQ(refused.code, 2) << wrong;
     EXPECT_TRUE(has(refused.output, "numbers of 0 to 9999 are wanted")) << refused.output;
+  }
+  for (const char* wrong : {"0", "-3"}) {
+    const Result refused = attend_with("eval " + in_quotes(path("digits")) + " --copies " + wrong + " 2>&1");
+    EXPECT_EQ(refused.code, 2) << refused.output;
+    EXPECT_TRUE(has(refused.output, "copies")) << refused.output;
   }
   const Result nothing = shown("");
   EXPECT_EQ(nothing.code, 2);
