@@ -28,12 +28,14 @@ extern const Family kImages;
 
 struct ImageBatchOptions {
   int64_t images = 64;
+  int64_t captions = 0;
   int64_t seed = 1;
 
   template <class Visit>
   void fields(Visit&& visit) {
     visit("images", images, "images of a batch");
-    visit("seed", seed, "of the order of the images");
+    visit("captions", captions, "caption: most of an image in a batch, drawn anew each time; 0: all");
+    visit("seed", seed, "of the order of the images and of such draws");
   }
 };
 

@@ -227,6 +227,14 @@ ImageExample read_inside(const fs::path& folder, const fs::path& file) {
 
 }  // namespace
 
+void keep_captions(ImageExample& example, int64_t most, Random& random) {
+  std::vector<std::string>& captions = example.captions;
+  if (most == 0 || static_cast<int64_t>(captions.size()) <= most) return;
+  data::shuffle(captions, random);
+  captions.resize(static_cast<size_t>(most));
+  example.spoken.clear();  // was of the one that came first
+}
+
 ImageExample read_example(const std::string& file) {
   if (fs::path(file).extension() != ".npy") return {.image = data::read_image(file), .name = file};
   const Tensor features = data::read_npy(file);

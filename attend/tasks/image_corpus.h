@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "attend/base/random.h"
 #include "attend/data/image.h"
 #include "attend/tensor/tensor.h"
 
@@ -56,6 +57,9 @@ struct ImageExample {
   data::Box box = {};                  ///< where that lies which the label speaks of; empty: anywhere
   std::vector<data::Box> spoken = {};  ///< where that lies which each word of captions[0] speaks of; none: not known
 };
+
+/// Leaves it at most so many captions, drawn; 0: all.
+void keep_captions(ImageExample& example, int64_t most, Random& random);
 
 /// Examples by number; `at` may be asked by several threads at once. Numbers count on through the epochs: from `count` on
 /// they begin again, or bring new ones where these are made.

@@ -74,14 +74,20 @@ class ImageTraining::Batches {
   }
 
  private:
-  int64_t size() const { return model_.config().options.batch.images; }
+  const ImageBatchOptions& options() const { return model_.config().options.batch; }
+  int64_t size() const { return options().images; }
+  Random random(std::string_view what, int64_t number) const {
+    return Random(static_cast<uint64_t>(options().seed), static_cast<uint64_t>(number)).named(what);
+  }
 
   data::Batch made(int64_t epoch, int64_t index) {
     const std::vector<int64_t>& order = order_of(epoch);
     const int64_t begin = index * size(), end = std::min(begin + size(), corpus_.train.count);
+    Random draws = random("captions", epoch * count() + index);
     std::vector<ImageExample> examples;
     for (int64_t i = begin; i < end; ++i) {
       examples.push_back(corpus_.train.at(order[static_cast<size_t>(i)] + epoch * corpus_.train.count));
+      keep_captions(examples.back(), options().captions, draws);
     }
     return image_batch(model_, examples);
   }
@@ -90,9 +96,8 @@ class ImageTraining::Batches {
     if (epoch == epoch_) return order_;
     order_.resize(static_cast<size_t>(corpus_.train.count));
     std::iota(order_.begin(), order_.end(), int64_t{0});
-    const uint64_t seed = static_cast<uint64_t>(model_.config().options.batch.seed);
-    Random random = Random(seed, static_cast<uint64_t>(epoch)).named("images");
-    data::shuffle(order_, random);
+    Random draws = random("images", epoch);
+    data::shuffle(order_, draws);
     epoch_ = epoch;
     return order_;
   }
@@ -109,6 +114,8 @@ ImageTraining::ImageTraining(const ImageConfig& asked, fs::path folder, bool res
   ImageConfig config = asked;
   check_best_by(config);
   require(config.options.batch.images >= 1, "batch.images: at least 1 is wanted, got ", config.options.batch.images);
+  require(config.options.batch.captions >= 0, "batch.captions: a number of at least 0 is wanted, got ",
+          config.options.batch.captions);
   if (fs::is_directory(folder)) lock_.emplace(folder);
   prepared("reading the images");
   corpus_ = read_image_corpus(config.options.data, config.answers(), static_cast<uint64_t>(config.options.train.seed));

@@ -1,9 +1,10 @@
-// Validation images that are found again, wherever they came from, and nothing else.
+// Validation images that are found again, wherever they came from, and nothing else; captions that are drawn.
 #include "attend/tasks/image_corpus.h"
 
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <map>
 
 #include "attend/data/image_file.h"
 #include "tests/support/folder.h"
@@ -58,6 +59,27 @@ TEST(FoundAgain, FilesOfAFolderByNameAndNothingOutsideOfIt) {
   EXPECT_EQ(names_of(found_again(labelled, ImageAnswers::label, 1,
                                  {{0, two}, {1, (images / "cat/../../secret.png").string()}, {2, "two.png"}})),
             std::vector<std::string>{two});
+}
+
+TEST(KeepCaptions, DrawsSomeOfThemWithoutRepeating) {
+  const std::vector<std::string> all{"a", "b", "c", "d"};
+  std::map<std::string, int> kept;
+  Random random(1, 0);
+  for (int i = 0; i < 400; ++i) {
+    ImageExample example{.captions = all, .spoken = std::vector<data::Box>(1)};
+    keep_captions(example, 2, random);
+    ASSERT_EQ(example.captions.size(), 2u);
+    EXPECT_NE(example.captions[0], example.captions[1]);
+    EXPECT_TRUE(example.spoken.empty()) << "is of the first of all";
+    for (const std::string& caption : example.captions) ++kept[caption];
+  }
+  for (const std::string& caption : all) EXPECT_NEAR(kept[caption], 200, 50) << caption;
+  for (const int64_t most : {0, 4, 9}) {
+    ImageExample example{.captions = all, .spoken = std::vector<data::Box>(1)};
+    keep_captions(example, most, random);
+    EXPECT_EQ(example.captions, all) << most;
+    EXPECT_EQ(example.spoken.size(), 1u);
+  }
 }
 
 }  // namespace

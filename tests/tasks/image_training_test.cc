@@ -143,6 +143,7 @@ TEST_F(ImageRun, RefusesWhatDoesNotFit) {
   EXPECT_NE(refused({{"images", "/nowhere/images.gz", ""}}).find("/nowhere/images.gz"), std::string::npos);
   EXPECT_NE(refused({{"train.best_by", "bleu4", ""}}).find("train.best_by"), std::string::npos);
   EXPECT_NE(refused({{"batch.images", "0", ""}}).find("batch.images"), std::string::npos);
+  EXPECT_NE(refused({{"batch.captions", "-1", ""}}).find("batch.captions"), std::string::npos);
   EXPECT_FALSE(std::filesystem::exists(folder_.path() / "refused")) << "nothing was begun";
 }
 
