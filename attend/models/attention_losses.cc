@@ -54,7 +54,7 @@ Var AttentionLosses::operator()(const AttentionTrail& trail, const Var& logits, 
           "attention: a network that was made with align sample is wanted where weights are drawn");
   const Rewards given = rewards_of(logits, targets);
   include((*reinforce)(given.rewards, trail.log_probability, trail.entropy, given.counts,
-                       transpose(trail.states.detach(), 0, 1)),
+                       transpose(trail.asked.detach(), 0, 1)),
           1);
   return total;
 }

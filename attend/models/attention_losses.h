@@ -12,7 +12,7 @@ namespace attend::models {
 struct AttentionTrail {
   Var weights;                   ///< [N,T,S], where a penalty wants them
   Var log_probability, entropy;  ///< [N,T], where the weights were drawn
-  Var states;                    ///< [T,N,F]: what a learned baseline sees
+  Var asked;  ///< [T,N,F], the queries of drawn weights: made before the draw, as a baseline's view must be
 };
 
 struct AttentionLosses {

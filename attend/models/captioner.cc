@@ -58,10 +58,11 @@ struct Captioner::DecoderState {
 
 /// What one step says, each [N,·].
 struct Captioner::Step {
-  Var top, context, weights, log_probability, entropy;
+  Var top, context, weights, asked, log_probability, entropy;
 };
 
 struct Captioner::Trail : AttentionTrail {
+  Var states;    // [T,N,H]
   Var contexts;  // [T,N,context_]
 };
 
@@ -110,7 +111,7 @@ Captioner::Captioner(const CaptionerOptions& options, Random& random)
     attention_ = std::make_unique<Attention>(config, random, "decoder.memory");
     context_ = attention_->context_size();
     if (options.gate) gate_ = std::make_unique<nn::Linear>(H, 1, random);
-    if (config.align == "sample") reinforce_ = std::make_unique<Reinforce>(options.reinforce, H, random);
+    if (config.align == "sample") reinforce_ = std::make_unique<Reinforce>(options.reinforce, config.query, random);
   }
   const auto weight = [&](int64_t in) { return Var::leaf(nn::initial("glorot", {width, in}, random)); };
   word_weight_ = weight(E);
@@ -207,6 +208,7 @@ Captioner::Step Captioner::attend_to(const Source& source, const Var& word, cons
   if (asked.weights) result.weights = by_row(mean(read.weights, 1));
   if (read.log_probability.defined()) {
     const auto summed = [&](const Var& x) { return by_row(reshape(sum(x, 1), {x.dim(0), x.dim(2), 1})); };
+    result.asked = query;
     result.log_probability = summed(read.log_probability);
     result.entropy = summed(read.entropy);
   }
@@ -238,13 +240,14 @@ Captioner::Trail Captioner::step_by_step(const Var& words, const Var& word_gates
   AttentionStep how;
   if (training) how = {.random = &training->random, .update = training->update};
   DecoderState state = first_state(source);
-  std::vector<Var> states, contexts, weights, log_probability, entropy;
+  std::vector<Var> states, contexts, weights, asked, log_probability, entropy;
   for (int64_t t = 0; t < word_gates.dim(0); ++t) {
     const Step one = step(select(words, t), select(word_gates, t), source, state, how);
     states.push_back(one.top);
     contexts.push_back(one.context);
     if (one.weights.defined()) weights.push_back(one.weights);
     if (one.log_probability.defined()) {
+      asked.push_back(one.asked.detach());
       log_probability.push_back(one.log_probability);
       entropy.push_back(one.entropy);
     }
@@ -254,6 +257,7 @@ Captioner::Trail Captioner::step_by_step(const Var& words, const Var& word_gates
   trail.contexts = stack(contexts);
   if (!weights.empty()) trail.weights = stack(weights, 1);
   if (!log_probability.empty()) {
+    trail.asked = stack(asked);
     trail.log_probability = concat(log_probability, 1);
     trail.entropy = concat(entropy, 1);
   }

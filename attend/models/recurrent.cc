@@ -49,11 +49,12 @@ struct RecurrentModel::DecoderState {
 
 /// What one step says, each [N,·].
 struct RecurrentModel::Step {
-  Var top, context, weights, log_probability, entropy;
+  Var top, context, weights, asked, log_probability, entropy;
 };
 
 /// What all steps say. With the query after the update, states are attentional vectors.
 struct RecurrentModel::Trail : AttentionTrail {
+  Var states;    // [T,B,H]
   Var contexts;  // [T,B,·]
 };
 
@@ -244,6 +245,7 @@ RecurrentModel::Step RecurrentModel::step(const Var& word_gates, const Source& s
     asked.weights = options_.attention.coverage || losses().want_weights();
     const AttentionRead read = (*attention_)(reshape(query, {N, 1, H}), source.memory, asked);
     result.context = reshape(read.context, {N, context_});
+    result.asked = query;
     result.log_probability = read.log_probability;
     result.entropy = read.entropy;
     if (asked.weights) {
@@ -287,13 +289,14 @@ RecurrentModel::Trail RecurrentModel::step_by_step(const Var& word_gates, const 
   const int64_t T = word_gates.dim(0), B = word_gates.dim(1);
   AttentionStep how;
   if (training) how = {.random = &training->random, .update = training->update};
-  std::vector<Var> states, contexts, weights, log_probability, entropy;
+  std::vector<Var> states, contexts, weights, asked, log_probability, entropy;
   for (int64_t t = 0; t < T; ++t) {
     Step one = step(select(word_gates, t), source, state, how);
     states.push_back(one.top);
     if (!after_ && one.context.defined()) contexts.push_back(one.context);
     if (one.weights.defined()) weights.push_back(one.weights);
     if (one.log_probability.defined()) {
+      asked.push_back(one.asked.detach());
       log_probability.push_back(reshape(sum(one.log_probability, 1), {B, 1}));
       entropy.push_back(reshape(sum(one.entropy, 1), {B, 1}));
     }
@@ -303,6 +306,7 @@ RecurrentModel::Trail RecurrentModel::step_by_step(const Var& word_gates, const 
   if (!contexts.empty()) trail.contexts = stack(contexts);
   if (!weights.empty()) trail.weights = stack(weights, 1);
   if (!log_probability.empty()) {
+    trail.asked = stack(asked);
     trail.log_probability = concat(log_probability, 1);
     trail.entropy = concat(entropy, 1);
   }
@@ -332,6 +336,7 @@ RecurrentModel::Trail RecurrentModel::all_steps(const Var& word_gates, const Sou
   if (training) how = {.random = random, .update = training->update};
   how.weights = losses().want_weights();
   const AttentionRead read = (*attention_)(transpose(trail.states, 0, 1), source.memory, how);
+  trail.asked = trail.states;
   trail.states = (*combine_)(concat(std::array{transpose(read.context, 0, 1), trail.states}, 2));
   if (how.weights) trail.weights = mean(read.weights, 1);
   if (read.log_probability.defined()) {
