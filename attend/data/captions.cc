@@ -8,6 +8,7 @@
 
 #include "attend/base/error.h"
 #include "attend/base/names.h"
+#include "attend/data/image_file.h"
 
 namespace attend::data {
 namespace {
@@ -116,15 +117,17 @@ fs::path file_of(const fs::path& folder, const std::string& name) {
   return {};
 }
 
-/// Files of the folder that no example uses.
+/// Images and features of the folder that no example uses.
 void add_unused(const fs::path& folder, const std::vector<CaptionExample>& examples, Broken& broken) {
   std::unordered_set<std::string> used;
-  for (const CaptionExample& example : examples) used.insert(example.file.filename().native());
+  for (const CaptionExample& example : examples) used.insert(example.file.lexically_normal().native());
   std::vector<std::string> unused;
   std::error_code problem;
   for (fs::directory_iterator entry(folder, problem), end; !problem && entry != end; entry.increment(problem)) {
-    const std::string name = entry->path().filename().native();
-    if (entry->is_regular_file(problem) && !used.contains(name)) unused.push_back(name);
+    const fs::path& file = entry->path();
+    const bool named = is_image_name(file) || file.extension() == ".npy";
+    if (!named || !entry->is_regular_file(problem) || used.contains(file.lexically_normal().native())) continue;
+    unused.push_back(file.filename().native());
   }
   require(!problem, folder.native(), ": wanted to list the folder of images, got: ", problem.message());
   std::sort(unused.begin(), unused.end());

@@ -57,4 +57,10 @@ Image decode_image(std::span<const uint8_t> bytes, const std::string& name, cons
 
 void write_png(const std::filesystem::path& path, const Image& image) { write_file(path, encode_png(image)); }
 
+bool is_image_name(const std::filesystem::path& path) {
+  std::string extension = path.extension().native();
+  for (char& c : extension) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return extension == ".png" || extension == ".jpg" || extension == ".jpeg";
+}
+
 }  // namespace attend::data

@@ -35,4 +35,7 @@ Image decode_image(std::span<const uint8_t> bytes, const std::string& name, cons
 std::string encode_png(const Image& image);
 void write_png(const std::filesystem::path& path, const Image& image);
 
+/// Whether a file is called as one of a PNG or JPEG image is: .png, .jpg or .jpeg, in letters of any size.
+bool is_image_name(const std::filesystem::path& path);
+
 }  // namespace attend::data

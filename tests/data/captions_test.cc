@@ -107,6 +107,15 @@ TEST_F(CaptionFolder, NamesWhatHasOnlyOneOfBoth) {
       << message;
 }
 
+TEST_F(CaptionFolder, MayHoldOtherFilesAndFolders) {
+  std::filesystem::create_directory(folder_.path() / "images/more");
+  folder_.file("images/captions.txt", "a.jpg#0\tone\nmore/b.jpg#0\ttwo\nc.jpg#0\tthree\n");
+  folder_.file("images/more/b.jpg", "…");
+  const CaptionFiles beside{folder_.path() / "images/captions.txt", folder_.path() / "images", {}};
+  EXPECT_EQ(captioned_images(beside, skip_).size(), 3u);
+  EXPECT_EQ(skip_.summary(), "1 images without captions: b.jpg") << "another one than more/b.jpg";
+}
+
 TEST_F(CaptionFolder, NamesWhatAListHasAndTheFolderHasNot) {
   folder_.file("captions.txt", "a.jpg#0\tone\nlost.jpg#0\tx\n");
   EXPECT_EQ(captioned_images(files("a.jpg\nlost.jpg\nb.jpg\nnowhere.jpg\n"), skip_).size(), 1u);
