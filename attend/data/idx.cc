@@ -14,6 +14,7 @@ namespace {
 
 constexpr uint64_t kMostPixels = uint64_t{1} << 24;   // of one image
 constexpr uint64_t kMostBytes = uint64_t{1} << 31;    // of all of them
+constexpr uint64_t kBesidePixels = 200;               // bytes that an image with its name costs, however small it is
 constexpr uint32_t kImages = 0x803, kLabels = 0x801;  // unsigned bytes (8) along 3 axes, along 1
 
 uint32_t read_word(ByteReader& reader, const char* what) {
@@ -51,8 +52,8 @@ std::vector<Image> images_of(ByteReader reader) {
   require(count > 0, reader.name(), ": wanted at least one image, got none");
   require(height > 0 && width > 0 && height <= kMostPixels && width <= kMostPixels / height, reader.name(),
           ": wanted images of 1 to ", kMostPixels, " pixels, got ", height, "×", width);
-  require(count <= kMostBytes / (height * width), reader.name(), ": wanted at most ", kMostBytes,
-          " pixels in all, got ", count, " images of ", height, "×", width);
+  require(count <= kMostBytes / (height * width + kBesidePixels), reader.name(), ": wanted at most ",
+          kMostBytes / (height * width + kBesidePixels), " images of ", height, "×", width, ", got ", count);
   std::vector<Image> images;
   std::vector<uint8_t> pixels(height * width);
   for (uint64_t i = 0; i < count; ++i) {
@@ -70,7 +71,8 @@ std::vector<Image> images_of(ByteReader reader) {
 std::vector<int32_t> labels_of(ByteReader reader) {
   require_magic(reader, kLabels);
   const uint64_t count = read_word(reader, "the number of labels");
-  require(count > 0 && count <= kMostBytes, reader.name(), ": wanted 1 to ", kMostBytes, " labels, got ", count);
+  require(count > 0 && count <= kMostBytes / kBesidePixels, reader.name(), ": wanted 1 to ", kMostBytes / kBesidePixels,
+          " labels, got ", count);
   std::vector<int32_t> labels;
   std::array<uint8_t, 4096> part;
   while (labels.size() < count) {
