@@ -3,6 +3,7 @@
 #include <cmath>
 #include <filesystem>
 #include <iostream>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "attend/base/error.h"
@@ -50,11 +51,28 @@ struct EvalOptions {
   }
 };
 
+fs::path rebuilt_path(const std::string& folder, const std::string& file) {
+  return fs::path(folder) / (fs::path(file).stem().string() + ".png");
+}
+
+/// Why these cannot all be written to the folder; "" if they can.
+std::string objection(const std::vector<std::string>& files, const std::string& folder) {
+  std::map<fs::path, std::string> written;
+  for (const std::string& file : files) {
+    const fs::path out = rebuilt_path(folder, file);
+    std::error_code none;
+    if (fs::equivalent(out, file, none)) return "--rebuilt: another folder is wanted, as " + file + " lies there";
+    const auto [other, added] = written.emplace(out, file);
+    if (!added) return "--rebuilt: " + other->second + " and " + file + " would both be " + out.string();
+  }
+  return "";
+}
+
 void write_rebuilt(const tasks::ImageModel& model, const std::vector<std::string>& files, const std::string& folder) {
   require_writable(folder);
   for (const std::string& file : files) {
     const tasks::ImageExample image = tasks::read_example(file);
-    const fs::path out = fs::path(folder) / (fs::path(file).stem().string() + ".png");
+    const fs::path out = rebuilt_path(folder, file);
     data::write_png(out, model.rebuilt(std::span(&image, 1)).at(0));
     std::cout << file << '\t' << out.string() << '\n';
   }
@@ -102,7 +120,7 @@ tasks::ImageExamples read_known(const tasks::ImageModel& model, const KnownImage
     data.images = known.images, data.labels = known.labels;
     data.captions = known.captions, data.names = known.names;
   }
-  return tasks::read_image_test(data, model.config().answers(), seed);
+  return tasks::read_image_test(data, model.config().answers(), seed, model.labels());
 }
 
 std::string named_folder(int argc, char** argv) {
@@ -135,6 +153,8 @@ int run_images(int argc, char** argv) {
     return flags.refuse("--rebuilt is wanted: an autoencoder answers with images");
   if (!rebuilds && !options.rebuilt.empty())
     return flags.refuse("--rebuilt wants an autoencoder, got " + model.config().model.name);
+  if (const std::string wrong = rebuilds ? objection(files, options.rebuilt) : ""; !wrong.empty())
+    return flags.refuse(wrong);
   rebuilds ? write_rebuilt(model, files, options.rebuilt) : write_answers(model, files, search, options.scores);
   return 0;
 }

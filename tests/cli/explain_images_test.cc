@@ -130,6 +130,32 @@ TEST_F(ExplainImages, ShowsSeveralImagesTogetherOrEach) {
   EXPECT_FALSE(fs::exists(path("each.svg")));
 }
 
+TEST_F(ExplainImages, RebuiltImagesDoNotReplaceOthers) {
+  save_model(path("coder"),
+             {{"task", "autoencode", ""},
+              {"model.name", "autoencoder", ""},
+              {"model.encoder.stages", "4", ""},
+              {"model.encoder.kind", "dense", ""}},
+             {});
+  fs::create_directories(path("other"));
+  data::write_png(path("other/digit.png"), digit_image());
+  const auto rebuilt = [](const std::string& files, const std::string& out) {
+    return attend_with("run " + in_quotes(path("coder")) + " " + files + " --rebuilt " + in_quotes(path(out)) +
+                       " 2>&1");
+  };
+  const std::string digit = in_quotes(path("digit.png")), other = in_quotes(path("other/digit.png"));
+  const std::string before = folder_->bytes("digit.png");
+  const Result here = rebuilt(digit, ".");
+  EXPECT_EQ(here.code, 2) << here.output;
+  EXPECT_TRUE(has(here.output, "another folder is wanted")) << here.output;
+  EXPECT_EQ(folder_->bytes("digit.png"), before);
+  const Result both = rebuilt(digit + " " + other, "new");
+  EXPECT_EQ(both.code, 2) << both.output;
+  EXPECT_TRUE(has(both.output, "would both be")) << both.output;
+  EXPECT_EQ(rebuilt(digit, "new").code, 0);
+  EXPECT_TRUE(fs::exists(path("new/digit.png")));
+}
+
 TEST_F(ExplainImages, TakesTestImagesByNumber) {
   save_model(path("digits"),
              {{"corpus", "digits", ""},
