@@ -155,9 +155,9 @@ class LocationEye : public Eye {
       if (eye.coarse_) first_ = repeated((*eye.coarse_)(eye.small_copy(images)), copies);
     }
     Glance look(const Var& state, Dice& dice) override {
-      const std::string& way = state.defined() ? eye_.options_.policy : eye_.options_.first;
+      const std::string& way = state.defined() || !eye_.learns() ? eye_.options_.policy : eye_.options_.first;
       if (way == "random") return look_at(anywhere(dice));
-      if (way == "centre" || (!state.defined() && !first_.defined())) {
+      if (way == "centre") {
         // Before the first choice all copies of an image see the same: once is enough.
         return look_at(Tensor::zeros({images_.dim(0) * (state.defined() ? copies_ : 1), 2}));
       }

@@ -32,7 +32,8 @@ struct EyeOptions {
     visit("where", where, "width of where it is seen");
     visit("glimpse", glimpse, "width of both together");
     visit("policy", policy, "where it looks: learned, random, centre or tiles");
-    visit("first", first, "where it looks first: centre, random, or coarse (a small copy of the whole image tells)");
+    visit("first", first,
+          "where a learned policy looks first: centre, random, or coarse (a small copy of the whole image tells)");
     visit("deviation", deviation, "standard deviation of a location around its mean; the image is 2 wide");
     visit("learned_width", learned_width, "the deviation is learned, too");
     visit("attention", attention, "");

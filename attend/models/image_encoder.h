@@ -40,7 +40,7 @@ struct ImageEncoderOptions {
     visit("norm", norm,
           "convolutional: after each convolution: none, group (8 channels together) or instance (each alone)");
     visit("positions", positions, "none, or learned: a vector for each cell is added to it");
-    visit("dropout", dropout, "on the grid and between dense layers");
+    visit("dropout", dropout, "on the grid and behind each dense layer");
   }
 };
 

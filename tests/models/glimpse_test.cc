@@ -450,6 +450,19 @@ TEST(Glimpse, LooksAndTellsWhere) {
   }
 }
 
+TEST(Glimpse, WithoutALearnedPolicyTheFirstGlanceIsLikeTheOthers) {
+  for (const char* first : {"centre", "random", "coarse"}) {
+    for (const char* policy : {"centre", "random"}) {
+      GlimpseOptions options = small_options(policy, 2);
+      options.eye.first = first;
+      Subject subject(options);
+      const Tensor at = subject.network.look(random_batch(1).source.images).at(0).locations;
+      const bool centred = at.data()[0] == 0 && at.data()[1] == 0;
+      EXPECT_EQ(centred, policy == std::string("centre")) << policy << ", first " << first;
+    }
+  }
+}
+
 TEST(Glimpse, FollowsAPathThatItIsGiven) {
   Subject subject(small_options("learned", 3));
   const Tensor images = random_batch(2).source.images;
