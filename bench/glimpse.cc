@@ -78,14 +78,17 @@ models::GlimpseOptions options_of(const Network& n) {
   return options;
 }
 
-/// Products of a step as one would write them: forward, and twice that backward.
+/// Products of a step that are needed: forward and twice that backward; no gradient of pixels and places, no state before the
+/// first glance.
 double step_flop(const Network& n) {
   const models::GlimpseOptions o = options_of(n);
   const double seen = static_cast<double>(n.scales * n.patch * n.patch), what = static_cast<double>(o.eye.what),
                where = static_cast<double>(o.eye.where), G = static_cast<double>(o.eye.glimpse),
                H = static_cast<double>(o.hidden), T = static_cast<double>(o.glimpses);
-  const double glimpse = seen * what + 2 * where + (what + where) * G + (G + H) * H;
-  return 3 * 2 * static_cast<double>(kImages * n.copies) * (T * glimpse + H * static_cast<double>(o.labels));
+  const double first = seen * what + 2 * where, glimpse = (what + where) * G + G * H, state = H * H,
+               label = H * static_cast<double>(o.labels);
+  const double products = T * (2 * first + 3 * glimpse) + (T - 1) * 3 * state + 3 * label;
+  return 2 * static_cast<double>(kImages * n.copies) * products;
 }
 
 /// What a training loop has in its hands.
