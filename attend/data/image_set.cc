@@ -31,30 +31,71 @@ std::vector<fs::path> sorted_entries(const fs::path& folder) {
   return entries;
 }
 
-bool is_image_name(const fs::path& path) {
-  std::string extension = path.extension().native();
-  for (char& c : extension) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return extension == ".png" || extension == ".jpg" || extension == ".jpeg";
-}
-
 struct LabelledFile {
   fs::path path;
   int32_t label = 0;
 };
 
-std::vector<LabelledFile> files_by_label(const fs::path& folder, std::vector<std::string>& labels) {
+std::vector<fs::path> images_in(const fs::path& folder) {
+  std::vector<fs::path> images = sorted_entries(folder);
+  std::erase_if(images, [](const fs::path& entry) { return fs::is_directory(entry) || !is_image_name(entry); });
+  return images;
+}
+
+/// The number of a sub-folder's label: one of those that are known, or a new one.
+int32_t label_of(const fs::path& entry, const std::vector<std::string>& known, std::vector<std::string>& labels) {
+  const std::string name = entry.filename().native();
+  if (known.empty()) labels.push_back(name);
+  const auto found = std::ranges::find(labels, name);
+  if (found == labels.end()) {
+    std::string list;
+    for (const std::string& label : known) list += (list.empty() ? "" : ", ") + label;
+    fail(entry.native(), ": a label that was learned is wanted as the sub-folder's name, one of ", list, ", got ",
+         quoted(name));
+  }
+  return static_cast<int32_t>(found - labels.begin());
+}
+
+std::vector<LabelledFile> files_by_label(const fs::path& folder, const std::vector<std::string>& known,
+                                         std::vector<std::string>& labels) {
   std::vector<LabelledFile> files;
+  labels = known;
+  for (const fs::path& entry : sorted_entries(folder)) {
+    const std::vector<fs::path> images = fs::is_directory(entry) ? images_in(entry) : std::vector<fs::path>();
+    if (images.empty()) continue;
+    const int32_t label = label_of(entry, known, labels);
+    for (const fs::path& file : images) files.push_back({file, label});
+  }
+  require(labels.size() >= 2, folder.native(),
+          ": a sub-folder for each of two labels or more is wanted, with PNG or JPEG files in it, got ", labels.size());
+  require(!files.empty(), folder.native(), ": sub-folders with PNG or JPEG files are wanted, got none");
+  return files;
+}
+
+std::vector<LabelledFile> all_files(const fs::path& folder) {
+  std::vector<LabelledFile> files;
+  for (const fs::path& file : images_in(folder)) files.push_back({file});
   for (const fs::path& entry : sorted_entries(folder)) {
     if (!fs::is_directory(entry)) continue;
-    for (const fs::path& file : sorted_entries(entry)) {
-      if (is_image_name(file)) files.push_back({file, static_cast<int32_t>(labels.size())});
-    }
-    labels.push_back(entry.filename().native());
+    for (const fs::path& file : images_in(entry)) files.push_back({file});
   }
-  require(labels.size() >= 2, folder.native(), ": a sub-folder for each of two labels or more is wanted, got ",
-          labels.size());
-  require(!files.empty(), folder.native(), ": PNG or JPEG files in its sub-folders are wanted, got none");
+  require(!files.empty(), folder.native(), ": PNG or JPEG files in it or in its sub-folders are wanted, got none");
   return files;
+}
+
+std::vector<std::string> numbered(int32_t last) {
+  std::vector<std::string> names;
+  for (int32_t i = 0; i <= last; ++i) names.push_back(std::to_string(i));
+  return names;
+}
+
+LabelledImages named_after(const fs::path& file, std::vector<Image> images, std::span<const int32_t> labels) {
+  LabelledImages both;
+  both.reserve(images.size());
+  for (size_t i = 0; i < images.size(); ++i) {
+    both.push_back({std::move(images[i]), labels[i], file.filename().native() + ":" + std::to_string(i)});
+  }
+  return both;
 }
 
 /// Images [begin, end) of a set.
@@ -107,28 +148,30 @@ LabelledImage StoredImages::at(int64_t index) const {
   return (*images_)[static_cast<size_t>(index % size())];
 }
 
-std::shared_ptr<const StoredImages> read_idx_pair(const fs::path& images, const fs::path& labels) {
+std::shared_ptr<const StoredImages> read_idx_pair(const fs::path& images, const fs::path& labels,
+                                                  const std::vector<std::string>& known) {
   std::vector<Image> pictures = read_idx_images(images);
   const std::vector<int32_t> numbers = read_idx_labels(labels);
   require(pictures.size() == numbers.size(), labels.native(), ": a label for each of the ", pictures.size(),
           " images of ", images.native(), " is wanted, got ", numbers.size());
   require(!numbers.empty(), labels.native(), ": at least one label is wanted, got none");
-  LabelledImages both;
-  both.reserve(pictures.size());
-  for (size_t i = 0; i < pictures.size(); ++i) {
-    both.push_back({std::move(pictures[i]), numbers[i], images.filename().native() + ":" + std::to_string(i)});
-  }
-  std::vector<std::string> names;
-  for (int32_t i = 0; i <= *std::ranges::max_element(numbers); ++i) names.push_back(std::to_string(i));
-  return std::make_shared<StoredImages>(std::move(both), std::move(names));
+  return std::make_shared<StoredImages>(named_after(images, std::move(pictures), numbers),
+                                        known.empty() ? numbered(*std::ranges::max_element(numbers)) : known);
+}
+
+std::shared_ptr<const StoredImages> read_idx_unlabelled(const fs::path& images) {
+  std::vector<Image> pictures = read_idx_images(images);
+  const std::vector<int32_t> none(pictures.size());
+  return std::make_shared<StoredImages>(named_after(images, std::move(pictures), none), std::vector<std::string>(1));
 }
 
 std::shared_ptr<const StoredImages> read_folder(const fs::path& folder, const FolderOptions& options, Broken& broken) {
   require(options.height > 0 && options.width > 0 && (options.channels == 1 || options.channels == 3),
           "read_folder: a size of at least 1×1 with 1 or 3 channels is wanted, got ", options.height, "×",
           options.width, "×", options.channels);
-  std::vector<std::string> labels;
-  const std::vector<LabelledFile> files = files_by_label(folder, labels);
+  std::vector<std::string> labels(1);
+  const std::vector<LabelledFile> files =
+      options.labelled ? files_by_label(folder, options.known, labels) : all_files(folder);
   const int64_t bytes = options.height * options.width * options.channels;
   require(bytes <= options.most_bytes / static_cast<int64_t>(files.size()), folder.native(), ": wanted at most ",
           options.most_bytes, " bytes, got ", files.size(), " images of ", bytes, "; a smaller size needs less");

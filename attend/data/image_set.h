@@ -49,17 +49,23 @@ class StoredImages : public ImageSet {
 };
 
 /// An IDX file of images and that of their labels, as many; the labels are named 0, 1, … to the largest.
+/// With `known` labels, as they were learned, these are the names, and no label may be beyond them.
 std::shared_ptr<const StoredImages> read_idx_pair(const std::filesystem::path& images,
-                                                  const std::filesystem::path& labels);
+                                                  const std::filesystem::path& labels,
+                                                  const std::vector<std::string>& known = {});
+/// The images alone: all have the label 0, which has no name.
+std::shared_ptr<const StoredImages> read_idx_unlabelled(const std::filesystem::path& images);
 
 struct FolderOptions {
   int64_t height = 64, width = 64, channels = 3;  ///< what every image is fitted to
   ImageLimits limits = {};
   int64_t most_bytes = int64_t{4} << 30;  ///< of all images together, fitted
+  std::vector<std::string> known = {};  ///< the labels that there may be, in their order; none: as the sub-folders are
+  bool labelled = true;                 ///< else all images of the folder and its sub-folders have the label 0
 };
 
-/// A folder with a sub-folder per label, in which PNG and JPEG files lie; labels and files in the order of their names. All
-/// are read at once, so that a broken one is known before the training begins.
+/// A folder with a sub-folder per label, in which PNG and JPEG files lie; labels and files in the order of their names. What
+/// has no such file is no label. All are read at once, so that a broken one is known before the training begins.
 std::shared_ptr<const StoredImages> read_folder(const std::filesystem::path& folder, const FolderOptions& options,
                                                 Broken& broken);
 

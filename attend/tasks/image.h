@@ -56,7 +56,7 @@ struct ImageOptions {
     visit("tokeniser", tokeniser, "");
     visit("batch", batch, "");
     visit("train", train, "");
-    visit("scored_images", scored_images, "most images that a validation describes to be scored; 0: all");
+    visit("scored_images", scored_images, "most images that a validation takes; 0: all");
     visit("search", search, "");
   }
 };

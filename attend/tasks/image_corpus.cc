@@ -64,17 +64,26 @@ std::pair<StoredPtr, StoredPtr> held_out(const data::StoredImages& all, double s
           some_of(all, numbers.subspan(static_cast<size_t>(held)))};
 }
 
+/// What the labels of images have to be.
+struct Wanted {
+  bool labels = true;                   // else none are
+  std::vector<std::string> known = {};  // as they were learned; none: as they come
+};
+
 StoredPtr read_labelled(const ImageData& data, const std::string& images, const std::string& labels,
-                        data::Broken& broken) {
+                        const Wanted& wanted, data::Broken& broken) {
   require(!images.empty(), "images: an IDX file, a folder, or a built-in corpus is wanted, got none");
   if (fs::is_directory(images)) {
     require(labels.empty(), "labels: a folder's sub-folders are its labels, got ", labels, ", too");
     const int64_t side = data.size > 0 ? data.size : data::FolderOptions{}.height;
     const int64_t channels = data.channels > 0 ? data.channels : data::FolderOptions{}.channels;
-    return data::read_folder(images, {.height = side, .width = side, .channels = channels}, broken);
+    return data::read_folder(
+        images, {.height = side, .width = side, .channels = channels, .known = wanted.known, .labelled = wanted.labels},
+        broken);
   }
+  if (!wanted.labels && labels.empty()) return data::read_idx_unlabelled(images);
   require(!labels.empty(), images, ": the IDX file of its labels is wanted, too (labels)");
-  return data::read_idx_pair(images, labels);
+  return data::read_idx_pair(images, labels, wanted.labels ? wanted.known : std::vector<std::string>());
 }
 
 struct SceneRow {
@@ -89,17 +98,20 @@ data::SceneOptions scene_options(const ImageData& data) {
 }
 
 /// The parts of a corpus of labelled images.
-data::ImageCorpus labelled_corpus(const ImageData& data, uint64_t seed, data::Broken& broken) {
+data::ImageCorpus labelled_corpus(const ImageData& data, bool labels, uint64_t seed, data::Broken& broken) {
   data::ImageCorpus corpus;
   if (!data.corpus.empty()) {
     require(data.images.empty(), "train: files or a built-in corpus are wanted, got both (corpus: ", data.corpus, ")");
     corpus = data::make_image_corpus(data.corpus, seed);
   } else {
-    const StoredPtr all = read_labelled(data, data.images, data.labels, broken);
+    const StoredPtr all = read_labelled(data, data.images, data.labels, {labels}, broken);
     if (data.valid_images.empty()) {
       std::tie(corpus.valid, corpus.train) = held_out(*all, data.held_out, seed);
     } else {
-      corpus.train = all, corpus.valid = read_labelled(data, data.valid_images, data.valid_labels, broken);
+      // A folder comes label by label: shuffled, its first images stand for all of them.
+      const StoredPtr valid =
+          read_labelled(data, data.valid_images, data.valid_labels, {labels, all->labels()}, broken);
+      corpus.train = all, corpus.valid = some_of(*valid, order_of(valid->size(), seed));
     }
     corpus.test = corpus.valid;
   }
@@ -107,18 +119,18 @@ data::ImageCorpus labelled_corpus(const ImageData& data, uint64_t seed, data::Br
   return data.scene == "none" ? corpus : data::scenes_over(corpus, scene_options(data), seed);
 }
 
-ImageCorpus labelled(const ImageData& data, uint64_t seed) {
+ImageCorpus labelled(const ImageData& data, bool labels, uint64_t seed) {
   data::Broken broken(data::on_broken_named(data.on_broken));
-  const data::ImageCorpus sets = labelled_corpus(data, seed, broken);
+  const data::ImageCorpus sets = labelled_corpus(data, labels, seed, broken);
   broken.settle("train");
-  return {examples_of(sets.train), examples_of(sets.valid), examples_of(sets.test), sets.train->labels(),
-          broken.summary()};
+  return {examples_of(sets.train), examples_of(sets.valid), examples_of(sets.test),
+          labels ? sets.train->labels() : std::vector<std::string>(), broken.summary()};
 }
 
-ImageExamples labelled_test(const ImageData& data, uint64_t seed) {
+ImageExamples labelled_test(const ImageData& data, const Wanted& wanted, uint64_t seed) {
   data::Broken broken(data::on_broken_named(data.on_broken));
-  if (!data.corpus.empty()) return examples_of(labelled_corpus(data, seed, broken).test);
-  const StoredPtr all = read_labelled(data, data.images, data.labels, broken);
+  if (!data.corpus.empty()) return examples_of(labelled_corpus(data, wanted.labels, seed, broken).test);
+  const StoredPtr all = read_labelled(data, data.images, data.labels, wanted, broken);
   broken.settle("eval");
   if (data.scene == "none") return examples_of(all);
   return examples_of(data::scenes_over({all, all, all}, scene_options(data), seed).test);
@@ -167,13 +179,13 @@ ImageExamples captioned(const ImageData& data, const std::string& names, data::B
       }
       read.captions = std::move(one.image.captions), read.name = one.image.name;
       bytes += static_cast<int64_t>(read.image.pixels.size() + sizeof(real) * read.features.size());
-      require(bytes <= kMostBytes, "images: at most ", kMostBytes >> 30,
-              " GiB are kept in memory; ask for a smaller size");
       all->push_back(std::move(read));
     } catch (const Error& error) {
       if (broken.refuses()) throw;
       broken.add("images that cannot be read", one.image.name);
     }
+    require(bytes <= kMostBytes, "images: at most ", kMostBytes >> 30,
+            " GiB are kept in memory; ask for a smaller size");
   }
   return {static_cast<int64_t>(all->size()), [all](int64_t i) { return (*all)[static_cast<size_t>(i) % all->size()]; },
           [all](int64_t i) { return (*all)[static_cast<size_t>(i) % all->size()].captions; }};
@@ -243,7 +255,8 @@ ImageExample read_example(const std::string& file) {
 }
 
 ImageCorpus read_image_corpus(const ImageData& data, ImageAnswers answers, uint64_t seed) {
-  return answers == ImageAnswers::caption ? captioned_corpus(data, seed) : labelled(data, seed);
+  if (answers == ImageAnswers::caption) return captioned_corpus(data, seed);
+  return labelled(data, answers == ImageAnswers::label, seed);
 }
 
 std::vector<ImageExample> found_again(const ImageData& data, ImageAnswers answers, uint64_t seed,
@@ -269,8 +282,9 @@ std::vector<ImageExample> found_again(const ImageData& data, ImageAnswers answer
   return found;
 }
 
-ImageExamples read_image_test(const ImageData& data, ImageAnswers answers, uint64_t seed) {
-  if (answers != ImageAnswers::caption) return labelled_test(data, seed);
+ImageExamples read_image_test(const ImageData& data, ImageAnswers answers, uint64_t seed,
+                              const std::vector<std::string>& labels) {
+  if (answers != ImageAnswers::caption) return labelled_test(data, {answers == ImageAnswers::label, labels}, seed);
   if (!data.corpus.empty()) return captioned_corpus(data, seed).test;
   data::Broken broken(data::on_broken_named(data.on_broken));
   ImageExamples all = captioned(data, data.names, broken);

@@ -88,7 +88,9 @@ struct ValidImage {
 /// name, of a folder by name alone, which costs one file each. Nothing is read that lies outside of what `data` names.
 std::vector<ImageExample> found_again(const ImageData& data, ImageAnswers answers, uint64_t seed,
                                       const std::vector<ValidImage>& wanted);
-/// Other files of the same kind, all of them, made ready as the training ones were: to test with.
-ImageExamples read_image_test(const ImageData& data, ImageAnswers answers, uint64_t seed);
+/// Other files of the same kind, all of them, made ready as the training ones were: to test with. `labels`: those that were
+/// learned, by whose names and numbers these are read; none: as they come.
+ImageExamples read_image_test(const ImageData& data, ImageAnswers answers, uint64_t seed,
+                              const std::vector<std::string>& labels = {});
 
 }  // namespace attend::tasks

@@ -55,6 +55,16 @@ TEST(ImageSet, OfAnIdxPairPutsBothTogether) {
                    "a label for each of the 3 images"));
 }
 
+TEST(ImageSet, OfAnIdxPairKeepsToLabelsThatAreKnown) {
+  const TestFolder folder;
+  const auto images = folder.file("images", idx_images(3)), labels = folder.file("labels", idx_labels(3));
+  const std::vector<std::string> four{"a", "b", "c", "d"};
+  EXPECT_EQ(read_idx_pair(images, labels, four)->labels(), four);
+  EXPECT_TRUE(says(message_of([&] { read_idx_pair(images, labels, {"a", "b"}); }), "a label below 2 is wanted, got 2"));
+  EXPECT_EQ(read_idx_unlabelled(images)->at(2).label, 0);
+  EXPECT_EQ(read_idx_unlabelled(images)->at(2).image.at(1, 1), 2);
+}
+
 TEST(ImageSet, OfMnistHoldsOutTheLastForValidation) {
   const TestFolder folder;
   folder.file("train-images-idx3-ubyte", idx_images(12000));
@@ -101,6 +111,32 @@ TEST_F(ImageFolder, HasALabelPerSubFolder) {
   EXPECT_EQ(set->at(1).image.width, 6);
   EXPECT_EQ(set->at(1).image.at(3, 5, 2), 250);
   EXPECT_EQ(read_folder(folder_.path(), {.height = 2, .width = 2, .channels = 1}, refuse_)->at(0).image.at(0, 0), 150);
+}
+
+TEST_F(ImageFolder, TakesTheNumbersOfLabelsThatAreKnown) {
+  const FolderOptions options{.height = 2, .width = 2, .known = {"sky", "earth", "grass"}};
+  const auto set = read_folder(folder_.path(), options, refuse_);
+  EXPECT_EQ(set->labels(), options.known);
+  EXPECT_EQ(set->at(0).label, 2) << "grass, though it is the first sub-folder";
+  EXPECT_EQ(set->at(1).label, 0);
+  const FolderOptions lacking{.height = 2, .width = 2, .known = {"sky", "earth"}};
+  const std::string message = message_of([&] { read_folder(folder_.path(), lacking, refuse_); });
+  EXPECT_TRUE(says(message, "one of sky, earth, got \"grass\"")) << message;
+}
+
+TEST_F(ImageFolder, WithoutImagesIsNoLabel) {
+  std::filesystem::create_directory(folder_.path() / "notes");
+  folder_.file("notes/readme.txt", "no image");
+  EXPECT_EQ(read_folder(folder_.path(), {}, refuse_)->labels(), (std::vector<std::string>{"grass", "sky"}));
+}
+
+TEST_F(ImageFolder, GivesAllItsImagesWhereNoLabelsAreWanted) {
+  write_png(folder_.path() / "loose.png", one_colour(9, 9, 9));
+  const auto set = read_folder(folder_.path(), {.height = 2, .width = 2, .labelled = false}, refuse_);
+  ASSERT_EQ(set->size(), 4);
+  EXPECT_EQ(set->at(0).image.at(0, 0), 9) << "those of the folder itself come first";
+  for (int64_t i = 0; i < 4; ++i) EXPECT_EQ(set->at(i).label, 0);
+  EXPECT_EQ(read_folder(folder_.path() / "sky", {.labelled = false}, refuse_)->size(), 2);
 }
 
 TEST_F(ImageFolder, SkipsOrRefusesWhatIsBroken) {

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 
+#include "attend/base/error.h"
 #include "attend/data/image_file.h"
 #include "tests/support/folder.h"
 
@@ -59,6 +60,46 @@ TEST(FoundAgain, FilesOfAFolderByNameAndNothingOutsideOfIt) {
   EXPECT_EQ(names_of(found_again(labelled, ImageAnswers::label, 1,
                                  {{0, two}, {1, (images / "cat/../../secret.png").string()}, {2, "two.png"}})),
             std::vector<std::string>{two});
+}
+
+/// One image of each label, all of its own grey.
+void folder_of_labels(const fs::path& folder, const std::vector<std::pair<std::string, uint8_t>>& labels) {
+  for (const auto& [label, grey] : labels) {
+    fs::create_directories(folder / label);
+    data::write_png(folder / label / "x.png", filled(grey));
+  }
+}
+
+TEST(ImageFolders, AreReadByTheNamesOfTheLabelsThatWereLearned) {
+  const test::TestFolder folder;
+  folder_of_labels(folder.path() / "train", {{"a", 10}, {"b", 20}, {"c", 30}});
+  folder_of_labels(folder.path() / "valid", {{"b", 20}, {"c", 30}});
+  folder_of_labels(folder.path() / "other", {{"b", 20}, {"d", 40}});
+  ImageData data;
+  data.images = folder.path() / "train", data.valid_images = folder.path() / "valid";
+  data.size = 6, data.channels = 1;
+  const ImageCorpus corpus = read_image_corpus(data, ImageAnswers::label, 1);
+  ASSERT_EQ(corpus.valid.count, 2);
+  for (int64_t i = 0; i < 2; ++i) {
+    const ImageExample one = corpus.valid.at(i);
+    EXPECT_EQ(one.label, one.image.pixels[0] / 10 - 1) << "as in training";
+  }
+  data.images = folder.path() / "valid";
+  EXPECT_EQ(read_image_test(data, ImageAnswers::label, 1, corpus.labels).at(1).label, 2);
+  data.images = folder.path() / "other";
+  EXPECT_THROW(read_image_test(data, ImageAnswers::label, 1, corpus.labels), Error);
+}
+
+TEST(ImageFolders, NeedNoLabelsWhereImagesAreTheAnswer) {
+  const test::TestFolder folder;
+  for (const uint8_t grey : {10, 20, 30})
+    data::write_png(folder.path() / (std::to_string(grey) + ".png"), filled(grey));
+  ImageData data;
+  data.images = folder.path(), data.held_out = 0.4, data.size = 6;
+  const ImageCorpus corpus = read_image_corpus(data, ImageAnswers::image, 1);
+  EXPECT_EQ(corpus.train.count + corpus.valid.count, 3);
+  EXPECT_TRUE(corpus.labels.empty());
+  EXPECT_THROW(read_image_corpus(data, ImageAnswers::label, 1), Error);
 }
 
 TEST(KeepCaptions, DrawsSomeOfThemWithoutRepeating) {
