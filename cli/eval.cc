@@ -172,7 +172,9 @@ int eval(int argc, char** argv) {
   train::BleuOptions bleu;
   tasks::AnswerOptions answer;
   std::optional<tasks::TextModel> model;
-  Flags flags("eval", "scores a model, or outputs that anyone made: BLEU and chrF as sacreBLEU has them, exact match");
+  Flags flags("eval",
+              "scores a model, or outputs that anyone made: BLEU and chrF as sacreBLEU has them, exact match (of a "
+              "model that looks at images: attend eval DIR --help)");
   const auto load = [&](const std::string& from) {  // its own way of searching is the default
     const std::string wrong = folder_objection(from);
     if (wrong.empty()) model.emplace(tasks::TextModel::load(from)), answer.search = model->config().options.search;

@@ -211,7 +211,9 @@ int explain(int argc, char** argv) {
   explain::PictureOptions picture;
   tasks::ExplainOptions options;
   std::optional<tasks::TextModel> model;
-  Flags flags("explain", "shows what a model looked at: attend explain DIR \"some text\"");
+  Flags flags("explain",
+              "shows what a model looked at: attend explain DIR \"some text\" (of a model that looks at images: attend "
+              "explain DIR --help)");
   flags.argument("DIR", folder, "folder of the model")
       .arguments("TEXT", words, "what it is to answer; several words are one text")
       .options("explain", flags_of)

@@ -119,6 +119,7 @@ tasks::ImageExamples read_known(const tasks::ImageModel& model, const KnownImage
     data.corpus.clear();
     data.images = known.images, data.labels = known.labels;
     data.captions = known.captions, data.names = known.names;
+    if (!known.on_broken.empty()) data.on_broken = known.on_broken;
   }
   return tasks::read_image_test(data, model.config().answers(), seed, model.labels());
 }

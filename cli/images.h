@@ -9,14 +9,16 @@ namespace attend::cli {
 
 /// Images of which it is known what they show.
 struct KnownImages {
-  std::string images, labels, captions, names;
+  std::string images, labels, captions, names, on_broken;
 
   template <class Visit>
   void fields(Visit&& visit) {
     visit("images", images, "IDX file or folder; none: the test images of the built-in corpus");
     visit("labels", labels, "IDX file of their labels");
     visit("captions", captions, "file of captions; images is their folder");
-    visit("names", names, "file with the names of the images to look at; none: all that have captions");
+    visit("names", names, "file with the names of the images to look at; none: all");
+    visit("on_broken", on_broken,
+          "an image that cannot be read or has no captions: refuse, or skip; none: as in training");
   }
 };
 tasks::ImageExamples read_known(const tasks::ImageModel& model, const KnownImages& known);

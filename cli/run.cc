@@ -198,7 +198,9 @@ int run(int argc, char** argv) {
   if (looks_at_images(named_folder(argc, argv))) return run_images(argc, argv);
   std::string folder;
   const bool named = argc > 1 && argv[1][0] != '-';
-  Flags flags("run", "answers one line with one line: attend run DIR < in > out");
+  Flags flags("run",
+              "answers one line with one line: attend run DIR < in > out (of a model that looks at images: attend run "
+              "DIR --help)");
   std::optional<tasks::TextModel> model;
   const auto load = [&](const std::string& from) {
     const std::string wrong = folder_objection(from);

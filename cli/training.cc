@@ -1,5 +1,6 @@
 #include "cli/training.h"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,7 +9,6 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "attend/base/memory.h"
 #include "attend/base/names.h"
 #include "attend/base/recipe.h"
 #include "attend/base/replacement.h"
@@ -109,6 +109,13 @@ class Shown : public train::Watcher {
   std::string note_;
 };
 
+/// Of the whole process.
+int64_t peak_memory_mib() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss >> 10;
+}
+
 void say_result(const train::TrainResult& result, const std::string& out, RunView& view) {
   const std::string step = std::to_string(result.step);
   if (result.outcome == train::Outcome::interrupted) {
@@ -119,7 +126,7 @@ void say_result(const train::TrainResult& result, const std::string& out, RunVie
   }
   view.say("saved " + out + " (" +
            (result.averaged ? "mean of the last weights" : "weights of step " + std::to_string(result.best_step)) +
-           "; peak memory " + std::to_string(memory::usage().peak >> 20) + " MiB)");
+           "; peak memory " + std::to_string(peak_memory_mib()) + " MiB)");
 }
 
 void write_result(const train::TrainResult& result, const tasks::Run& run, const std::string& out) {
@@ -132,7 +139,7 @@ void write_result(const train::TrainResult& result, const tasks::Run& run, const
       {"examples", run.examples()},
       {"tokens", result.tokens},
       {"seconds", result.seconds},
-      {"peak_memory_mib", memory::usage().peak >> 20}};
+      {"peak_memory_mib", peak_memory_mib()}};
   write_file(fs::path(out) / kResult, json.dump(2) + "\n");
 }
 

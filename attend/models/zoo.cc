@@ -92,4 +92,18 @@ void load_weights(Model& model, const std::filesystem::path& path) {
   }
 }
 
+int64_t take_weights(Model& model, const std::filesystem::path& path) {
+  const SafetensorsFile file(path);
+  int64_t taken = 0;
+  for (nn::NamedParam& p : nn::parameters(model)) {
+    const auto same = [&](const auto& entry) { return entry.name == p.name && entry.shape == p.var.shape(); };
+    if (std::ranges::none_of(file.entries(), same)) continue;
+    const Tensor saved = file.read(p.name);
+    std::copy(saved.begin(), saved.end(), p.var.value().data());
+    ++taken;
+  }
+  require(taken > 0, path.string(), ": weights of a network like this one are wanted, got none of the same name and shape");
+  return taken;
+}
+
 }  // namespace attend::models

@@ -35,5 +35,8 @@ std::unique_ptr<Model> make_model(std::string_view name, const Settings& setting
 void save_weights(Model& model, const std::filesystem::path& path);
 /// Puts them back; refuses a file that lacks one, has another, or has one of another shape.
 void load_weights(Model& model, const std::filesystem::path& path);
+/// Puts back those whose names and shapes agree, and leaves the others as they are. Tells how many it took; refuses a file in
+/// which there are none.
+int64_t take_weights(Model& model, const std::filesystem::path& path);
 
 }  // namespace attend::models

@@ -159,6 +159,7 @@ class ImageTraining : public Run {
   mutable int64_t samples_ = 0;
   mutable ImageScores last_;
   std::unique_ptr<train::Trainer> trainer_;
+  std::string begun_;  // with which weights; "": new ones
 };
 
 }  // namespace attend::tasks

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <numeric>
+#include <set>
 
 #include "attend/base/error.h"
 #include "attend/base/names.h"
@@ -73,6 +74,8 @@ struct Wanted {
 StoredPtr read_labelled(const ImageData& data, const std::string& images, const std::string& labels,
                         const Wanted& wanted, data::Broken& broken) {
   require(!images.empty(), "images: an IDX file, a folder, or a built-in corpus is wanted, got none");
+  require(fs::exists(images), images, ": an IDX file or a folder of images is wanted, got nothing of that name");
+  require(!data::is_image_name(images), images, ": an IDX file or a folder of images is wanted, got one image");
   if (fs::is_directory(images)) {
     require(labels.empty(), "labels: a folder's sub-folders are its labels, got ", labels, ", too");
     const int64_t side = data.size > 0 ? data.size : data::FolderOptions{}.height;
@@ -198,6 +201,24 @@ ImageExamples chosen(const ImageExamples& all, std::vector<int64_t> numbers) {
           [all, number](int64_t i) { return all.captions(number(i)); }};
 }
 
+/// Takes those that are validated with out of those that are trained on; refuses them where both were `listed`.
+void keep_apart(ImageCorpus& corpus, bool listed) {
+  std::set<std::string> held;
+  for (int64_t i = 0; i < corpus.valid.count; ++i) held.insert(corpus.valid.at(i).name);
+  std::vector<int64_t> rest;
+  std::string both;
+  for (int64_t i = 0; i < corpus.train.count; ++i) {
+    const std::string name = corpus.train.at(i).name;
+    if (held.contains(name)) both = name;
+    if (!held.contains(name)) rest.push_back(i);
+  }
+  if (both.empty()) return;
+  require(!listed, "valid_names: images that are not among names are wanted, got ",
+          corpus.train.count - static_cast<int64_t>(rest.size()), " of both, such as ", both);
+  require(!rest.empty(), "valid_names: some of the images are wanted, got all of them");
+  corpus.train = chosen(corpus.train, std::move(rest));
+}
+
 ImageCorpus captioned_corpus(const ImageData& data, uint64_t seed) {
   if (!data.corpus.empty()) {
     require(data.corpus == kShapes, "corpus: captions are built in for ", kShapes, ", got ", quoted(data.corpus));
@@ -212,6 +233,7 @@ ImageCorpus captioned_corpus(const ImageData& data, uint64_t seed) {
   corpus.train = captioned(data, data.names, broken);
   if (!data.valid_names.empty()) {
     corpus.valid = captioned(data, data.valid_names, broken);
+    keep_apart(corpus, !data.names.empty());
   } else {
     const std::vector<int64_t> order = order_of(corpus.train.count, seed);
     const int64_t held = held_count(corpus.train.count, data.held_out);

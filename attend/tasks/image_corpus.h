@@ -35,14 +35,15 @@ struct ImageData {
     visit("valid_images", valid_images, "the same to validate with; without them, a share of the images is held out");
     visit("valid_labels", valid_labels, "their labels");
     visit("captions", captions, "a file of captions: name#k<tab>caption, or JSON lines");
-    visit("names", names, "file with the names of the images to train on, one a line; none: all");
+    visit("names", names, "file with the names of the images to train on, one a line; none: all but valid_names");
     visit("valid_names", valid_names, "file with the names of those to validate with");
     visit("held_out", held_out, "share of the images to validate with, where none are named (at most 5,000)");
     visit("corpus", corpus, "a built-in corpus in place of files (`attend list tasks` names them)");
     visit("scene", scene, "digits: none, translated (anywhere on a larger image) or cluttered (and pieces of others)");
     visit("pieces", pieces, "cluttered: how many");
-    visit("size", size, "height and width of what the network sees; 0: as the images are (scenes: 60)");
-    visit("channels", channels, "1: grey, 3: colour, 0: as the first image is");
+    visit("size", size,
+          "height and width of what the network sees; 0: as the images are (scenes: 60, folders of labels: 64)");
+    visit("channels", channels, "1: grey, 3: colour, 0: as the first image is (folders of labels: 3)");
     visit("on_broken", on_broken, "an image that cannot be read: refuse, or skip");
   }
 };

@@ -123,6 +123,10 @@ ImageTraining::ImageTraining(const ImageConfig& asked, fs::path folder, bool res
   const ImageExample first = corpus_.train.at(0);
   ImageData& data = config.options.data;
   if (first.features.defined()) {
+    const auto kind = std::ranges::find(config.model.options, "model.encoder.kind", &OptionInfo::name);
+    require(kind != config.model.options.end() && kind->value == "none", first.name,
+            ": features are read as they are by model.encoder.kind none, got ",
+            kind == config.model.options.end() ? "the network " + config.model.name : kind->value);
     data.size = first.features.dim(1) == first.features.dim(2) ? first.features.dim(1) : 0;
     data.channels = first.features.dim(0);
   } else {
@@ -149,6 +153,7 @@ ImageTraining::ImageTraining(const ImageConfig& asked, fs::path folder, bool res
   if (resume) {
     trainer_->resume();
   } else {
+    begun_ = trainer_->take_start();
     fs::remove(folder / kConfig);  // killed while a model is replaced, it is none rather than a mixture
     data::remove_tokeniser(folder, "target");
     trainer_->save_start();
@@ -167,7 +172,8 @@ std::string ImageTraining::summary() const {
     text += ", vocabulary " + std::to_string(model_->words().size());
   text += "; " + std::to_string(corpus_.valid.count) + " validation images; " + std::to_string(model_->parameters()) +
           " parameters";
-  return corpus_.report.empty() ? text : text + "\n" + corpus_.report;
+  for (const std::string& more : {begun_, corpus_.report}) text += more.empty() ? "" : "\n" + more;
+  return text;
 }
 
 train::Validation ImageTraining::validate() const {

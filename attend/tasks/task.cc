@@ -50,8 +50,9 @@ constexpr TaskSetting kShapes[] = {
     {"model.query", "state_word"},
     {"model.dropout", "0.1"},
     {"batch.images", "16"},
-    {"train.epochs", "3"},
-    {"train.rate", "1.5e-3"},
+    {"batch.captions", "3"},
+    {"train.epochs", "5"},
+    {"train.rate", "2e-3"},
     {"train.validate_every", "500"},
     {"train.best_by", "exact"},
 };

@@ -200,6 +200,7 @@ class TextTraining : public Run {
   mutable ValidSentences last_;  // of the last validation
   std::unique_ptr<data::Batches> batches_;
   std::unique_ptr<train::Trainer> trainer_;
+  std::string begun_;  // with which weights; "": new ones
 };
 
 }  // namespace attend::tasks

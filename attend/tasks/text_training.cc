@@ -235,6 +235,7 @@ TextTraining::TextTraining(const TextConfig& config, fs::path folder, bool resum
   if (resume) {
     trainer_->resume();
   } else {
+    begun_ = trainer_->take_start();
     model_->forget(folder);  // killed while a model is replaced, it is none rather than a mixture
     fs::remove(folder / ValidSentences::kFile);
     trainer_->save_start();
@@ -247,7 +248,7 @@ std::string TextTraining::summary() const {
                      std::to_string(model_->target().size()) + "; " + std::to_string(valid_.size()) +
                      " validation pairs";
   if (valid_left_out_ > 0) text += " (" + std::to_string(valid_left_out_) + " too long or empty: in no loss)";
-  return text;
+  return begun_.empty() ? text : text + "\n" + begun_;
 }
 
 /// Validation pairs in batches of like length; those with an empty side have no loss.

@@ -136,10 +136,16 @@ void Trainer::check_room() const {
           " MiB on this disk, which has ", space.available >> 20, " MiB left");
 }
 
+std::string Trainer::take_start() {
+  if (options_.start_from.empty()) return "";
+  const int64_t taken = models::take_weights(model_, fs::path(options_.start_from) / kWeights);
+  return "begun with " + std::to_string(taken) + " of " + std::to_string(nn::parameters(model_).size()) +
+         " weights of " + options_.start_from;
+}
+
 void Trainer::save_start() {
   std::error_code ignored;
   fs::remove_all(folder_ / "average", ignored);  // of an earlier run
-  models::save_weights(model_, folder_ / kWeights);
   save();
 }
 
@@ -209,7 +215,9 @@ void Trainer::update() {
   place.tokens += tokens, place.loss += loss * tokens, place.loss_tokens += tokens;
 }
 
+/// Until a validation has judged any weights, the newest are the ones to use.
 void Trainer::save() {
+  if (place_->best_step < 0) models::save_weights(model_, folder_ / kWeights);
   place_->random = static_cast<double>(training_.random.position());
   std::vector<NamedTensor> tensors;
   for (const nn::NamedParam& p : nn::parameters(model_)) tensors.push_back({"model." + p.name, p.var.value()});

@@ -33,6 +33,7 @@ struct TrainerOptions {
   std::string best_by = "loss";
   int64_t average = 0;
   double save_minutes = 2;
+  std::string start_from;
   int64_t seed = 1;
 
   template <class Visit>
@@ -59,6 +60,9 @@ struct TrainerOptions {
     visit("best_by", best_by, "what decides which weights are the best: loss, or a score of the task such as bleu");
     visit("average", average, "in the end, try the mean of the weights of the last k validations; 0: do not");
     visit("save_minutes", save_minutes, "longest time between checkpoints; there is one at each validation, too");
+    visit("start_from", start_from,
+          "folder of a model to begin with: its weights of the same names and shapes are taken; its words have to be "
+          "the same");
     visit("seed", seed, "of weights, dropout, held-out pairs and built-in corpora; batch.seed is that of the order");
   }
 };
@@ -125,6 +129,8 @@ class Trainer {
   void when_best(BecameBest told) { became_best_ = std::move(told); }
   /// Refuses a folder that cannot be written, or a disk without room for all that the run will keep.
   void check_room() const;
+  /// Takes the weights of the folder that options.start_from names, if it does. Says how many there were; "" where none is named.
+  std::string take_start();
   /// Writes the weights as they are, so that from here on there is a model to load and to resume.
   void save_start();
   /// Goes on from the folder's checkpoint. A rate other than the run had is used from here on, with any schedule.

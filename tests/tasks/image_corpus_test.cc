@@ -9,6 +9,7 @@
 #include "attend/base/error.h"
 #include "attend/data/image_file.h"
 #include "tests/support/folder.h"
+#include "tests/support/message.h"
 
 namespace attend::tasks {
 namespace {
@@ -100,6 +101,38 @@ TEST(ImageFolders, NeedNoLabelsWhereImagesAreTheAnswer) {
   EXPECT_EQ(corpus.train.count + corpus.valid.count, 3);
   EXPECT_TRUE(corpus.labels.empty());
   EXPECT_THROW(read_image_corpus(data, ImageAnswers::label, 1), Error);
+}
+
+class Captioned : public testing::Test {
+ protected:
+  Captioned() {
+    std::string lines;
+    for (const char* name : {"a.png", "b.png", "c.png", "d.png"}) {
+      data::write_png(folder_.path() / name, filled(50));
+      lines += std::string(name) + "#0\tgrey\n";
+    }
+    data_.images = folder_.path(), data_.captions = folder_.file("captions.txt", lines);
+    data_.valid_names = folder_.file("valid.txt", "b.png\nd.png\n");
+  }
+  test::TestFolder folder_;
+  ImageData data_;
+};
+
+TEST_F(Captioned, ImagesToValidateWithAreNotTrainedOn) {
+  const ImageCorpus corpus = read_image_corpus(data_, ImageAnswers::caption, 1);
+  ASSERT_EQ(corpus.train.count, 2);
+  EXPECT_EQ(corpus.train.at(0).name, "a.png");
+  EXPECT_EQ(corpus.train.at(1).name, "c.png");
+  EXPECT_EQ(corpus.valid.count, 2);
+}
+
+TEST_F(Captioned, ListsOfBothHaveNoneInCommon) {
+  data_.names = folder_.file("train.txt", "a.png\nb.png\n");
+  EXPECT_TRUE(test::message_of([&] {
+                read_image_corpus(data_, ImageAnswers::caption, 1);
+              }).find("got 1 of both, such as b.png") != std::string::npos);
+  data_.names = folder_.file("train.txt", "a.png\nc.png\n");
+  EXPECT_EQ(read_image_corpus(data_, ImageAnswers::caption, 1).train.count, 2);
 }
 
 TEST(KeepCaptions, DrawsSomeOfThemWithoutRepeating) {

@@ -23,7 +23,9 @@ std::string refused(const Setting& setting) {
 }
 
 TEST(TextConfig, RefusesTasksOfImages) {
-  EXPECT_EQ(test::message_of([] { TextConfig({{"task", "glimpse", "task"}}); }),
+  EXPECT_EQ(test::message_of([] {
+              TextConfig({{"task", "glimpse", "task"}});
+            }),
             "task: one that reads text is wanted here, such as translate, got glimpse, which reads images");
 }
 

@@ -119,7 +119,8 @@ TEST_F(TextRun, WhatIsHeldOutIsNotTrainedOn) {
     EXPECT_EQ(first.model().source().encode(pair.source).at(0), data::kUnknown) << pair.source;
     EXPECT_EQ(first.model().target().encode(pair.target).at(0), data::kUnknown) << pair.target;
   }
-  EXPECT_EQ(first.model().source().size(), data::kFirstWord + 2 + first.examples()) << "all others are in the vocabulary";
+  EXPECT_EQ(first.model().source().size(), data::kFirstWord + 2 + first.examples())
+      << "all others are in the vocabulary";
 }
 
 TEST_F(TextRun, ValidationFilesAreUsedInPlaceOfAShare) {

@@ -418,6 +418,41 @@ TEST(Trainer, TheMeanOfTheLastWeightsIsTriedInTheEnd) {
   }
 }
 
+TEST(Trainer, StoppedBeforeAnyValidationItKeepsTheNewestWeights) {
+  const test::TestFolder folder;
+  const auto model = make();
+  TrainerOptions options = options_of(9);
+  options.validate_every = 6;
+  Trainer trainer(*model, made_batches(), by_loss, options, folder.path());
+  trainer.save_start();
+  const auto before = weights_of(*model);
+  Recorder recorder;
+  recorder.stop_after = 3;
+  Watcher* const watchers[] = {&recorder};
+  trainer.run(watchers);
+  EXPECT_NE(weights_of(*model), before);
+  EXPECT_EQ(weights_in(folder.path() / "weights.safetensors"), weights_of(*model));
+}
+
+TEST(Trainer, BeginsWithTheWeightsOfAnother) {
+  const test::TestFolder folder;
+  const auto first = make(), second = make();
+  Trainer trained(*first, made_batches(), by_loss, options_of(3), folder.path() / "first");
+  trained.check_room();
+  trained.run({});
+  ASSERT_NE(weights_of(*first), weights_of(*second));
+  TrainerOptions options = options_of(3);
+  Trainer fresh(*second, made_batches(), by_loss, options, folder.path() / "second");
+  EXPECT_EQ(fresh.take_start(), "");
+  EXPECT_NE(weights_of(*second), weights_in(folder.path() / "first/weights.safetensors"));
+  options.start_from = (folder.path() / "first").string();
+  Trainer again(*second, made_batches(), by_loss, options, folder.path() / "second");
+  EXPECT_TRUE(again.take_start().ends_with(" weights of " + options.start_from));
+  EXPECT_EQ(weights_of(*second), weights_in(folder.path() / "first/weights.safetensors"));
+  options.start_from = (folder.path() / "nowhere").string();
+  EXPECT_THROW(Trainer(*second, made_batches(), by_loss, options, folder.path() / "second").take_start(), Error);
+}
+
 TEST(Trainer, AFolderThatCannotBeWrittenIsRefused) {
   const test::TestFolder folder;
   const auto file = folder.file("file", "x");
