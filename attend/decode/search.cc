@@ -19,7 +19,7 @@
 namespace attend::decode {
 namespace {
 
-using data::kBegin, data::kEnd, data::kPad;
+using data::kBegin, data::kEnd, data::kPad, data::kUnknown;
 
 // Logits per step from which it pays to draw on several threads.
 constexpr size_t kParallelLogits = size_t{64} << 10;
@@ -191,6 +191,7 @@ class Search {
       if (!sentences_[static_cast<size_t>(row.sentence)].fixed) {
         banned_.insert(banned_.end(), {kPad, kBegin});
         if (said_ < options_.min_length) banned_.push_back(kEnd);
+        if (options_.no_unknown) banned_.push_back(kUnknown);
       }
       if (length > 0 && static_cast<size_t>(said_) >= length) {
         history_.read(row.said, path_);

@@ -19,6 +19,7 @@ struct SearchOptions {
   int64_t min_length = 0;
   int64_t max_length = 0;
   int64_t no_repeat_ngram = 0;
+  bool no_unknown = false;
   bool sample = false;
   double temperature = 1;
   int64_t top_k = 0;
@@ -39,6 +40,7 @@ struct SearchOptions {
     visit("min_length", min_length, "least number of tokens before the end");
     visit("max_length", max_length, "most tokens; 0: 2·source length + 10");
     visit("no_repeat_ngram", no_repeat_ngram, "no n tokens in a row occur twice; 0: they may");
+    visit("no_unknown", no_unknown, "the sign for a word that is not in the vocabulary is never said");
     visit("sample", sample, "draw tokens by their probability");
     visit("temperature", temperature, "sampling: divides the logits");
     visit("top_k", top_k, "sampling: only from the k likeliest; 0: all");

@@ -47,7 +47,7 @@ struct ImageOptions {
   ImageBatchOptions batch;
   train::TrainerOptions train;
   int64_t scored_images = 1000;
-  decode::SearchOptions search{.beam = 4, .max_length = 40};
+  decode::SearchOptions search{.beam = 4, .max_length = 40, .no_unknown = true};
 
   template <class Visit>
   void fields(Visit&& visit) {

@@ -257,6 +257,29 @@ TEST(Search, NoGramIsRepeated) {
   }
 }
 
+TEST(Search, TheUnknownWordIsNotSaidWhereItMayNot) {
+  const MarkovModel model = MarkovModel::random(6, 4, 6);
+  for (const bool sample : {false, true}) {
+    bool said = false;
+    for (const bool no_unknown : {false, true}) {
+      const SearchOptions options{.beam = sample ? 1 : 5,
+                                  .n_best = 5,
+                                  .min_length = 6,
+                                  .max_length = 12,
+                                  .no_unknown = no_unknown,
+                                  .sample = sample};
+      for (const auto& list : search(model, sources(8), options)) {
+        for (const Hypothesis& h : list) {
+          const bool unknown = std::ranges::find(h.tokens, data::kUnknown) != h.tokens.end();
+          EXPECT_FALSE(no_unknown && unknown);
+          said |= unknown;
+        }
+      }
+    }
+    EXPECT_TRUE(said) << "it would be";
+  }
+}
+
 TEST(Search, WhatNothingMayFollowStaysAsItIs) {
   // Ids 1, 4 and 5, each once, no end before 10 tokens.
   const MarkovModel model = MarkovModel::random(6, 1, 7);
