@@ -16,13 +16,6 @@ namespace {
 constexpr CoreRow kCores[] = {
     {"relu", "h' = max(0, W g + U h + b)"}, {"tanh", "h' = tanh(W g + U h + b)"}, {"lstm", "an lstm cell"}};
 
-/// [B,H] → [copies·B,H], one batch after the other.
-Var repeated(const Var& x, int64_t copies) {
-  if (!x.defined() || copies == 1) return x;
-  const int64_t B = x.dim(0), H = x.dim(1);
-  return reshape(add(reshape(x, {1, B * H}), Tensor::zeros({copies, 1})), {copies * B, H});
-}
-
 /// ln of the mean over copies of p: log p [copies·B,V] → [B,V].
 Tensor mean_of_copies(const Tensor& log_p, int64_t copies) {
   if (copies == 1) return log_p;

@@ -27,13 +27,6 @@ constexpr PolicyRow kFirstLooks[] = {
      "after Ba et al. 2015, section 3"},
 };
 
-/// x [B,..] → [copies·B,..], one batch after the other.
-Var repeated(const Var& x, int64_t copies) {
-  if (copies == 1) return x;
-  const int64_t size = static_cast<int64_t>(x.size());
-  return reshape(add(reshape(x, {1, size}), Tensor::zeros({copies, 1})), x.shape().with(0, copies * x.dim(0)));
-}
-
 uint64_t bits_of(const real* x, int64_t count) {
   uint64_t hash = 0xCBF29CE484222325;  // FNV-1a over what float holds of each number
   for (int64_t i = 0; i < count; ++i) {
@@ -296,6 +289,12 @@ class TileEye : public Eye {
 };
 
 }  // namespace
+
+Var repeated(const Var& x, int64_t copies) {
+  if (!x.defined() || copies == 1) return x;
+  const int64_t size = static_cast<int64_t>(x.size());
+  return reshape(add(reshape(x, {1, size}), Tensor::zeros({copies, 1})), x.shape().with(0, copies * x.dim(0)));
+}
 
 std::span<const PolicyRow> policies() { return kPolicies; }
 std::span<const PolicyRow> first_looks() { return kFirstLooks; }

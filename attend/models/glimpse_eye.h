@@ -58,6 +58,9 @@ struct Dice {
   static Dice of_images(const Tensor& images, int64_t copies, bool samples);
 };
 
+/// x [B,..] → [copies·B,..], one batch after the other; undefined as it is.
+Var repeated(const Var& x, int64_t copies);
+
 /// One look of N rows.
 struct Glance {
   Var seen;                      ///< [N,size()]; [B,size()] where all copies of an image see the same

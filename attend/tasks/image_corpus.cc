@@ -28,8 +28,7 @@ using StoredPtr = std::shared_ptr<const data::StoredImages>;
 ImageExamples examples_of(data::ImageSetPtr set) {
   return {set->size(), [set](int64_t i) {
             data::LabelledImage one = set->at(i);
-            return ImageExample{
-                .image = std::move(one.image), .label = one.label, .name = std::move(one.name), .box = one.box};
+            return ImageExample{.image = std::move(one.image), .label = one.label, .name = std::move(one.name)};
           }};
 }
 

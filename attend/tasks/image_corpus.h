@@ -55,7 +55,6 @@ struct ImageExample {
   int32_t label = -1;
   std::vector<std::string> captions = {};
   std::string name = {};
-  data::Box box = {};                  ///< where that lies which the label speaks of; empty: anywhere
   std::vector<data::Box> spoken = {};  ///< where that lies which each word of captions[0] speaks of; none: not known
 };
 
