@@ -594,7 +594,7 @@ TEST(Search, OptionsAreListed) {
   EXPECT_EQ(options.beam, 5);
   EXPECT_EQ(options.top_p, 0.5);
   EXPECT_FALSE(options.early_stop);
-  EXPECT_EQ(settings_of(options).size(), 13u);
+  EXPECT_EQ(settings_of(options).size(), 14u);
 }
 
 void expect_refusal(const std::function<void()>& call, const std::string& says) {
