@@ -26,7 +26,7 @@ test: build/build.ninja build/grad64/build.ninja build/asan/build.ninja setup  #
 	ctest --preset asan
 
 fuzz:  ## feed damaged files to the readers, FUZZ_SECONDS=60 each (clang)
-	scripts/setup.sh clang
+	scripts/setup.sh clang libclang-rt-14-dev  # the second has the run-time library of the sanitizers and libFuzzer
 	cmake --preset fuzz
 	cmake --build --preset fuzz
 	set -e; for target in build/fuzz/tests/fuzz/*_fuzz; do \

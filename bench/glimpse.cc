@@ -97,7 +97,7 @@ class GlimpseTraining {
   explicit GlimpseTraining(const Network& n) : random_(1), network_(options_of(n), random_) {
     std::vector<std::vector<int32_t>> labels;
     for (int64_t b = 0; b < kImages; ++b) labels.push_back({static_cast<int32_t>(b % 10)});
-    batch_ = {data::Sequences::of_images(random_images(n.side)), data::Sequences(labels)};
+    batch_ = {data::Source::of_images(random_images(n.side)), data::Sequences(labels)};
     adam_ = train::make_optimiser("adam", {}, nn::parameters(network_));
   }
   void step() {

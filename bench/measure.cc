@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "attend/base/error.h"
+#include "attend/kernels/best_product.h"
 #include "attend/kernels/elementwise.h"
-#include "attend/kernels/onednn.h"
 #include "attend/kernels/parallel.h"
 #include "attend/tensor/tensor.h"
 

@@ -166,9 +166,9 @@ Row captioner_row() {
     data::Batch batch;
     Tensor images = normal({kImages, 3, kSide, kSide}, 0.25, 7);
     for (real& x : images.values()) x += real{0.5};
-    batch.source = data::Sequences::of_images(images);
+    batch.source = data::Source::of_images(images);
     batch.target = random_words(kImages * kCaptionsEach, kCaptionSteps - 1, kCaptionVocabulary, 1);
-    for (int32_t n = 0; n < kImages * kCaptionsEach; ++n) batch.image_of.push_back(n / int32_t{kCaptionsEach});
+    for (int32_t n = 0; n < kImages * kCaptionsEach; ++n) batch.source_of.push_back(n / int32_t{kCaptionsEach});
     return checked_step(name, std::make_shared<Training>(std::make_unique<models::Captioner>(options, random), batch));
   };
   return row;
@@ -242,7 +242,7 @@ Row memory_row(const Network& n) {
 }
 
 /// Answers of the right length, each as likely as `score` says of it.
-void check_answers(const models::Model& model, const data::Sequences& source,
+void check_answers(const models::Model& model, const data::Source& source,
                    const std::vector<std::vector<decode::Hypothesis>>& answers) {
   std::vector<std::vector<int32_t>> said;
   for (const auto& best : answers) {

@@ -11,9 +11,10 @@
 #include "attend/base/replacement.h"
 #include "attend/kernels/parallel.h"
 #include "attend/tasks/comparison.h"
+#include "attend/tasks/model_folder.h"
 #include "cli/commands.h"
-#include "cli/evaluation.h"
 #include "cli/flags.h"
+#include "cli/model_argument.h"
 #include "cli/progress.h"
 #include "cli/report.h"
 #include "cli/training.h"
@@ -28,7 +29,8 @@ constexpr const char* kSummary = "trains one model per choice and writes one rep
 
 struct CompareOptions {
   std::vector<std::string> vary, variant;
-  std::string source, target, gold, out;
+  TestFlags test;
+  std::string out;
   bool force = false;
   int64_t threads = 0;
 
@@ -36,14 +38,9 @@ struct CompareOptions {
   void fields(Visit&& visit) {
     visit("vary", vary, "KEY=A,B: a model for each value; of several, for each combination");
     visit("variant", variant, "\"NAME: KEY=VALUE KEY=VALUE\": a model with these options over the recipe's");
-    visit(
-        "source", source,
-        "sentences to score with, plain or .gz; none: the held-out ones of a built-in corpus, or the validation files");
-    visit("target", target, "their references");
-    visit("gold", gold,
-          "their word alignments, as 0-0 2-1, one sentence a line: the report then has the alignment error");
+    test.fields(visit);
     visit("out", out, "folder of the report, and of the models");
-    visit("force", force, "train anew those models in that folder whose options have changed");
+    visit("force", force, "train afresh those models in that folder whose options have changed");
     visit("threads", threads, "0: as many as the machine has");
   }
 };
@@ -52,9 +49,9 @@ struct CompareOptions {
 struct Wanted {
   std::string name, options, folder;
   SettingList settings;
-  tasks::TextConfig config{settings};
+  tasks::TaskConfig config{settings};
   bool trained = false;  ///< a folder that was given; it is taken as it is
-  bool anew = false;     ///< there is one with other options in its place
+  bool afresh = false;   ///< there is one with other options in its place
   tasks::TestSet test;
 };
 
@@ -75,11 +72,17 @@ std::string words_of(const SettingList& settings) {
   return text;
 }
 
-/// The words before the first flag: what flags there are hangs on them.
+/// The words before the first flag: which flags there are depends on them.
 std::vector<std::string> subjects_in(int argc, char** argv) {
   std::vector<std::string> subjects;
   for (int i = 1; i < argc && argv[i][0] != '-'; ++i) subjects.emplace_back(argv[i]);
   return subjects;
+}
+
+/// The task of a recipe, a task's name or a model's folder.
+const tasks::TaskRow& row_of(const std::string& subject) {
+  return tasks::task_of(is_model(subject) ? read_recipe(fs::path(subject) / tasks::kConfig)
+                                          : settings_of_subject(subject));
 }
 
 /// A recipe or task that is to be trained: what it sets, and with what options.
@@ -92,7 +95,7 @@ std::vector<Recipe> recipes_of(const std::vector<std::string>& subjects, int arg
   std::vector<Recipe> recipes;
   for (const std::string& subject : subjects) {
     if (is_model(subject)) continue;
-    require(!fs::is_directory(subject) || is_task(subject), subject, ": a model's folder is wanted, got one without ",
+    require(!fs::is_directory(subject) || is_task(subject), subject, ": not a model folder, as it has no ",
             tasks::kConfig);
     Recipe recipe{subject, settings_of_subject(subject)};
     if (const auto model = peek_flag(argc, argv, "model.name")) {
@@ -103,23 +106,26 @@ std::vector<Recipe> recipes_of(const std::vector<std::string>& subjects, int arg
   return recipes;
 }
 
-/// What `attend train` would take for any of these; but --source and --target are here what to score with.
-std::vector<OptionInfo> training_options(const std::vector<Recipe>& recipes) {
+/// What `attend train` would take for any of these; but names of files are here what to score with.
+std::vector<OptionInfo> training_options(const std::vector<Recipe>& recipes, TestFlags test) {
   std::vector<OptionInfo> all;
-  const auto add = [&](const tasks::TextConfig& config) {
+  const std::vector<OptionInfo> tested = describe_options(test);
+  const auto has = [](const std::vector<OptionInfo>& options, const OptionInfo& option) {
+    return std::ranges::find(options, option.name, &OptionInfo::name) != options.end();
+  };
+  const auto add = [&](const tasks::TaskConfig& config) {
     for (const OptionInfo& option : config.all()) {
-      const bool known = std::ranges::find(all, option.name, &OptionInfo::name) != all.end();
-      if (!known && option.name != "source" && option.name != "target") all.push_back(option);
+      if (!has(all, option) && !has(tested, option)) all.push_back(option);
     }
   };
-  for (const Recipe& recipe : recipes) add(tasks::TextConfig(recipe.settings));
-  if (recipes.empty()) add(tasks::TextConfig({}));
+  for (const Recipe& recipe : recipes) add(tasks::TaskConfig(recipe.settings));
+  if (recipes.empty()) add(tasks::TaskConfig({}));
   return all;
 }
 
 /// A recipe with the flags that apply to it: options of a network only where it has them.
 SettingList with_flags(const Recipe& recipe, const SettingList& flags) {
-  const std::vector<OptionInfo> known = tasks::TextConfig(recipe.settings).all();
+  const std::vector<OptionInfo> known = tasks::TaskConfig(recipe.settings).all();
   SettingList settings = recipe.settings;
   for (const Setting& flag : flags) {
     const bool has = std::ranges::find(known, flag.name, &OptionInfo::name) != known.end();
@@ -128,9 +134,9 @@ SettingList with_flags(const Recipe& recipe, const SettingList& flags) {
   return settings;
 }
 
-void require_files(const tasks::TextOptions& o) {
-  for (const auto* list : {&o.source, &o.target, &o.tsv, &o.valid_source, &o.valid_target, &o.valid_tsv}) {
-    for (const std::string& path : *list) require(fs::exists(path), path, ": a file is wanted, there is none");
+void require_files(const tasks::TaskOptions& o) {
+  for (const tasks::TextFiles* files : {&o.text, &o.valid_text}) {
+    for (const std::string& path : files->all()) require(fs::exists(path), path, ": there is no such file");
   }
 }
 
@@ -144,7 +150,7 @@ void add_variants(const Recipe& recipe, const SettingList& flags, const CompareO
     Wanted wanted{name, words_of(variant.settings), "", settings_over(settings, variant)};
     require_files(wanted.config.options);
     try {
-      tasks::TextModel::try_model(wanted.config);
+      wanted.config.check();
     } catch (const Error& error) {
       fail("variant ", quoted(name), ": ", error.what());
     }
@@ -152,13 +158,22 @@ void add_variants(const Recipe& recipe, const SettingList& flags, const CompareO
   }
 }
 
-/// What differs between two configurations: "train.epochs was 3, now 4"; "" if nothing does. The sizes of vocabularies are a
+/// What differs between two configurations: "train.epochs was 3, now 4"; "" if nothing does. What follows from the data is a
 /// result of training.
-std::string difference(const tasks::TextConfig& before, const tasks::TextConfig& now) {
+std::string difference(const tasks::TaskConfig& before, const tasks::TaskConfig& now) {
   if (before.model.name != now.model.name) return "model.name was " + before.model.name + ", now " + now.model.name;
   const std::vector<OptionInfo> old = before.all();
+  const auto is_derived = [&](const std::string& name) {
+    if (name == "size" || name == "channels") return true;
+    for (const auto& names : {now.row().input().derived, now.row().output->derived}) {
+      for (const std::string_view one : names) {
+        if (name == "model." + std::string(one)) return true;
+      }
+    }
+    return false;
+  };
   for (const OptionInfo& option : now.all()) {
-    if (option.name == "model.source_vocabulary" || option.name == "model.target_vocabulary") continue;
+    if (is_derived(option.name)) continue;
     const auto found = std::ranges::find(old, option.name, &OptionInfo::name);
     const std::string was = found == old.end() ? "" : found->value;
     if (was != option.value)
@@ -171,7 +186,7 @@ std::string difference(const tasks::TextConfig& before, const tasks::TextConfig&
 void place(std::vector<Wanted>& all, const CompareOptions& options) {
   std::set<std::string> taken, names;
   for (Wanted& wanted : all) {
-    require(names.insert(wanted.name).second, "models of different names are wanted, got two called ",
+    require(names.insert(wanted.name).second, "models need different names, got two called ",
             quoted(wanted.name), "; rename one of the folders or recipes");
     if (wanted.trained) continue;
     const std::string first = slug(wanted.name);
@@ -180,17 +195,15 @@ void place(std::vector<Wanted>& all, const CompareOptions& options) {
     wanted.folder = (fs::path(options.out) / "models" / name).string();
     const fs::path saved = fs::path(wanted.folder) / tasks::kConfig;
     if (!fs::exists(saved)) continue;
-    const std::string changed = difference(tasks::TextConfig(read_recipe(saved)), wanted.config);
-    wanted.anew = !changed.empty();
-    require(!wanted.anew || options.force, wanted.folder, " was trained with other options (", changed,
-            "): --force trains anew what has changed; or name another --out");
+    const std::string changed = difference(tasks::TaskConfig(read_recipe(saved)), wanted.config);
+    wanted.afresh = !changed.empty();
+    require(!wanted.afresh || options.force, wanted.folder, " was trained with other options (", changed,
+            "): --force trains afresh what has changed; or name another --out");
   }
 }
 
 void choose_tests(std::vector<Wanted>& all, const CompareOptions& options) {
-  std::optional<tasks::TestSet> files;
-  if (!options.source.empty()) files = tasks::test_files(options.source, options.target, options.gold);
-  for (Wanted& wanted : all) wanted.test = files ? *files : tasks::test_of(wanted.config);
+  for (Wanted& wanted : all) wanted.test = tasks::test_set(wanted.config, options.test.files);
 }
 
 std::vector<Wanted> plan(const std::vector<std::string>& subjects, const std::vector<Recipe>& recipes,
@@ -227,7 +240,7 @@ class SharedBar : public RunView {
   }
   void show(int64_t step, const std::string& note) override { progress_.show(done_ + share(step), note); }
   void end(int64_t step, const std::string& note) override { show(step, note); }
-  std::string go_on(const std::string&) const override { return "the same command"; }
+  std::string how_to_resume(const std::string&) const override { return "the same command"; }
 
  private:
   long share(int64_t step) const { return kShare * step / steps_; }
@@ -239,7 +252,7 @@ class SharedBar : public RunView {
 
 /// Trains what is not yet trained; the exit code of train_in.
 int train_wanted(const Wanted& wanted, Progress& progress, size_t index) {
-  const bool there = !wanted.anew && fs::exists(fs::path(wanted.folder) / tasks::kConfig);
+  const bool there = !wanted.afresh && fs::exists(fs::path(wanted.folder) / tasks::kConfig);
   if (wanted.trained || (there && finished(wanted.folder))) {
     progress.skip(kShare);
     progress.say(wanted.name + ": trained before (" + wanted.folder + ")");
@@ -259,12 +272,13 @@ void read_result(const std::string& folder, Compared& model) {
   model.seconds = result.value("seconds", 0.0);
 }
 
-nlohmann::ordered_json scores_of(const tasks::Measured& measured, const tasks::TestSet& test) {
-  std::vector<std::string> references;
-  std::vector<data::Links> gold;
-  for (const tasks::TextPair& pair : test.pairs) references.push_back(pair.target), gold.push_back(pair.links);
-  nlohmann::ordered_json all = scores(measured.outputs, references, {});
-  if (!measured.links.empty()) all["alignment"] = alignment_scores(measured.links, gold, {});
+nlohmann::ordered_json scores_of(const tasks::Measured& measured, const tasks::TaskRow& row) {
+  nlohmann::ordered_json all = nlohmann::ordered_json::object();
+  if (!measured.judged.outputs.empty()) all = tasks::report_of(row.scores, measured.judged, {});
+  all["lines"] = measured.judged.outputs.size();
+  if (const auto& a = measured.alignment) {
+    all["alignment"] = {{"aer", a->error_rate}, {"precision", a->precision}, {"recall", a->recall}};
+  }
   return all;
 }
 
@@ -283,15 +297,17 @@ std::vector<tasks::LengthGroup> groups_for(const Comparison& comparison, std::sp
 }
 
 void measure_model(Comparison& comparison, Compared& model, Progress& progress, long done) {
-  const std::vector<size_t> shown = tasks::sentences_to_show(model.test.pairs);
-  const std::string of = " of " + std::to_string(model.test.pairs.size());
-  tasks::Measured measured = tasks::measure(model.folder, model.test, shown, [&](size_t sentences) {
-    progress.show(done, "translating " + std::to_string(sentences) + of);
+  const std::vector<size_t> shown = tasks::examples_to_show(model.test.examples);
+  const std::string of = " of " + std::to_string(model.test.examples.count);
+  tasks::Measured measured = tasks::measure(model.folder, model.test, shown, [&](int64_t answered) {
+    progress.show(done, "answering " + std::to_string(answered) + of);
   });
-  const std::vector<int64_t> lengths = tasks::source_lengths(model.test.pairs, comparison.unit == "letters");
-  model.groups = groups_for(comparison, lengths);
-  model.by_length = tasks::score_by_length(comparison.score, measured.outputs, model.test.pairs, lengths, model.groups);
-  model.scores = scores_of(measured, model.test);
+  const std::vector<int64_t> lengths = tasks::source_lengths(model.test.examples, comparison.unit == "letters");
+  if (!lengths.empty() && !measured.judged.outputs.empty() && comparison.score) {
+    model.groups = groups_for(comparison, lengths);
+    model.by_length = tasks::score_by_length(*comparison.score, measured.judged, lengths, model.groups);
+  }
+  model.scores = scores_of(measured, *comparison.row);
   model.measured = std::move(measured);
   model.state = "finished";
 }
@@ -303,18 +319,16 @@ Comparison begin(const std::vector<Wanted>& all, const std::vector<std::string>&
   }
   const auto letters = [](const Wanted& wanted) { return wanted.config.options.tokeniser.kind == "characters"; };
   if (std::ranges::all_of(all, letters)) comparison.unit = "letters";
-  comparison.score = tasks::score_of_task(all.front().config.options.task);
-  const auto sources = [](const Wanted& wanted) {
-    std::string text;
-    for (const tasks::TextPair& pair : wanted.test.pairs) text += pair.source + '\n' + pair.target + '\n';
-    return text;
-  };
+  comparison.row = &all.front().config.row();
   for (const Wanted& wanted : all) {
-    comparison.same_test = comparison.same_test && sources(wanted) == sources(all.front());
+    require(&wanted.config.row() == comparison.row, "compare: expected models of one task, got ", comparison.row->name,
+            " and ", wanted.config.row().name);
+    comparison.same_test = comparison.same_test && wanted.test.fingerprint == all.front().test.fingerprint;
     Compared model;
     model.name = wanted.name, model.options = wanted.options, model.folder = wanted.folder, model.test = wanted.test;
     comparison.models.push_back(std::move(model));
   }
+  if (!comparison.row->scores.empty()) comparison.score = &tasks::score_named(comparison.row->scores[0]);
   return comparison;
 }
 
@@ -330,7 +344,7 @@ int run_all(const std::vector<Wanted>& all, Comparison& comparison, const std::s
     progress.say(label + (model.options.empty() ? "" : "  " + model.options));
     try {
       const int ended = train_wanted(all[i], progress, i);
-      model.curve = tasks::read_curve(model.folder, comparison.score);
+      if (comparison.score) model.curve = tasks::read_curve(model.folder, *comparison.score);
       if (ended == 0) {
         read_result(model.folder, model);
         measure_model(comparison, model, progress, kShare * static_cast<long>(i + 1));
@@ -350,16 +364,15 @@ int run_all(const std::vector<Wanted>& all, Comparison& comparison, const std::s
 /// What is wrong with these flags together; "" if nothing is.
 std::string objection(const std::vector<std::string>& named, const std::vector<std::string>& subjects, bool recipes,
                       const SettingList& settings, const CompareOptions& o) {
-  if (named.empty()) return "a recipe, a task or models' folders are wanted, such as translate";
+  if (named.empty()) return "name a recipe, a task or models' folders, such as translate";
   if (named != subjects)
-    return "recipes, tasks and folders are wanted before the flags: attend compare " + named.back();
-  if (o.out.empty()) return "--out is wanted: the folder of the report";
-  if (o.source.empty() != o.target.empty()) return "--source and --target are wanted, both or none";
-  if (!o.gold.empty() && o.source.empty()) return "--gold wants --source and --target, whose alignments it has";
+    return "recipes, tasks and folders come before the flags: attend compare " + named.back();
+  if (o.out.empty()) return "--out is needed: the folder of the report";
+  if (const std::string wrong = o.test.objection(); !wrong.empty()) return wrong;
   if (!recipes && !(o.vary.empty() && o.variant.empty())) {
-    return "--vary and --variant want a recipe or a task to train: a trained model is taken as it is";
+    return "--vary and --variant need a recipe or a task to train: a trained model is taken as it is";
   }
-  if (!recipes && !settings.empty()) return settings[0].where + " wants a recipe or a task to train";
+  if (!recipes && !settings.empty()) return settings[0].where + " needs a recipe or a task to train";
   return "";
 }
 
@@ -367,16 +380,20 @@ std::string objection(const std::vector<std::string>& named, const std::vector<s
 
 int compare(int argc, char** argv) {
   CompareOptions options;
+  const std::vector<std::string> subjects = subjects_in(argc, argv);
+  try {
+    if (!subjects.empty()) options.test.row = &row_of(subjects[0]);
+  } catch (const Error&) {  // told below, with the others
+  }
   Flags flags("compare", kSummary);
   std::vector<std::string> named;
   flags.arguments("RECIPE|TASK|DIR", named, "recipes, tasks (" + task_names() + ") or folders of trained models")
       .options("comparison", options);
-  const std::vector<std::string> subjects = subjects_in(argc, argv);
   std::vector<Recipe> recipes;
   std::vector<Wanted> all;
   try {
     recipes = recipes_of(subjects, argc, argv);
-    add_groups(flags, training_options(recipes));
+    add_groups(flags, training_options(recipes, options.test));
     if (const auto code = flags.parse(argc, argv)) return *code;
     const std::string wrong = objection(named, subjects, !recipes.empty(), flags.settings(), options);
     if (!wrong.empty()) return flags.refuse(wrong);
@@ -385,12 +402,17 @@ int compare(int argc, char** argv) {
     return flags.refuse(error.what());
   }
   if (options.threads > 0) kernels::set_threads(static_cast<int>(options.threads));
+  Comparison comparison;
+  try {
+    comparison = begin(all, subjects);
+  } catch (const Error& error) {
+    return flags.refuse(error.what());
+  }
   require_writable(options.out);
-  Comparison comparison = begin(all, subjects);
   const int code = run_all(all, comparison, options.out);
   std::cout << text_table(comparison) << std::flush;
   std::cerr << "report: " << (fs::path(options.out) / "report.html").string() << '\n';
-  if (code >= 128) std::cerr << "interrupted; the same command goes on\n";
+  if (code >= 128) std::cerr << "interrupted; the same command resumes\n";
   return code;
 }
 

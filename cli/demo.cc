@@ -7,7 +7,9 @@
 #include "attend/base/recipe.h"
 #include "attend/base/replacement.h"
 #include "attend/explain/heatmap.h"
-#include "attend/tasks/text.h"
+#include "attend/tasks/model.h"
+#include "attend/tasks/model_folder.h"
+#include "attend/tasks/words.h"
 #include "attend/train/agreement.h"
 #include "attend/train/bleu.h"
 #include "cli/commands.h"
@@ -40,30 +42,31 @@ void show(const tasks::Answer& answer, const std::string& reference, bool pictur
             << explain::text_heatmap(answer.weights, answer.target, answer.source);
 }
 
-void translate_own(const tasks::TextModel& model, const std::vector<std::string>& words, const std::string& picture) {
+void translate_own(const tasks::TaskModel& model, const std::vector<std::string>& words, const std::string& picture) {
   tasks::AnswerOptions options{.search = model.config().options.search, .align = true};
-  const std::vector<std::string> line{tasks::joined(words)};
+  const std::vector<tasks::Example> line{{.inputs = {tasks::joined(words)}}};
   const tasks::Answer answer = model.answer(line, options).at(0).at(0);
-  require(!answer.source.empty(), "demo: a sentence is wanted, got blanks");
+  require(!answer.source.empty(), "demo: expected a sentence, got only blanks");
   show(answer, "", true);
   if (!picture.empty()) write_file(picture, explain::svg_heatmap(answer.weights, answer.target, answer.source));
 }
 
-void translate_held_out(const tasks::TextModel& model, const std::vector<tasks::TextPair>& test) {
+void translate_held_out(const tasks::TaskModel& model, const tasks::Examples& test) {
   constexpr size_t kShown = 4;
   tasks::AnswerOptions options{.search = model.config().options.search, .align = true};
-  std::vector<std::string> sources, references, outputs;
-  for (const tasks::TextPair& pair : test) sources.push_back(pair.source), references.push_back(pair.target);
-  const auto answers = model.answer(sources, options);
+  std::vector<tasks::Example> examples;
+  for (int64_t i = 0; i < test.count; ++i) examples.push_back(test.at(i));
+  const auto answers = model.answer(examples, options);
+  std::vector<std::string> references, outputs;
   std::vector<data::Links> links, gold;
   for (size_t i = 0; i < answers.size(); ++i) {
-    outputs.push_back(answers[i].at(0).text);
-    links.push_back(answers[i].at(0).links), gold.push_back(test[i].links);
+    references.push_back(examples[i].right[0]), outputs.push_back(answers[i].at(0).text);
+    links.push_back(answers[i].at(0).links), gold.push_back(examples[i].links);
   }
   std::cout << "\nsentences that it has never seen:\n";
   for (size_t i = 0; i < std::min(kShown, answers.size()); ++i) show(answers[i].at(0), references[i], i + 1 == kShown);
   std::printf("\non all %zu held-out sentences: exact match %.1f %%, BLEU %.1f, alignment error rate %.3f\n",
-              test.size(), 100 * train::exact_match(outputs, references), train::bleu(outputs, references).score,
+              answers.size(), 100 * train::exact_match(outputs, references), train::bleu(outputs, references).score,
               train::alignment_score(links, gold).error_rate);
   std::fflush(stdout);
 }
@@ -79,18 +82,18 @@ int demo(int argc, char** argv) {
   if (options.again || !finished(options.out)) {
     std::cout << "training: English to romanised Hindi, from a grammar that is built in\n" << std::flush;
     const fs::path saved = fs::path(options.out) / tasks::kConfig;
-    const bool begun = !options.again && fs::exists(saved);
-    const SettingList settings = begun ? read_recipe(saved) : SettingList{{"task", "translate", "demo"}};
-    if (const int code = train_in(settings, options.out, begun)) return code;
+    const bool resumes = !options.again && fs::exists(saved);
+    const SettingList settings = resumes ? read_recipe(saved) : SettingList{{"task", "translate", "demo"}};
+    if (const int code = train_in(settings, options.out, resumes)) return code;
   } else {
     std::cout << "using " << options.out << ", trained before (train anew: attend demo --again)\n";
   }
-  const tasks::TextModel model = tasks::TextModel::load(options.out);
+  const tasks::TaskModel model = tasks::TaskModel::load(options.out);
   if (!words.empty()) {
     translate_own(model, words, options.picture);
     return 0;
   }
-  translate_held_out(model, tasks::builtin_test(model.config()));
+  translate_held_out(model, tasks::read_test(model.config(), {}));
   std::cout << "\ntry next:\n"
             << "  echo \"i am going home\" | build/attend run " << options.out << '\n'
             << "  build/attend demo where are the girls going today\n"

@@ -1,6 +1,9 @@
 // `attend eval`: scores a model, or a file of outputs, whoever made them, and word alignments; JSON on standard output.
+#include <cmath>
 #include <filesystem>
 #include <iostream>
+#include <nlohmann/json.hpp>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,45 +13,50 @@
 #include "attend/base/replacement.h"
 #include "attend/data/alignment.h"
 #include "attend/data/lines.h"
-#include "attend/explain/alignment.h"
+#include "attend/explain/heatmap.h"
+#include "attend/explain/png.h"
 #include "attend/kernels/parallel.h"
-#include "attend/tasks/comparison.h"
-#include "attend/tasks/text.h"
+#include "attend/models/glimpse.h"
+#include "attend/tasks/explanation.h"
+#include "attend/train/agreement.h"
+#include "attend/train/labels.h"
 #include "cli/commands.h"
-#include "cli/evaluation.h"
 #include "cli/flags.h"
-#include "cli/folders.h"
-#include "cli/images.h"
+#include "cli/model_argument.h"
 #include "cli/progress.h"
-#include "cli/searching.h"
 
 namespace attend::cli {
 namespace {
 
+namespace fs = std::filesystem;
+
 struct EvalOptions {
-  std::string source, target, output, alignments, gold, possible, save_output;
+  TestFlags test;
+  std::string task, output, alignments, possible, answer, confusion, save_output;
   double alignment_threshold = 0;
-  int64_t threads = 0;
+  int64_t copies = 1, threads = 0;
 
   template <class Visit>
   void fields(Visit&& visit) {
-    visit("source", source, "sentences for the model, plain or .gz; none: the held-out ones of its built-in corpus");
-    visit("target", target, "references, one a line");
-    visit("output", output, "outputs to score in place of a model's, one a line");
+    test.fields(visit);
+    if (!test.row) {
+      visit("task", task, "whose scores: one of those that `attend list tasks` names");
+      visit("output", output, "outputs to score in place of a model's, one per line");
+    }
+    if (test.is_pairs()) {
+      visit("alignments", alignments, "word alignments to score in place of a model's, as 0-0 2-1, one sentence per line");
+      visit("possible", possible, "word alignments that are possible, beside the sure ones of --gold");
+      visit("alignment_threshold", alignment_threshold,
+            "a model links all words with at least this weight; 0: each target word with its best source word");
+    }
+    if (test.row) visit("answer", answer, "score this one answer to every example, to compare the model with");
+    if (test.row && test.row->output == &tasks::kLabelOutput) {
+      visit("confusion", confusion, "file for the confusion matrix as a picture: .svg or .png");
+    }
+    if (!test.is_text()) visit("copies", copies, "glimpse network: the mean of the answers of so many drawn episodes");
     visit("save_output", save_output, "file for the model's outputs");
-    visit("alignments", alignments, "word alignments to score in place of a model's, as 0-0 2-1, one sentence a line");
-    visit("gold", gold, "word alignments that are sure");
-    visit("possible", possible, "word alignments that are possible, beside the sure ones");
-    visit("alignment_threshold", alignment_threshold,
-          "a model links all words with at least this weight; 0: each target word with its best source word");
     visit("threads", threads, "0: as many as the machine has");
   }
-};
-
-/// What is scored, with what it is scored against; links are empty where there are none.
-struct Evaluated {
-  std::vector<std::string> outputs, references;
-  std::vector<data::Links> links, gold, possible;
 };
 
 std::vector<data::Links> read_links(const std::string& path) {
@@ -59,87 +67,123 @@ std::vector<data::Links> read_links(const std::string& path) {
   return links;
 }
 
-template <class First, class Second>
-void require_as_many(const First& first, const std::string& first_path, const Second& second,
-                     const std::string& second_path) {
+void require_as_many(size_t first, const std::string& first_path, size_t second, const std::string& second_path) {
   const auto count = [](size_t lines, const std::string& path) {
     return std::to_string(lines) + (lines == 1 ? " line in " : " lines in ") + path;
   };
-  require(first.size() == second.size(), "as many lines in both files are wanted, got ",
-          count(first.size(), first_path), " and ", count(second.size(), second_path));
-  require(!first.empty(), "at least one line is wanted, got none in ", first_path);
+  require(first == second, "expected as many lines in both files, got ", count(first, first_path), " and ",
+          count(second, second_path));
+  require(first > 0, "expected at least one line, got none in ", first_path);
 }
 
-void read_gold(const EvalOptions& options, Evaluated& all) {
-  if (options.gold.empty()) return;
-  all.gold = read_links(options.gold);
-  if (options.possible.empty()) return;
-  all.possible = read_links(options.possible);
-  require_as_many(all.possible, options.possible, all.gold, options.gold);
+/// Possible links, where they are named.
+std::vector<data::Links> read_possible(const EvalOptions& options, size_t sure) {
+  if (options.possible.empty()) return {};
+  std::vector<data::Links> possible = read_links(options.possible);
+  require_as_many(possible.size(), options.possible, sure, options.test.files.gold);
+  return possible;
 }
 
-Evaluated read_files(const EvalOptions& options) {
-  Evaluated all;
+nlohmann::ordered_json alignment_json(std::span<const data::Links> links, std::span<const data::Links> sure,
+                                      std::span<const data::Links> possible) {
+  const train::AlignmentScore score = train::alignment_score(links, sure, possible);
+  return {{"aer", score.error_rate}, {"precision", score.precision}, {"recall", score.recall}, {"lines", links.size()}};
+}
+
+double percent(double value) { return std::round(value * 1e4) / 1e4; }
+
+/// Outputs and alignments of files, whoever made them.
+nlohmann::ordered_json score_files(const EvalOptions& options, const train::BleuOptions& bleu) {
+  nlohmann::ordered_json report = nlohmann::ordered_json::object();
+  const tasks::TaskRow& row = options.task.empty() ? tasks::tasks()[0] : tasks::task_named(options.task);
   if (!options.output.empty()) {
-    all.outputs = data::read_lines(options.output), all.references = data::read_lines(options.target);
-    require_as_many(all.outputs, options.output, all.references, options.target);
+    tasks::Judged judged{.outputs = data::read_lines(options.output)};
+    const std::string& target = options.test.files.text.target.at(0);
+    for (std::string& line : data::read_lines(target)) judged.right.push_back({std::move(line)});
+    require_as_many(judged.outputs.size(), options.output, judged.right.size(), target);
+    report = tasks::report_of(row.scores, judged, bleu);
+    report["lines"] = judged.outputs.size();
   }
-  if (!options.alignments.empty()) {
-    all.links = read_links(options.alignments);
-    read_gold(options, all);
-    require_as_many(all.links, options.alignments, all.gold, options.gold);
-  }
-  return all;
+  if (options.alignments.empty()) return report;
+  const std::vector<data::Links> links = read_links(options.alignments), gold = read_links(options.test.files.gold);
+  require_as_many(links.size(), options.alignments, gold.size(), options.test.files.gold);
+  report["alignment"] = alignment_json(links, gold, read_possible(options, gold.size()));
+  return report;
 }
 
-std::vector<tasks::TextPair> pairs_to_translate(const tasks::TextModel& model, const EvalOptions& options) {
-  if (options.source.empty()) {
-    std::vector<tasks::TextPair> test = tasks::builtin_test(model.config());
-    require(!test.empty(), "--source and --target are wanted: the model was trained on files");
-    return test;
-  }
-  return tasks::test_files(options.source, options.target).pairs;
+void add_gaze(const tasks::TaskModel& model, const tasks::Examples& examples, nlohmann::ordered_json& json) {
+  Progress bar("where words looked", static_cast<long>(examples.count));
+  const tasks::Gaze looked = tasks::gaze(model, examples, [&](int64_t done) { bar.show(static_cast<long>(done), ""); });
+  json["attention_on_object"] = percent(looked.on_object);
+  json["on_object_by_chance"] = percent(looked.by_chance);
 }
 
-Evaluated translated(const tasks::TextModel& model, const EvalOptions& options, tasks::AnswerOptions answer) {
-  const std::vector<tasks::TextPair> pairs = pairs_to_translate(model, options);
-  Evaluated all;
-  read_gold(options, all);
-  if (options.source.empty() && options.gold.empty()) {
-    for (const tasks::TextPair& pair : pairs) all.gold.push_back(pair.links);
-    const auto linked = [](const data::Links& links) { return !links.empty(); };
-    const bool known = std::ranges::any_of(all.gold, linked) && explain::attends_to_source(model.model());
-    if (!known) all.gold.clear();
+void save_outputs(const std::string& path, const tasks::Scored& scored, bool titles) {
+  std::string text;
+  for (size_t i = 0; i < scored.judged.outputs.size(); ++i) {
+    text += (titles ? scored.titles[i] + "\t" : "") + scored.judged.outputs[i] + "\n";
   }
-  require(all.gold.empty() || all.gold.size() == pairs.size(), "as many alignments as sentences are wanted, got ",
-          all.gold.size(), " and ", pairs.size());
-  answer.align = !all.gold.empty();
-  answer.threshold = options.alignment_threshold;
-  Progress bar("translating", static_cast<long>(pairs.size()));
-  tasks::Translations said =
-      tasks::translate(model, pairs, answer, [&](size_t done) { bar.show(static_cast<long>(done), ""); });
-  all.outputs = std::move(said.outputs), all.links = std::move(said.links);
-  for (const tasks::TextPair& pair : pairs) all.references.push_back(pair.target);
-  if (!options.save_output.empty()) {
-    std::string text;
-    for (const std::string& line : all.outputs) text += line + "\n";
-    write_file(options.save_output, text);
-  }
-  return all;
+  write_file(path, text);
 }
 
-nlohmann::ordered_json scored(const Evaluated& all, const train::BleuOptions& options) {
-  nlohmann::ordered_json result = nlohmann::ordered_json::object();
-  if (!all.outputs.empty()) result = scores(all.outputs, all.references, options);
-  if (!all.gold.empty()) result["alignment"] = alignment_scores(all.links, all.gold, all.possible);
-  return result;
+/// How often each label (rows) was taken for each (columns), in shares of its row.
+void draw_confusion(const fs::path& path, const tasks::Judged& judged) {
+  const train::LabelScores scores = train::label_scores(judged.outputs, judged.references());
+  const int64_t labels = static_cast<int64_t>(scores.labels.size());
+  explain::Grid grid{Tensor::zeros({labels, labels}), scores.labels, scores.labels, {.most = 1}, "confusion"};
+  for (int64_t r = 0; r < labels; ++r) {
+    const auto& row = scores.confusion[static_cast<size_t>(r)];
+    const double sum = static_cast<double>(std::accumulate(row.begin(), row.end(), int64_t{0}));
+    for (int64_t c = 0; c < labels && sum > 0; ++c) {
+      grid.values.data()[r * labels + c] = static_cast<real>(static_cast<double>(row[static_cast<size_t>(c)]) / sum);
+    }
+  }
+  const std::string svg = explain::svg_heatmap(grid);
+  path.extension() == ".png" ? explain::write_png(path, svg) : write_file(path, svg);
+}
+
+bool has_links(const tasks::Examples& examples) {
+  for (int64_t i = 0; i < examples.count; ++i) {
+    if (!examples.at(i).links.empty()) return true;
+  }
+  return false;
+}
+
+tasks::Scored answered(const tasks::TaskModel& model, const tasks::Examples& examples,
+                       const tasks::AnswerOptions& answer) {
+  Progress bar(model.row().input().streamed ? "answering" : "looking", static_cast<long>(examples.count));
+  tasks::EvaluateOptions how{.answer = answer, .loss = !model.row().input().streamed};
+  how.align = model.row().input().streamed && has_links(examples) && tasks::explainable(model).attends();
+  how.done = [&](int64_t done) { bar.show(static_cast<long>(done), ""); };
+  return tasks::evaluate(model, examples, how);
+}
+
+nlohmann::ordered_json score_model(const tasks::TaskModel& model, const EvalOptions& options,
+                                   const tasks::AnswerOptions& answer, const train::BleuOptions& bleu) {
+  const bool text = options.test.is_text(), given = !options.answer.empty();
+  const tasks::Examples examples = tasks::read_test(model.config(), options.test.files, model.output().labels());
+  const tasks::Scored scored =
+      given ? tasks::evaluate_answer(model, examples, options.answer) : answered(model, examples, answer);
+  nlohmann::ordered_json report = nlohmann::ordered_json::object();
+  if (!text) report["images"] = scored.examples;
+  if (!text && !given) report["loss"] = scored.loss;
+  if (!scored.judged.outputs.empty()) report.update(tasks::report_of(model.row().scores, scored.judged, bleu));
+  if (text) report["lines"] = scored.examples;
+  if (!scored.links.empty()) {
+    report["alignment"] = alignment_json(scored.links, scored.gold, read_possible(options, scored.gold.size()));
+  }
+  if (!given && tasks::has_gaze(model, examples)) add_gaze(model, examples, report);
+  if (!options.confusion.empty()) draw_confusion(options.confusion, scored.judged);
+  if (!options.save_output.empty()) save_outputs(options.save_output, scored, !text);
+  return report;
 }
 
 /// "" if both are names of rows; else which is not, and the nearest one.
-std::string unknown_row(const train::BleuOptions& bleu) {
+std::string unknown_row(const train::BleuOptions& bleu, const std::string& task) {
   try {
     row_named("--tokenise", train::bleu_tokenisers(), bleu.tokenise);
     row_named("--smooth", train::bleu_smoothings(), bleu.smooth);
+    if (!task.empty()) tasks::task_named(task);
     return "";
   } catch (const Error& error) {
     return error.what();
@@ -147,58 +191,69 @@ std::string unknown_row(const train::BleuOptions& bleu) {
 }
 
 /// What is wrong with these flags together; "" if nothing is.
-std::string objection(const std::string& folder, const EvalOptions& o) {
-  if (!o.possible.empty() && o.gold.empty()) return "--possible wants --gold";
-  if (folder.empty()) {
-    if (o.output.empty() && o.alignments.empty()) {
-      return "a model's folder, --output and --target, or --alignments and --gold are wanted";
-    }
-    if (!o.source.empty()) return "--source wants a model's folder before it";
-    if (o.output.empty() != o.target.empty()) return "--output and --target are wanted, both or none";
-    if (o.alignments.empty() != o.gold.empty()) return "--alignments and --gold are wanted, both or none";
-    return "";
+std::string objection(bool model, const EvalOptions& o) {
+  const tasks::TestFiles& files = o.test.files;
+  if (!o.possible.empty() && files.gold.empty()) return "--possible needs --gold";
+  const std::string ending = fs::path(o.confusion).extension().string();
+  if (!o.confusion.empty() && ending != ".svg" && ending != ".png") {
+    return "--confusion: expected a file that ends in .svg or .png, got " + o.confusion;
   }
-  if (!o.output.empty()) return "a model's folder or --output is wanted, not both";
-  if (!o.alignments.empty()) return "a model's folder or --alignments is wanted, not both";
-  return o.source.empty() == o.target.empty() ? "" : "--source and --target are wanted, both or none";
+  if (model) {
+    if (!o.alignments.empty()) return "--alignments scores a file in place of a model: name one or the other";
+    return o.test.objection();
+  }
+  if (o.output.empty() && o.alignments.empty()) {
+    return "name a model's folder, --output and --target, or --alignments and --gold";
+  }
+  if (!files.text.source.empty()) return "--source needs a model's folder before it";
+  if (o.output.empty() != files.text.target.empty()) return "--output and --target go together";
+  if (o.alignments.empty() != files.gold.empty()) return "--alignments and --gold go together";
+  return "";
+}
+
+/// Sets how many episodes of a glimpse network are averaged; why that cannot be, or "".
+std::string set_copies(tasks::TaskModel& model, int64_t copies) {
+  auto* network = dynamic_cast<models::GlimpseNetwork*>(&model.model());
+  if (!network) return "--copies is for glimpse networks, got " + model.config().model.name;
+  try {
+    network->set_copies_in_use(copies);
+    return "";
+  } catch (const Error& error) {
+    return error.what();
+  }
 }
 
 }  // namespace
 
 int eval(int argc, char** argv) {
-  if (looks_at_images(named_folder(argc, argv))) return eval_images(argc, argv);
+  ModelArgument given = model_argument(argc, argv);
   std::string folder;
-  EvalOptions options;
+  EvalOptions options{.test = {.row = given.row()}};
   train::BleuOptions bleu;
   tasks::AnswerOptions answer;
-  std::optional<tasks::TextModel> model;
+  answer.search = given.search();
   Flags flags("eval",
-              "scores a model, or outputs that anyone made: BLEU and chrF as sacreBLEU has them, exact match (of a "
-              "model that looks at images: attend eval DIR --help)");
-  const auto load = [&](const std::string& from) {  // its own way of searching is the default
-    const std::string wrong = folder_objection(from);
-    if (wrong.empty()) model.emplace(tasks::TextModel::load(from)), answer.search = model->config().options.search;
-    return wrong;
-  };
-  if (argc > 1 && argv[1][0] != '-') {
-    if (const std::string wrong = load(argv[1]); !wrong.empty()) return flags.refuse(wrong);
-  }
-  flags.argument("DIR", folder, "folder of the model", false)
-      .options("files", options)
-      .options("BLEU", bleu)
-      .options("search", answer.search);
-  if (!model) flags.defaults_are(kModelsOwn);
+              "scores a model, or outputs that anyone made, with the scores of its task (which files it takes depends "
+              "on the task: attend eval DIR --help)");
+  if (!given.wrong.empty()) return flags.refuse(given.wrong);
+  flags.argument("DIR", folder, "folder of the model", false).options("files", options);
+  if (!given.model || (!given.row()->scores.empty() && given.row()->scores[0] == "bleu")) flags.options("BLEU", bleu);
+  flags.options("search", answer.search);
+  if (!given.model) flags.defaults_are(kModelsOwn);
   if (const auto code = flags.parse(argc, argv)) return *code;
-  if (const std::string wrong = objection(folder, options); !wrong.empty()) return flags.refuse(wrong);
-  if (const std::string wrong = unknown_row(bleu); !wrong.empty()) return flags.refuse(wrong);
-  if (!folder.empty() && !model) {  // flags came before DIR: once more, over its own way of searching
-    if (const std::string wrong = load(folder); !wrong.empty()) return flags.refuse(wrong);
-    if (const auto code = flags.parse(argc, argv)) return *code;
+  if (!given.model && !folder.empty()) return flags.refuse(folder_objection(folder));
+  for (const std::string& wrong :
+       {objection(given.model.has_value(), options), unknown_row(bleu, options.task), search_objection(answer.search)}) {
+    if (!wrong.empty()) return flags.refuse(wrong);
   }
-  if (const std::string none = search_objection(answer.search); !none.empty()) return flags.refuse(none);
+  if (flags.given("copies")) {
+    if (const std::string wrong = set_copies(*given.model, options.copies); !wrong.empty()) return flags.refuse(wrong);
+  }
   if (options.threads > 0) kernels::set_threads(static_cast<int>(options.threads));
-  const Evaluated all = model ? translated(*model, options, answer) : read_files(options);
-  std::cout << scored(all, bleu).dump(2) << '\n';
+  answer.threshold = options.alignment_threshold;
+  const auto report =
+      given.model ? score_model(*given.model, options, answer, bleu) : score_files(options, bleu);
+  std::cout << report.dump(2) << '\n';
   return 0;
 }
 

@@ -1,4 +1,4 @@
-// `attend explain`: what a model looked at, or hung on, when it answered a text; in the terminal, or as a file.
+// `attend explain`: what a model looked at, or what its answer depended on; in the terminal, or as a file.
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,60 +13,94 @@
 #include "attend/base/error.h"
 #include "attend/base/names.h"
 #include "attend/base/replacement.h"
+#include "attend/explain/answer_text.h"
 #include "attend/explain/heatmap.h"
+#include "attend/explain/image_picture.h"
+#include "attend/explain/image_text.h"
 #include "attend/explain/methods.h"
 #include "attend/explain/page.h"
 #include "attend/explain/picture.h"
 #include "attend/explain/png.h"
 #include "attend/tasks/explanation.h"
+#include "attend/tasks/words.h"
 #include "cli/commands.h"
 #include "cli/flags.h"
-#include "cli/images.h"
+#include "cli/model_argument.h"
 #include "cli/picture_files.h"
-#include "cli/searching.h"
 #include "cli/terminal.h"
 
 namespace attend::cli {
 namespace {
 
 namespace fs = std::filesystem;
+using explain::ImageLook;
 using explain::Trace;
+using tasks::Explanation;
 
 struct ExplainFlags {
-  std::string out, target;
+  std::string out, target, right, example;
   std::string colour = "auto";
 
   template <class Visit>
   void fields(Visit&& visit) {
-    visit("out", out, "file for the picture: .html, .svg, .png or .json; without it, the terminal");
+    visit("out", out, "file for the picture: .html, .svg, .png, .json, of images .gif too; without it, the terminal");
     visit("target", target, "explain this answer in place of the model's own");
+    visit("right", right, "images: the answer that would be right, to be named in the picture");
+    visit("example", example, "in place of texts or files: test examples by their numbers from 0, as in 0,5,17");
     visit("colour", colour, "terminal: auto, always or never");
   }
 };
 
+template <class One>
+std::vector<One> all_of(std::span<const Explanation> parts) {
+  std::vector<One> all;
+  for (const Explanation& part : parts) all.push_back(std::get<One>(part));
+  return all;
+}
+
+std::string svg_of(const Explanation& part, const explain::PictureOptions& options) {
+  if (const auto* look = std::get_if<ImageLook>(&part)) return explain::svg_picture(*look);
+  return explain::svg_picture(std::get<Trace>(part), options);
+}
+
+std::string html_of(std::span<const Explanation> parts, const explain::PictureOptions& options) {
+  if (std::holds_alternative<ImageLook>(parts[0])) return explain::html_picture(all_of<ImageLook>(parts));
+  return explain::html_picture(all_of<Trace>(parts), options);
+}
+
+void write_json(const fs::path& path, std::span<const Explanation> parts) {
+  if (const auto* look = std::get_if<ImageLook>(&parts[0])) return write_file(path, explain::look_json(*look) + "\n");
+  explain::TraceWriter writer(path);
+  for (const Trace& part : all_of<Trace>(parts)) writer.add(part);
+}
+
+/// A kind of file. Texts in parts share one where they can; of images only a page takes several.
 struct Format {
   std::string_view name;  // the file's ending
-  bool together;          // all parts of a text in one file
-  void (*write)(const fs::path& path, std::span<const Trace> parts, const explain::PictureOptions& options);
+  bool texts_together, images_together;
+  void (*write)(const fs::path& path, std::span<const Explanation> parts, const explain::PictureOptions& options);
 };
 
 constexpr Format kFormats[] = {
-    {".html", true,
-     [](const fs::path& path, std::span<const Trace> parts, const explain::PictureOptions& options) {
-       write_file(path, explain::html_picture({parts.begin(), parts.end()}, options));
+    {".html", true, true,
+     [](const fs::path& path, std::span<const Explanation> parts, const explain::PictureOptions& options) {
+       write_file(path, html_of(parts, options));
      }},
-    {".svg", false,
-     [](const fs::path& path, std::span<const Trace> parts, const explain::PictureOptions& options) {
-       write_file(path, explain::svg_picture(parts[0], options));
+    {".svg", false, false,
+     [](const fs::path& path, std::span<const Explanation> parts, const explain::PictureOptions& options) {
+       write_file(path, svg_of(parts[0], options));
      }},
-    {".png", false,
-     [](const fs::path& path, std::span<const Trace> parts, const explain::PictureOptions& options) {
-       explain::write_png(path, explain::svg_picture(parts[0], options));
+    {".png", false, false,
+     [](const fs::path& path, std::span<const Explanation> parts, const explain::PictureOptions& options) {
+       explain::write_png(path, svg_of(parts[0], options));
      }},
-    {".json", true,
-     [](const fs::path& path, std::span<const Trace> parts, const explain::PictureOptions&) {
-       explain::TraceWriter writer(path);
-       for (const Trace& part : parts) writer.add(part);
+    {".json", true, false,
+     [](const fs::path& path, std::span<const Explanation> parts, const explain::PictureOptions&) {
+       write_json(path, parts);
+     }},
+    {".gif", false, false,
+     [](const fs::path& path, std::span<const Explanation> parts, const explain::PictureOptions&) {
+       write_file(path, explain::gif_picture(std::get<ImageLook>(parts[0])));
      }},
 };
 
@@ -106,14 +140,15 @@ void print_heads(const Trace& trace, const std::string& level, const explain::Te
   }
 }
 
-void print(const Trace& trace, const explain::PictureOptions& picture, const std::string& colour) {
+void print(const ImageLook& look, const explain::PictureOptions&, const explain::TextOptions& how) {
+  std::cout << explain::answer_of(look) << "\n\n" << explain::text_picture(look, how) << std::flush;
+}
+
+void print(const Trace& trace, const explain::PictureOptions& picture, const explain::TextOptions& how) {
   if (trace.part > 0) std::cout << (trace.part > 1 ? "\n" : "") << "part " << trace.part << "\n\n";
-  std::cout << "    " << trace.source.text << "\n  → " << trace.target.text << (trace.given ? "   (given)" : "")
-            << "\n\n"
+  std::cout << explain::text_answer(trace, how) << "\n"
             << trace.maps[0].label << ": " << side_named(trace.maps[0].keys) << " above, "
             << side_named(trace.maps[0].queries) << " to the left\n\n";
-  const explain::TextOptions how{true_colour(colour) ? explain::Ink::true_colour : explain::Ink::shades,
-                                 terminal_width(STDOUT_FILENO, 0)};
   const explain::Grid map = explain::map_grid(trace, trace.maps[0], picture.level);
   std::cout << explain::text_heatmap(map, how) << "\n" << explain::text_legend(map, how);
   if (picture.heads) print_heads(trace, picture.level, how);
@@ -128,38 +163,39 @@ const Format* format_of(const std::string& out) {
   return found == std::end(kFormats) ? nullptr : &*found;
 }
 
-/// Writes all parts of a text; a format that takes one alone gets files x.1.svg, x.2.svg. Says which.
-void write(const std::string& out, std::span<const Trace> parts, const explain::PictureOptions& picture) {
+std::string answer_of(const Explanation& part) {
+  const auto* look = std::get_if<ImageLook>(&part);
+  return look ? explain::answer_of(*look) : std::get<Trace>(part).target.text;
+}
+
+/// Writes all of them; a format that takes one alone gets files x.1.svg, x.2.svg. Says which.
+void write(const std::string& out, std::span<const Explanation> parts, const explain::PictureOptions& picture) {
   const Format& format = *format_of(out);
-  const size_t files = format.together ? 1 : parts.size();
+  const bool together = std::holds_alternative<ImageLook>(parts[0]) ? format.images_together : format.texts_together;
+  const size_t files = together ? 1 : parts.size();
   for (size_t i = 0; i < files; ++i) {
     const fs::path path = numbered(out, i, files);
-    format.write(path, format.together ? parts : parts.subspan(i, 1), picture);
+    format.write(path, together ? parts : parts.subspan(i, 1), picture);
     std::cerr << "wrote " << path.string() << '\n';
   }
 }
 
-/// What the flags ask of this model that it cannot do is asked wrongly.
-std::string objection(const ExplainFlags& flags, const tasks::ExplainOptions& options,
-                      const explain::PictureOptions& picture) {
+/// What is wrong with these flags; "" if nothing is.
+std::string objection(const ExplainFlags& flags, const explain::PictureOptions& picture, bool image) {
   const std::string_view levels[] = {"words", "tokens"}, colours[] = {"auto", "always", "never"};
   const fs::path folder = fs::path(flags.out).parent_path();
-  if (!flags.out.empty() && !format_of(flags.out)) {
-    return "--out: a file that ends in .html, .svg, .png or .json is wanted, got " + flags.out;
+  if (!flags.out.empty() && (!format_of(flags.out) || (!image && format_of(flags.out)->name == ".gif"))) {
+    return std::string("--out: expected a file that ends in .html, .svg, .png") + (image ? ", .gif" : "") +
+           " or .json, got " + flags.out;
   }
   if (!folder.empty() && !fs::is_directory(folder)) {
-    return "--out: a folder that is there is wanted, there is no " + folder.string();
+    return "--out: there is no folder " + folder.string();
   }
   if (std::ranges::find(levels, picture.level) == std::end(levels)) {
-    return "--level: words or tokens is wanted, got " + picture.level;
+    return "--level: expected words or tokens, got " + picture.level;
   }
   if (std::ranges::find(colours, flags.colour) == std::end(colours)) {
-    return "--colour: auto, always or never is wanted, got " + flags.colour;
-  }
-  try {
-    if (options.method != "auto") (void)explain::method_named(options.method);
-  } catch (const Error& error) {
-    return error.what();
+    return "--colour: expected auto, always or never, got " + flags.colour;
   }
   return "";
 }
@@ -174,82 +210,117 @@ std::string unused_part(const Flags& flags, const std::string& method) {
   return "";
 }
 
-/// What a text is explained in: the parts in which `attend run` answers it. An answer that is given belongs to all of it.
-std::vector<std::string> parts_of(const tasks::TextModel& model, const std::string& text, bool given) {
-  std::vector<std::string> parts = model.parts(text);
-  if (parts.size() < 2) return {text};
-  std::cerr << "attend explain: the text has more than " << model.longest()
-            << " tokens, the longest that training saw; explained in ";
-  if (!given) {
-    std::cerr << parts.size() << " parts, as it is answered\n";
-    return parts;
-  }
-  std::cerr << "one piece, as --target is one answer to it\n";
-  return {text};
+void name_right(ImageLook& look, const std::string& right) {
+  if (auto* caption = std::get_if<explain::CaptionLook>(&look.seen)) caption->references = {right};
+  if (auto* glimpses = std::get_if<explain::GlimpseLook>(&look.seen)) glimpses->right = right;
+  if (auto* saliency = std::get_if<explain::SaliencyLook>(&look.seen)) saliency->right = right;
 }
 
-std::vector<Trace> explained(const tasks::TextModel& model, const std::vector<std::string>& parts,
-                             const tasks::ExplainOptions& options) {
-  std::vector<Trace> traces;
-  for (const std::string& part : parts) {
-    traces.push_back(tasks::explain(model, part, options));
-    if (parts.size() > 1) traces.back().part = static_cast<int64_t>(traces.size());
-    if (!traces.back().ended && !options.target) {
+/// What is explained: a text in the parts in which `attend run` answers it (an answer that is given belongs to all of it), or
+/// one image after another.
+std::vector<tasks::Example> parts_of(const tasks::TaskModel& model, const tasks::Example& example, bool given) {
+  std::vector<tasks::Ready> parts = model.input().parts(example.inputs.at(0), model.longest());
+  if (parts.size() < 2) return {example};
+  std::cerr << "attend explain: the text has more than " << model.longest()
+            << " tokens, the longest that training saw; explained in ";
+  if (given) {
+    std::cerr << "one piece, as --target is one answer to it\n";
+    return {example};
+  }
+  std::cerr << parts.size() << " parts, as it is answered\n";
+  std::vector<tasks::Example> all;
+  for (tasks::Ready& part : parts) all.push_back({.inputs = {std::move(part.text)}});
+  return all;
+}
+
+std::vector<Explanation> explained(const tasks::TaskModel& model, const tasks::Example& example,
+                                   const tasks::ExplainOptions& options) {
+  std::vector<Explanation> all;
+  const std::vector<tasks::Example> parts = parts_of(model, example, options.target.has_value());
+  for (const tasks::Example& part : parts) {
+    all.push_back(tasks::explain(model, part, options));
+    auto* trace = std::get_if<Trace>(&all.back());
+    if (trace && parts.size() > 1) trace->part = static_cast<int64_t>(all.size());
+    if (trace && !trace->ended && !options.target) {
       std::cerr << "attend explain: the answer reached its greatest length before the end (--max-length)\n";
     }
   }
-  return traces;
+  return all;
+}
+
+/// What a person gave: texts are one text, files one image each, numbers test examples.
+std::vector<tasks::Example> examples_of(const tasks::TaskModel& model, const std::vector<std::string>& given,
+                                        const std::string& numbers, const tasks::TestFiles& files) {
+  std::vector<tasks::Example> examples;
+  if (!given.empty() && model.row().input().streamed) examples.push_back({.inputs = {tasks::joined(given)}});
+  for (const std::string& file : given) {
+    if (model.row().input().streamed) break;
+    examples.push_back({.inputs = {model.input().typed(file)}, .name = fs::path(file).filename().string()});
+  }
+  if (numbers.empty()) return examples;
+  const tasks::Examples all = tasks::read_test(model.config(), files, model.output().labels());
+  for (const int64_t number : numbers_of(numbers, all.count)) examples.push_back(all.at(number));
+  return examples;
 }
 
 }  // namespace
 
 int explain(int argc, char** argv) {
-  if (looks_at_images(named_folder(argc, argv))) return explain_images(argc, argv);
+  const ModelArgument model = model_argument(argc, argv);
   std::string folder;
-  std::vector<std::string> words;
+  std::vector<std::string> given;
   ExplainFlags flags_of;
+  TestFlags known{.row = model.row()};
   explain::PictureOptions picture;
   tasks::ExplainOptions options;
-  std::optional<tasks::TextModel> model;
-  Flags flags("explain",
-              "shows what a model looked at: attend explain DIR \"some text\" (of a model that looks at images: attend "
-              "explain DIR --help)");
+  options.search = model.search();
+  Flags flags("explain", "shows what a model looked at: attend explain DIR \"some text\", attend explain DIR image.png");
+  if (!model.wrong.empty()) return flags.refuse(model.wrong);
   flags.argument("DIR", folder, "folder of the model")
-      .arguments("TEXT", words, "what it is to answer; several words are one text")
-      .options("explain", flags_of)
-      .options("method", options)
+      .arguments("TEXT|FILES", given, "what it is to answer; several words are one text")
+      .options("explain", flags_of);
+  if (!known.is_pairs()) flags.options("example", known);  // where files are pairs, --target is the answer to explain
+  flags.options("method", options)
       .options("picture", picture)
-      .options("search", options.search)
-      .defaults_are(kModelsOwn);
+      .options("search", options.search);
+  if (!model.model) flags.defaults_are(kModelsOwn);
   if (const auto code = flags.parse(argc, argv)) return *code;
-  if (words.empty()) return flags.refuse("TEXT is wanted: what the model is to answer");
-  try {
-    model.emplace(tasks::TextModel::load(folder));
-  } catch (const Error& error) {
-    return flags.refuse(error.what());
+  if (!model.model) return flags.refuse(folder_objection(folder));
+  if (given.empty() && flags_of.example.empty()) {
+    return flags.refuse("say what the model is to answer: a text, an image file, or --example 0");
   }
-  options.search = model->config().options.search;  // and once more, over the model's own way of searching
-  if (const auto code = flags.parse(argc, argv)) return *code;
-  if (const std::string wrong = objection(flags_of, options, picture); !wrong.empty()) return flags.refuse(wrong);
+  const bool image = !model.row()->input().streamed;
+  for (const std::string& wrong : {objection(flags_of, picture, image), search_objection(options.search)}) {
+    if (!wrong.empty()) return flags.refuse(wrong);
+  }
   if (flags.given("target")) options.target = flags_of.target;
-  std::vector<Trace> traces;
+  std::vector<Explanation> parts;
+  std::vector<tasks::Example> examples;
+  if (flags_of.example.empty()) examples = examples_of(*model.model, given, "", {});
   try {
-    traces = explained(*model, parts_of(*model, tasks::joined(words), options.target.has_value()), options);
-  } catch (const Error& error) {  // the model is whole: what it cannot explain was asked wrongly
+    if (!flags_of.example.empty()) examples = examples_of(*model.model, given, flags_of.example, known.files);
+    for (const tasks::Example& example : examples) {
+      std::ranges::move(explained(*model.model, example, options), std::back_inserter(parts));
+    }
+  } catch (const Error& error) {  // all is read and whole: what cannot be explained was asked wrongly
     return flags.refuse(error.what());
   }
-  if (const std::string unused = unused_part(flags, traces[0].maps[0].method); !unused.empty()) {
-    return flags.refuse(unused);
+  if (const auto* trace = std::get_if<Trace>(&parts[0])) {
+    if (const std::string unused = unused_part(flags, trace->maps[0].method); !unused.empty()) return flags.refuse(unused);
   }
-  for (const Trace& trace : traces) {
-    if (flags_of.out.empty()) print(trace, picture, flags_of.colour);
+  for (Explanation& part : parts) {
+    if (flags.given("right") && image) name_right(std::get<ImageLook>(part), flags_of.right);
   }
-  if (!flags_of.out.empty()) {
-    std::string answer;
-    for (const Trace& trace : traces) answer += (answer.empty() ? "" : " ") + trace.target.text;
-    std::cout << answer << "\n";
-    write(flags_of.out, traces, picture);
+  const explain::TextOptions how{true_colour(flags_of.colour) ? explain::Ink::true_colour : explain::Ink::shades,
+                                 terminal_width(STDOUT_FILENO, 0)};
+  std::string answer;
+  for (const Explanation& part : parts) {
+    if (flags_of.out.empty()) std::visit([&](const auto& one) { print(one, picture, how); }, part);
+    answer += (answer.empty() ? "" : image ? "\n" : " ") + answer_of(part);
   }
+  if (flags_of.out.empty()) return 0;
+  std::cout << answer << '\n';
+  write(flags_of.out, parts, picture);
   return 0;
 }
 

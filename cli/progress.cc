@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "cli/terminal.h"
@@ -14,8 +15,6 @@ namespace {
 
 constexpr double kRedraw = 0.1, kFirstLine = 5, kLastLine = 60, kGrowth = 1.3;
 
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
-
 std::string bar(double share, size_t width) {
   std::string text;
   for (size_t i = 0; i < width; ++i) text += static_cast<double>(i) < share * static_cast<double>(width) ? "█" : "░";
@@ -23,6 +22,10 @@ std::string bar(double share, size_t width) {
 }
 
 }  // namespace
+
+double steady_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 std::string clock_time(double seconds) {
   const auto all = static_cast<long>(std::lround(std::clamp(seconds, 0.0, 1e9)));
@@ -52,14 +55,15 @@ std::string short_number(double number) {
   return "?";  // not a number
 }
 
-Progress::Progress(std::string label, long total, std::FILE* out, long begun)
+Progress::Progress(std::string label, long total, std::FILE* out, long begun, Seconds now)
     : label_(std::move(label)),
       total_(std::max(0L, total)),
       begun_(begun),
       out_(out),
+      now_(std::move(now)),
       terminal_(isatty(fileno(out)) != 0),
-      started_(now()),
-      shown_(terminal_ ? 0 : started_),
+      started_(now_()),
+      shown_(terminal_ ? -std::numeric_limits<double>::infinity() : started_),
       pause_(terminal_ ? kRedraw : kFirstLine) {}
 
 Progress::~Progress() {
@@ -68,7 +72,7 @@ Progress::~Progress() {
 }
 
 void Progress::show(long done, const std::string& note) {
-  const double time = now();
+  const double time = now_();
   if (time - shown_ < pause_) return;
   shown_ = time;
   if (!terminal_) pause_ = std::min(pause_ * kGrowth, kLastLine);
@@ -100,7 +104,7 @@ void Progress::draw(long done, const std::string& note) {
 /// Of at most `width` columns; 0: as long as it is.
 std::string Progress::line(long done, const std::string& note, size_t width) const {
   constexpr size_t kBar = 30, kLeastBar = 8;
-  const double spent = now() - started_;
+  const double spent = now_() - started_;
   const std::string label = label_.empty() ? "" : label_ + " ", tail = note.empty() ? "" : "  " + note;
   if (total_ == 0) {
     const std::string text = label + std::to_string(done) + tail + "  " + clock_time(spent);

@@ -2,16 +2,21 @@
 #pragma once
 
 #include <cstdio>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
 
 namespace attend::cli {
 
+/// Seconds since any fixed moment, never going back.
+using Seconds = std::function<double()>;
+double steady_seconds();
+
 class Progress {
  public:
   /// `total` 0: not known; then there is no bar, and no time left. `begun`: what was done before, in no time of this run.
-  Progress(std::string label, long total, std::FILE* out = stderr, long begun = 0);
+  Progress(std::string label, long total, std::FILE* out = stderr, long begun = 0, Seconds now = steady_seconds);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -35,6 +40,7 @@ class Progress {
   std::string label_;
   long total_, begun_;
   std::FILE* out_;
+  Seconds now_;
   bool terminal_;
   double started_, shown_, pause_;
   std::string drawn_;  // what stands in the terminal's last line

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <functional>
 
 #include "attend/base/replacement.h"
 #include "attend/explain/heatmap.h"
@@ -26,12 +27,17 @@ std::string fixed(double value, int digits) {
   return text;
 }
 
-/// A column of the table. `score`: that of comparison_scores() that it shows, else "". `better`: 1 more is, −1 less is, 0 neither.
+/// The task's main score; of a task without any, a row for curves of nothing.
+const tasks::ScoreRow& main_score(const Comparison& c) {
+  static constexpr tasks::ScoreRow kNone{"score", "Score", "score", "", 1, nullptr};
+  return c.score ? *c.score : kNone;
+}
+
+/// A column of the table. `better`: 1 more is, −1 less is, 0 neither.
 struct Column {
-  std::string_view score;
-  const char *title, *explained;
+  std::string title, explained;
   int better;
-  std::optional<double> (*value)(const Compared&);
+  std::function<std::optional<double>(const Compared&)> value;
   std::string (*text)(double);
 };
 
@@ -40,47 +46,40 @@ std::optional<double> speed(const Compared& model) {
   return static_cast<double>(*model.tokens) / *model.seconds;
 }
 
-template <class Number>
-std::optional<double> measured(const Compared& model, Number number) {
-  return model.measured ? std::optional<double>(number(*model.measured)) : std::nullopt;
+Column score_column(const tasks::ScoreRow& row) {
+  const std::string name(row.name);
+  return {std::string(row.title), std::string(row.about), row.better,
+          [name](const Compared& m) -> std::optional<double> {
+            if (!m.measured || !m.measured->scores.contains(name)) return {};
+            return m.measured->scores.at(name);
+          },
+          [](double v) { return fixed(v, 1); }};
 }
 
-const Column kColumns[] = {
-    {"bleu", "BLEU", "of the whole test, as sacreBLEU has it", 1,
-     [](const Compared& m) { return measured(m, [](const tasks::Measured& x) { return x.bleu; }); },
-     [](double v) { return fixed(v, 1); }},
-    {"", "chrF", "F-score of n-grams of letters, as sacreBLEU has it", 1,
-     [](const Compared& m) { return measured(m, [](const tasks::Measured& x) { return x.chrf; }); },
-     [](double v) { return fixed(v, 1); }},
-    {"exact", "Exact %", "share of answers that are their reference", 1,
-     [](const Compared& m) { return measured(m, [](const tasks::Measured& x) { return 100 * x.exact; }); },
-     [](double v) { return fixed(v, 1); }},
-    {"", "AER", "alignment error rate against the gold alignment; less is better", -1,
-     [](const Compared& m) -> std::optional<double> {
-       if (!m.measured || !m.measured->alignment) return {};
-       return m.measured->alignment->error_rate;
-     },
-     [](double v) { return fixed(v, 3); }},
-    {"", "Parameters", "numbers that are learnt", 0,
-     [](const Compared& m) {
-       return measured(m, [](const tasks::Measured& x) { return static_cast<double>(x.parameters); });
-     },
-     short_number},
-    {"", "Training", "time of training, without validations", -1, [](const Compared& m) { return m.seconds; },
-     clock_time},
-    {"", "Tokens/s", "target tokens per second of training", 0, speed, short_number},
-};
-
-/// Columns that at least one model has something for, the main score first. BLEU only where it is that: of answers of one or
-/// two words it is 0 whether they are good or bad.
-std::vector<const Column*> columns_of(const Comparison& c) {
-  std::vector<const Column*> columns;
-  for (const Column& column : kColumns) {
-    const auto has = [&](const Compared& model) { return column.value(model).has_value(); };
-    if (column.score == "bleu" && c.score.name != "bleu") continue;
-    if (std::ranges::any_of(c.models, has)) columns.push_back(&column);
-  }
-  std::ranges::stable_partition(columns, [&](const Column* column) { return column->score == c.score.name; });
+/// The task's scores, the main one first, and what every training has; without those that no model has anything for.
+std::vector<Column> columns_of(const Comparison& c) {
+  std::vector<Column> columns;
+  for (const std::string_view name : c.row->scores) columns.push_back(score_column(tasks::score_named(name)));
+  columns.push_back({"AER", "alignment error rate against the gold alignment; less is better", -1,
+                     [](const Compared& m) -> std::optional<double> {
+                       if (!m.measured || !m.measured->alignment) return {};
+                       return m.measured->alignment->error_rate;
+                     },
+                     [](double v) { return fixed(v, 3); }});
+  columns.push_back({"Parameters", "numbers that are learned", 0,
+                     [](const Compared& m) -> std::optional<double> {
+                       if (!m.measured) return {};
+                       return static_cast<double>(m.measured->parameters);
+                     },
+                     short_number});
+  columns.push_back({"Training", "time of training, without validations", -1,
+                     [](const Compared& m) { return m.seconds; }, clock_time});
+  std::string counted(c.row->input().counted);
+  counted[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(counted[0])));
+  columns.push_back({counted + "/s", "what training reads per second", 0, speed, short_number});
+  std::erase_if(columns, [&](const Column& column) {
+    return std::ranges::none_of(c.models, [&](const Compared& model) { return column.value(model).has_value(); });
+  });
   return columns;
 }
 
@@ -127,10 +126,10 @@ std::string figure(const std::string& svg, const std::string& caption) {
 }
 
 std::string main_table(const Comparison& c) {
-  const std::vector<const Column*> columns = columns_of(c);
+  const std::vector<Column> columns = columns_of(c);
   std::string html = "<div class=\"wide\"><table id=\"scores\"><thead><tr><th scope=\"col\">Model</th>";
-  for (const Column* column : columns) {
-    html += "<th scope=\"col\" title=\"" + escaped_markup(column->explained) + "\">" + column->title + "</th>";
+  for (const Column& column : columns) {
+    html += "<th scope=\"col\" title=\"" + escaped_markup(column.explained) + "\">" + column.title + "</th>";
   }
   html += "</tr></thead>\n<tbody>\n";
   for (size_t i = 0; i < c.models.size(); ++i) {
@@ -139,11 +138,11 @@ std::string main_table(const Comparison& c) {
     if (model.state != "finished") html += " <em class=\"" + model.state + "\">" + model.state + "</em>";
     if (!model.options.empty()) html += "<small>" + escaped_markup(model.options) + "</small>";
     html += "</span></th>";
-    for (const Column* column : columns) {
-      const auto value = column->value(model);
-      const std::string text = cell(*column, model);
+    for (const Column& column : columns) {
+      const auto value = column.value(model);
+      const std::string text = cell(column, model);
       html += "<td" + (value ? " data-v=\"" + std::to_string(*value) + "\"" : std::string()) + ">" +
-              (is_best(c, *column, model) ? "<strong>" + text + "</strong>" : text) + "</td>";
+              (is_best(c, column, model) ? "<strong>" + text + "</strong>" : text) + "</td>";
     }
     html += "</tr>\n";
   }
@@ -166,30 +165,27 @@ std::string length_table(const Comparison& c, const Compared& first) {
   return html + "</tbody></table></div></details>\n";
 }
 
-std::string alignment_card(const Compared& model, size_t index, const tasks::ShownAnswer& shown) {
-  std::string html = "<div class=\"card\"><h4>" + inlined(explain::svg_mark(index)) + escaped_markup(model.name) +
-                     "</h4><p class=\"said\">" + escaped_markup(shown.answer.text) + "</p>";
-  const tasks::Answer& a = shown.answer;
-  if (a.weights.defined() && a.weights.size() > 0) {
-    return html + inlined(explain::svg_heatmap(a.weights, a.target, a.source)) + "</div>\n";
-  }
+std::string answer_card(const Compared& model, size_t index, const tasks::ShownAnswer& shown) {
+  const std::string html = "<div class=\"card\"><h4>" + inlined(explain::svg_mark(index)) + escaped_markup(model.name) +
+                           "</h4><p class=\"said\">" + escaped_markup(shown.text) + "</p>";
+  if (!shown.picture.empty()) return html + inlined(shown.picture) + "</div>\n";
   return html + "<p class=\"none\">This model does not attend to its source.</p></div>\n";
 }
 
-std::string alignments(const Comparison& c) {
+std::string answers(const Comparison& c) {
   const Compared* first = first_measured(c);
   if (first == nullptr || first->measured->shown.empty()) return "";
   std::string html =
-      "<h2>Where they look</h2>\n<p>The same sentences for all models. Source words stand above, the answer to the "
+      "<h2>Where they look</h2>\n<p>The same examples for all models. Source words stand above, the answer to the "
       "left; the darker a cell, the more the model looked there when it said the word.</p>\n";
   for (size_t k = 0; k < first->measured->shown.size(); ++k) {
-    const tasks::TextPair& pair = first->test.pairs.at(first->measured->shown[k].number);
-    html += "<section><h3>" + escaped_markup(pair.source) +
-            "</h3><p class=\"said\">Reference: " + escaped_markup(pair.target) + "</p><div class=\"cards\">\n";
+    const tasks::ShownAnswer& asked = first->measured->shown[k];
+    html += "<section><h3>" + escaped_markup(asked.title) +
+            "</h3><p class=\"said\">Reference: " + escaped_markup(asked.reference) + "</p><div class=\"cards\">\n";
     for (size_t i = 0; i < c.models.size(); ++i) {
       const Compared& model = c.models[i];
       if (!model.measured || k >= model.measured->shown.size()) continue;
-      html += alignment_card(model, i, model.measured->shown[k]);
+      html += answer_card(model, i, model.measured->shown[k]);
     }
     html += "</div></section>\n";
   }
@@ -209,19 +205,26 @@ std::string failures(const Comparison& c) {
 std::string scored_on(const Comparison& c) {
   const Compared* first = first_measured(c);
   if (first == nullptr) return "No model has been scored yet.";
-  std::string text = "Scored on " + std::to_string(first->test.pairs.size()) + " sentences: " + first->test.name + ".";
-  if (!c.same_test) text += " Not all models had the same sentences: compare their scores with care.";
+  std::string text = "Scored on " + std::to_string(first->test.examples.count) + (c.row->input().streamed ? " sentences: " : " images: ") + first->test.name + ".";
+  if (!c.same_test) text += " Not all models had the same examples: compare their scores with care.";
   return text;
 }
 
+/// "BLEU", "exact match".
 std::string score_in_words(const Comparison& c) {
-  return c.score.name == "bleu" ? "BLEU" : "the share of exact answers";
+  const std::string_view unit = main_score(c).unit;
+  return std::string(unit.substr(0, unit.find(',')));
+}
+
+/// The same at the beginning of a title.
+std::string score_title(const Comparison& c) {
+  std::string title = score_in_words(c);
+  title[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(title[0])));
+  return title;
 }
 
 std::string length_caption(const Comparison& c) {
-  std::string said = score_in_words(c);
-  said[0] = static_cast<char>(std::toupper(said[0]));
-  return said + " among the sources of each length. Long ones are harder for all: compare the lines within a group.";
+  return score_title(c) + " among the sources of each length. Long ones are harder for all: compare the lines within a group.";
 }
 
 std::string learning_caption(const Comparison& c) {
@@ -230,7 +233,7 @@ std::string learning_caption(const Comparison& c) {
          "vocabulary.";
 }
 
-bool learnt(const Comparison& c) {
+bool learned(const Comparison& c) {
   return std::ranges::any_of(c.models, [](const Compared& m) { return !m.curve.steps.empty(); });
 }
 
@@ -279,9 +282,9 @@ std::string padded(const std::string& text, size_t width, bool left) {
 }  // namespace
 
 explain::Plot length_plot(const Comparison& c) {
-  explain::Plot plot{.title = std::string(c.score.title) + " by length of the source",
+  explain::Plot plot{.title = score_title(c) + " by length of the source",
                      .x_label = c.unit + " in the source (sentences)",
-                     .y_label = std::string(c.score.unit),
+                     .y_label = std::string(main_score(c).unit),
                      .series = {},
                      .categories = {},
                      .bounds = kScoreBounds};
@@ -300,7 +303,7 @@ explain::Plot length_plot(const Comparison& c) {
 }
 
 std::vector<explain::Plot> learning_plots(const Comparison& c) {
-  const std::string title(c.score.title), unit(c.score.unit);
+  const std::string title = score_title(c), unit(main_score(c).unit);
   std::vector<explain::Plot> plots{
       {title + " in validation, by step", "step", unit, {}, {}, kScoreBounds},
       {"Loss in validation, by step", "step", "loss per token", {}, {}},
@@ -323,61 +326,61 @@ std::string html_report(const Comparison& c) {
       "<p class=\"note\">The best of each score is bold. A heading that is pressed sorts by its column.</p>\n" +
       failures(c);
   const auto drawn = [&](const explain::Plot& plot) { return explain::svg_plots(std::span(&plot, 1), names); };
-  if (const Compared* first = first_measured(c)) {
-    body += "<h2>" + std::string(c.score.title) + " by length</h2>\n" +
+  if (const Compared* first = first_measured(c); first && !first->groups.empty()) {
+    body += "<h2>" + score_title(c) + " by length</h2>\n" +
             figure(drawn(length_plot(c)), length_caption(c)) + length_table(c, *first);
   }
-  if (learnt(c)) {
-    body += "<h2>How they learnt</h2>\n" + figure(explain::svg_plots(learning_plots(c), names), learning_caption(c));
+  if (learned(c)) {
+    body += "<h2>How they learned</h2>\n" + figure(explain::svg_plots(learning_plots(c), names), learning_caption(c));
   }
-  body += alignments(c) + "<footer><p>" +
-          (c.score.name == "bleu" ? "BLEU: " + escaped_markup(train::bleu_signature()) + ". " : "") +
+  body += answers(c) + "<footer><p>" +
+          (main_score(c).name == "bleu" ? "BLEU: " + escaped_markup(train::bleu_signature()) + ". " : "") +
           "Made by <code>attend compare</code>; every number is in report.json.</p></footer>\n";
   return std::string(kPageHead) + explain::plot_style() + kPageBody + body + kPageTail;
 }
 
 std::string markdown_report(const Comparison& c) {
-  const std::vector<const Column*> columns = columns_of(c);
+  const std::vector<Column> columns = columns_of(c);
   std::string text = "# " + std::to_string(c.models.size()) + " models compared\n\n" + c.subject + ". " + scored_on(c) +
                      "\n\n| model |",
               rule = "|---|";
-  for (const Column* column : columns) text += " " + std::string(column->title) + " |", rule += "---:|";
+  for (const Column& column : columns) text += " " + column.title + " |", rule += "---:|";
   text += "\n" + rule + "\n";
   for (const Compared& model : c.models) {
     text += "| " + in_markdown(model.name) + (model.state == "finished" ? "" : " (" + model.state + ")") + " |";
-    for (const Column* column : columns) {
-      const std::string bold = is_best(c, *column, model) ? "**" : "";
-      text += " " + bold + cell(*column, model) + bold + " |";
+    for (const Column& column : columns) {
+      const std::string bold = is_best(c, column, model) ? "**" : "";
+      text += " " + bold + cell(column, model) + bold + " |";
     }
     text += "\n";
   }
   for (const Compared& model : c.models) {
     if (!model.error.empty()) text += "\n" + model.name + " failed: " + model.error + "\n";
   }
-  if (first_measured(c) != nullptr) {
-    text += "\n![" + std::string(c.score.title) + " by length of the source](score-by-length.svg)\n";
+  if (const Compared* first = first_measured(c); first && !first->groups.empty()) {
+    text += "\n![" + score_title(c) + " by length of the source](score-by-length.svg)\n";
   }
-  if (learnt(c)) text += "\n![Learning curves](learning-curves.svg)\n";
+  if (learned(c)) text += "\n![Learning curves](learning-curves.svg)\n";
   return text;
 }
 
 ordered_json json_report(const Comparison& c) {
   ordered_json models = ordered_json::array();
-  for (const Compared& model : c.models) models.push_back(json_of(model, std::string(c.score.name)));
+  for (const Compared& model : c.models) models.push_back(json_of(model, std::string(main_score(c).name)));
   const Compared* first = first_measured(c);
   return {{"subject", c.subject},     {"test", first == nullptr ? "" : first->test.name},
-          {"same_test", c.same_test}, {"score", c.score.name},
+          {"same_test", c.same_test}, {"score", main_score(c).name},
           {"length_unit", c.unit},    {"models", std::move(models)}};
 }
 
 std::string text_table(const Comparison& c) {
-  const std::vector<const Column*> columns = columns_of(c);
+  const std::vector<Column> columns = columns_of(c);
   std::vector<std::vector<std::string>> rows(1, {"model"});
-  for (const Column* column : columns) rows[0].push_back(column->title);
+  for (const Column& column : columns) rows[0].push_back(column.title);
   for (const Compared& model : c.models) {
     rows.push_back({model.name + (model.state == "finished" ? "" : " (" + model.state + ")")});
-    for (const Column* column : columns) {
-      rows.back().push_back(cell(*column, model) + (is_best(c, *column, model) ? "*" : " "));
+    for (const Column& column : columns) {
+      rows.back().push_back(cell(column, model) + (is_best(c, column, model) ? "*" : " "));
     }
   }
   std::string text;

@@ -33,7 +33,8 @@ struct Comparison {
   std::string unit = "words";  ///< of a source's length
   bool same_test = true;       ///< all models had the same sentences
   std::vector<Compared> models;
-  tasks::ScoreRow score = tasks::comparison_scores()[0];  ///< the main one: that of the first model's task
+  const tasks::TaskRow* row = &tasks::tasks()[0];  ///< of all models
+  const tasks::ScoreRow* score = nullptr;          ///< the task's main one; null: it has none
 };
 
 explain::Plot length_plot(const Comparison& comparison);

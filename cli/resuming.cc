@@ -5,7 +5,7 @@
 
 #include "attend/base/error.h"
 #include "attend/base/names.h"
-#include "attend/tasks/task.h"
+#include "attend/tasks/config.h"
 #include "cli/training.h"
 
 namespace attend::cli {
@@ -21,7 +21,7 @@ bool may_change(std::string_view name) {
 }
 
 std::vector<OptionInfo> options_of(const SettingList& settings) {
-  return tasks::task_of(settings).family->options(settings);
+  return tasks::TaskConfig(settings).all();
 }
 
 /// On one line; a list has one entry per line.
@@ -31,8 +31,8 @@ std::string shown(std::string value) {
 }
 
 [[noreturn]] void refuse(const Setting& setting, const std::string& was, const std::string& is) {
-  fail(detail::place_of(setting), ": a run that goes on keeps what it began with, ", shown(was), ", got ", shown(is),
-       "; start another one with another --out");
+  fail(detail::place_of(setting), ": a resumed run keeps what it began with, ", shown(was), ", got ", shown(is),
+       "; start another run with another --out");
 }
 
 /// The value that the setting gives, as options print it: 1e-3 and 0.001 are the same.
@@ -52,10 +52,16 @@ Resumed resumed(const SettingList& saved, const SettingList& asked) {
     refuse(*model, value_of(before, "model.name"),
            model->value);  // before its options, which the run's model may not have
   }
-  const auto& found_out = tasks::task_of(saved).family->found_out;
+  const tasks::TaskRow& row = tasks::task_of(saved);
+  const auto is_derived = [&](const std::string& name) {
+    const auto has = [&](std::span<const std::string_view> names) {
+      return std::ranges::any_of(names, [&](std::string_view one) { return name == "model." + std::string(one); });
+    };
+    return has(row.input().derived) || has(row.output->derived);
+  };
   for (const Setting& setting : asked) {
     const bool last = find_setting(asked, setting.name) == &setting;  // a flag comes after the recipe
-    if (!last || std::ranges::find(found_out, setting.name) != found_out.end()) continue;
+    if (!last || is_derived(setting.name)) continue;
     const std::string was = value_of(before, setting.name), is = printed(saved, setting);
     if (was != is && !may_change(setting.name)) refuse(setting, was, is);
     result.settings.push_back(setting);

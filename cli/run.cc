@@ -1,4 +1,4 @@
-// `attend run`: one line in, one line out.
+// `attend run`: answers what it is given: one line for each line of text, one for each image.
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -7,46 +7,58 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <map>
 #include <optional>
 #include <set>
+#include <sstream>
 
 #include "attend/base/error.h"
 #include "attend/base/names.h"
+#include "attend/base/replacement.h"
+#include "attend/data/image_file.h"
 #include "attend/data/lines.h"
+#include "attend/explain/trace.h"
 #include "attend/kernels/parallel.h"
-#include "attend/tasks/text.h"
 #include "cli/commands.h"
 #include "cli/flags.h"
-#include "cli/folders.h"
-#include "cli/images.h"
-#include "cli/searching.h"
+#include "cli/model_argument.h"
 
 namespace attend::cli {
 namespace {
 
+namespace fs = std::filesystem;
+
 struct RunOptions {
-  std::string input, output, prefix, prefixes, alignments, trace;
+  const tasks::TaskRow* row = nullptr;
+  std::string input, output, prefix, prefixes, alignments, trace, rebuilt;
   double alignment_threshold = 0;
   bool unk_replace = false, scores = false;
   int64_t batch = 256, threads = 0;
 
+  bool of_text() const { return !row || row->input().streamed; }
+
   template <class Visit>
   void fields(Visit&& visit) {
-    visit("input", input, "file or pipe of lines, plain or gzip; - or none: standard input");
+    if (of_text()) {
+      visit("input", input, "file or pipe of lines, plain or gzip; - or none: standard input");
+      visit("prefix", prefix, "how every answer begins");
+      visit("prefixes", prefixes, "file with one such beginning per line");
+      visit("alignments", alignments,
+            "file for word alignments as Moses writes them (\"0-0 2-1\": source word, target word, split at white "
+            "space); subword weights are summed to words, the end of a sentence is left out");
+      visit("alignment_threshold", alignment_threshold,
+            "links all words with at least this weight; 0: each target word with its best source word");
+      visit("trace", trace,
+            "file for what was looked at, one JSON object per line (docs/traces.md); answers stay the same");
+      visit("unk_replace", unk_replace, "an unknown word becomes the source word that was looked at most");
+      visit("batch", batch, "most lines that are answered at once");
+    } else {
+      visit("rebuilt", rebuilt, "autoencoder: folder for what it makes of the images, as PNG");
+    }
     visit("output", output, "file in place of standard output");
-    visit("prefix", prefix, "how every answer begins");
-    visit("prefixes", prefixes, "file with one such beginning per line");
-    visit(
-        "alignments", alignments,
-        "file for word alignments as Moses writes them (\"0-0 2-1\": source word, target word, split at white space); "
-        "subword weights are summed to words, the end of a sentence is left out");
-    visit("alignment_threshold", alignment_threshold,
-          "links all words with at least this weight; 0: each target word with its best source word");
-    visit("trace", trace,
-          "file for what was looked at, one JSON object per line (docs/traces.md); answers stay the same");
-    visit("unk_replace", unk_replace, "an unknown word becomes the source word that was looked at most");
-    visit("scores", scores, "write \"score<tab>answer\"; n-best lists have them anyway: \"line ||| answer ||| score\"");
-    visit("batch", batch, "most lines that are answered at once");
+    visit("scores", scores,
+          "write \"score<tab>answer\" (of a label its probability); n-best lists of text have them anyway: \"line ||| "
+          "answer ||| score\"");
     visit("threads", threads, "0: as many as the machine has");
   }
 };
@@ -106,13 +118,14 @@ class OutputLines {
 class Warnings {
  public:
   /// Once for each word of a beginning that the vocabulary cannot say.
-  void prefix(const data::Tokeniser& vocabulary, const std::string& text) {
-    const data::TokenisedWords tokens = vocabulary.tokenise(text);
+  void prefix(const tasks::TaskModel& model, const std::string& text) {
+    if (text.empty() || !model.output().words()) return;
+    const data::TokenisedWords tokens = model.output().words()->tokenise(text);
     for (size_t i = 0; i < tokens.ids.size(); ++i) {
       if (tokens.ids[i] != data::kUnknown || tokens.word_of[i] < 0) continue;
       const std::string& word = tokens.words[static_cast<size_t>(tokens.word_of[i])];
       if (!unknown_.insert(word).second) continue;
-      std::cerr << "attend run: the vocabulary does not know " << quoted(word)
+      std::cerr << "attend run: the vocabulary does not contain " << quoted(word)
                 << ": answers that have to begin with it have " << data::Tokeniser::kUnknownText << " there\n";
     }
   }
@@ -141,11 +154,38 @@ class Warnings {
 
 /// Whether both would be one file: what is written would be read again, without end. Devices may be named twice.
 bool same_file(const std::string& one, const std::string& other) {
-  namespace fs = std::filesystem;
   std::error_code missing;
   if (one.empty() || one == "-" || other.empty() || (fs::exists(one, missing) && !fs::is_regular_file(one, missing)))
     return false;
   return one == other || fs::equivalent(one, other, missing);
+}
+
+fs::path rebuilt_path(const std::string& folder, const std::string& file) {
+  return fs::path(folder) / (fs::path(file).stem().string() + ".png");
+}
+
+/// Why what is made of these images cannot all be written to the folder; "" if it can.
+std::string rebuilt_objection(const std::vector<std::string>& files, const std::string& folder) {
+  std::map<fs::path, std::string> written;
+  for (const std::string& file : files) {
+    const fs::path out = rebuilt_path(folder, file);
+    std::error_code none;
+    if (fs::equivalent(out, file, none)) return "--rebuilt: choose another folder, as " + file + " is in this one";
+    const auto [other, added] = written.emplace(out, file);
+    if (!added) return "--rebuilt: " + other->second + " and " + file + " would both become " + out.string();
+  }
+  return "";
+}
+
+/// What is wrong with the files that were named, and with where answers go; "" if nothing is.
+std::string files_objection(const tasks::TaskModel& model, const RunOptions& o, const std::vector<std::string>& files) {
+  const std::string dir = model.name();
+  if (o.of_text()) return files.empty() ? "" : "unexpected argument " + quoted(files[0]) + ": texts come from --input or standard input";
+  if (files.empty()) return "name at least one image: attend run " + dir + " a.png";
+  const bool rebuilds = model.output().is_image();
+  if (rebuilds && o.rebuilt.empty()) return "--rebuilt is needed, as an autoencoder answers with images";
+  if (!rebuilds && !o.rebuilt.empty()) return "--rebuilt is for autoencoders, got " + model.config().model.name;
+  return rebuilds ? rebuilt_objection(files, o.rebuilt) : "";
 }
 
 /// What is wrong with these flags together; "" if nothing is.
@@ -153,13 +193,13 @@ std::string objection(const RunOptions& o, const decode::SearchOptions& search, 
   if (search.sample && beam_given && search.beam > 1) {
     return "--sample or --beam, not both: drawn answers keep no beam";
   }
-  if (o.batch < 1) return "--batch: at least 1 is wanted, got " + std::to_string(o.batch);
+  if (o.batch < 1) return "--batch: expected at least 1, got " + std::to_string(o.batch);
   if (!o.prefix.empty() && !o.prefixes.empty()) return "--prefix or --prefixes, not both";
   const std::string* const files[] = {&o.input, &o.output, &o.alignments, &o.trace};
   for (size_t i = 0; i < std::size(files); ++i) {
     for (size_t k = 0; k < i; ++k) {
       if (same_file(*files[k], *files[i])) {
-        return "--input, --output, --alignments and --trace: different files are wanted, got one twice";
+        return "--input, --output, --alignments and --trace: each needs a file of its own, got one twice";
       }
     }
   }
@@ -192,46 +232,8 @@ void write_traces(explain::TraceWriter& out, int64_t line, std::vector<explain::
   }
 }
 
-}  // namespace
-
-int run(int argc, char** argv) {
-  if (looks_at_images(named_folder(argc, argv))) return run_images(argc, argv);
-  std::string folder;
-  const bool named = argc > 1 && argv[1][0] != '-';
-  Flags flags("run",
-              "answers one line with one line: attend run DIR < in > out (of a model that looks at images: attend run "
-              "DIR --help)");
-  std::optional<tasks::TextModel> model;
-  const auto load = [&](const std::string& from) {
-    const std::string wrong = folder_objection(from);
-    if (wrong.empty()) model.emplace(tasks::TextModel::load(from));
-    return wrong;
-  };
-  if (named) {
-    if (const std::string wrong = load(argv[1]); !wrong.empty()) return flags.refuse(wrong);
-  }
-  RunOptions options;
-  tasks::AnswerOptions answer;
-  if (model) answer.search = model->config().options.search;
-  flags.argument("DIR", folder, "folder of the model").options("run", options).options("search", answer.search);
-  if (!model) flags.defaults_are(kModelsOwn);
-  if (const auto code = flags.parse(argc, argv)) return *code;
-  if (!model) {  // flags came before DIR: once more, over its own way of searching
-    if (const std::string wrong = load(folder); !wrong.empty()) return flags.refuse(wrong);
-    answer.search = model->config().options.search;
-    if (const auto code = flags.parse(argc, argv)) return *code;
-  }
-  const std::string wrong = objection(options, answer.search, flags.given("beam"));
-  if (!wrong.empty()) return flags.refuse(wrong);
-  const bool n_best = answer.search.n_best > 1;
-  if (!flags.given("beam")) answer.search.beam = std::max(answer.search.beam, answer.search.n_best);
-  if (const std::string none = search_objection(answer.search); !none.empty()) return flags.refuse(none);
-  if (options.threads > 0) kernels::set_threads(static_cast<int>(options.threads));
-  answer.align = !options.alignments.empty();
-  answer.trace = !options.trace.empty();
-  answer.threshold = options.alignment_threshold;
-  answer.replace_unknown = options.unk_replace;
-
+/// One text after another, as they come.
+void run_lines(const tasks::TaskModel& model, const RunOptions& options, tasks::AnswerOptions answer) {
   InputLines in(open_input(options.input));
   OutputLines out(options.output);
   std::optional<OutputLines> alignments;
@@ -240,35 +242,96 @@ int run(int argc, char** argv) {
   if (answer.trace) traces.emplace(options.trace);
   std::optional<data::LineReader> prefix_lines;
   if (!options.prefixes.empty()) prefix_lines.emplace(options.prefixes);
-
   Warnings warnings;
-  warnings.prefix(model->target(), options.prefix);
+  warnings.prefix(model, options.prefix);
   int64_t number = 0;
   const int64_t first_sentence = answer.search.first_sentence;
   for (std::vector<std::string> lines; in.next(lines, static_cast<size_t>(options.batch));) {
     std::vector<std::string> prefixes;
     if (prefix_lines || !options.prefix.empty()) prefixes.assign(lines.size(), options.prefix);
     for (std::string& prefix : prefixes) {
-      if (prefix_lines)
-        require(prefix_lines->next(prefix), options.prefixes, ": a beginning for every line is wanted, got ",
-                prefix_lines->number());
-      if (prefix_lines) warnings.prefix(model->target(), prefix);
+      if (!prefix_lines) break;
+      require(prefix_lines->next(prefix), options.prefixes, ": expected a beginning for every line, got ",
+              prefix_lines->number());
+      warnings.prefix(model, prefix);
     }
     answer.search.first_sentence = first_sentence + number;
-    auto answers = model->answer(lines, answer, prefixes);
+    answer.prefixes = prefixes;
+    std::vector<tasks::Example> examples;
+    for (std::string& line : lines) examples.push_back({.inputs = {std::move(line)}});
+    auto answers = model.answer(examples, answer);
     for (std::vector<tasks::Answer>& line : answers) {
       ++number;
-      write_answers(out, number, line, n_best, options.scores);
+      write_answers(out, number, line, answer.search.n_best > 1, options.scores);
       if (alignments) {
         for (const tasks::Answer& one : line) alignments->write(data::print_links(one.links));
       }
       if (traces) write_traces(*traces, number, line.at(0).traces);
-      warnings.line(number, line, model->longest());
+      warnings.line(number, line, model.longest());
     }
     out.flush();
     if (alignments) alignments->flush();
   }
   warnings.summary(number);
+}
+
+/// One file after another; the name stands before the answer where there are several.
+void run_files(const tasks::TaskModel& model, const RunOptions& options, const tasks::AnswerOptions& answer,
+               const std::vector<std::string>& files) {
+  OutputLines out(options.output);
+  if (!options.rebuilt.empty()) require_writable(options.rebuilt);
+  for (const std::string& file : files) {
+    const tasks::Example example{.inputs = {model.input().typed(file)}, .name = file};
+    const std::vector<std::vector<tasks::Answer>> answers = model.answer(std::span(&example, 1), answer);
+    for (const tasks::Answer& one : answers.at(0)) {
+      if (model.output().is_image()) {
+        const fs::path path = rebuilt_path(options.rebuilt, file);
+        data::write_png(path, one.image);
+        out.write(file + '\t' + path.string());
+        continue;
+      }
+      std::ostringstream line;
+      if (files.size() > 1) line << file << '\t';
+      if (options.scores) line << one.score << '\t';
+      out.write(line.str() + one.text);
+    }
+    out.flush();
+  }
+}
+
+}  // namespace
+
+int run(int argc, char** argv) {
+  ModelArgument given = model_argument(argc, argv);
+  std::string folder;
+  std::vector<std::string> files;
+  RunOptions options{.row = given.row()};
+  tasks::AnswerOptions answer;
+  answer.search = given.search();
+  Flags flags("run", options.of_text() ? "answers one line with one line: attend run DIR < in > out"
+                                       : "says what images show: attend run DIR a.png b.jpg");
+  if (!given.wrong.empty()) return flags.refuse(given.wrong);
+  flags.argument("DIR", folder, "folder of the model")
+      .arguments("FILES", files, given.model ? "what it reads, unless that comes from standard input: " + std::string(options.row->input().given)
+                                             : "images, for models that read those")
+      .options("run", options)
+      .options("search", answer.search);
+  if (!given.model) flags.defaults_are(kModelsOwn);
+  if (const auto code = flags.parse(argc, argv)) return *code;
+  if (!given.model) return flags.refuse(folder_objection(folder));
+  const tasks::TaskModel& model = *given.model;
+  for (const std::string& wrong : {files_objection(model, options, files),
+                                   objection(options, answer.search, flags.given("beam"))}) {
+    if (!wrong.empty()) return flags.refuse(wrong);
+  }
+  if (!flags.given("beam")) answer.search.beam = std::max(answer.search.beam, answer.search.n_best);
+  if (const std::string none = search_objection(answer.search); !none.empty()) return flags.refuse(none);
+  if (options.threads > 0) kernels::set_threads(static_cast<int>(options.threads));
+  answer.align = !options.alignments.empty();
+  answer.trace = !options.trace.empty();
+  answer.threshold = options.alignment_threshold;
+  answer.replace_unknown = options.unk_replace;
+  options.of_text() ? run_lines(model, options, answer) : run_files(model, options, answer, files);
   return 0;
 }
 

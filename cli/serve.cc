@@ -7,7 +7,7 @@
 #include "attend/base/error.h"
 #include "cli/commands.h"
 #include "cli/flags.h"
-#include "cli/folders.h"
+#include "cli/model_argument.h"
 #include "serve/server.h"
 
 namespace attend::cli {

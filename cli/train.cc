@@ -5,7 +5,8 @@
 #include "attend/base/error.h"
 #include "attend/base/recipe.h"
 #include "attend/kernels/parallel.h"
-#include "attend/tasks/task.h"
+#include "attend/tasks/config.h"
+#include "attend/tasks/model_folder.h"
 #include "cli/commands.h"
 #include "cli/flags.h"
 #include "cli/resuming.h"
@@ -24,8 +25,8 @@ struct RunOptions {
   template <class Visit>
   void fields(Visit&& visit) {
     visit("out", out, "folder of the model");
-    visit("resume", resume, "go on with the run in that folder");
-    visit("force", force, "start anew, over a model that is in that folder");
+    visit("resume", resume, "resume the run in that folder");
+    visit("force", force, "start afresh, in place of the model that is in that folder");
     visit("dump_config", dump_config, "print all options with their values as a recipe, and do nothing");
     visit("threads", threads, "0: as many as the machine has");
   }
@@ -33,11 +34,11 @@ struct RunOptions {
 
 bool has_run(const std::string& out) { return fs::exists(fs::path(out) / tasks::kConfig); }
 
-/// What other options there are, and their defaults, hangs on these.
-std::vector<std::string> what_options_hang_on() {
+/// Which other options there are, and their defaults, depends on these.
+std::vector<std::string> options_others_depend_on() {
   std::vector<std::string> names{"task", "corpus", "model.name"};
   for (const tasks::TaskRow& row : tasks::tasks()) {
-    for (const std::string_view file : row.family->files) names.emplace_back(file);
+    for (const std::string_view file : row.input().files) names.emplace_back(file);
   }
   return names;
 }
@@ -46,7 +47,8 @@ std::vector<std::string> what_options_hang_on() {
 std::string note_on_defaults(const std::vector<OptionInfo>& defaults) {
   const std::string task = value_of(defaults, "task");
   if (value_of(defaults, "corpus").empty()) return "";
-  const std::string_view file = tasks::task_of({{"task", task, ""}}).family->files.back();
+  const tasks::TaskRow& row = tasks::task_named(task);
+  const std::string_view file = row.format == "pairs" ? "tsv" : row.input().streamed ? "data" : "images";
   return "\n\nDefaults in brackets are for the built-in corpus of " + task +
          "; files of your own have others:\n  attend train " + task + " --" + std::string(file) + " FILE --help";
 }
@@ -57,28 +59,28 @@ int train(int argc, char** argv) {
   const std::string subject = argc > 1 && argv[1][0] != '-' ? argv[1] : "";
   RunOptions run;
   const auto out = peek_flag(argc, argv, "out");
-  const bool goes_on = peek_switch(argc, argv, "resume") && out && has_run(*out);
+  const bool resumes = peek_switch(argc, argv, "resume") && out && has_run(*out);
   SettingList asked, known;
   if (!subject.empty()) asked = settings_of_subject(subject);
-  if (goes_on) {
+  if (resumes) {
     known = read_recipe(fs::path(*out) / tasks::kConfig);
   } else {
     known = asked;
-    for (const std::string& name : what_options_hang_on()) {
+    for (const std::string& name : options_others_depend_on()) {
       if (const auto value = peek_flag(argc, argv, name)) known.push_back({name, *value, "--" + name});
     }
   }
-  const std::vector<OptionInfo> defaults = tasks::task_of(known).family->options(known);
+  const std::vector<OptionInfo> defaults = tasks::TaskConfig(known).all();
   Flags flags("train", "trains a model from a recipe, or a task on its built-in corpus" + note_on_defaults(defaults));
   std::string named;
   flags.argument("RECIPE|TASK", named, "a .yml file, or one of " + task_names(), false).options("run", run);
   add_groups(flags, defaults);
   flags.on_unknown([&](std::string_view name) { return option_of_another(value_of(defaults, "model.name"), name); });
   if (const auto code = flags.parse(argc, argv)) return *code;
-  if (named != subject) return flags.refuse("the recipe or task is wanted first: attend train " + named + " …");
+  if (named != subject) return flags.refuse("the recipe or task comes first: attend train " + named + " …");
   asked.insert(asked.end(), flags.settings().begin(), flags.settings().end());
   std::vector<std::string> changes;
-  if (goes_on) {
+  if (resumes) {
     try {
       const Resumed rest = resumed(known, asked);
       asked = rest.settings, changes = rest.changes;
@@ -86,20 +88,20 @@ int train(int argc, char** argv) {
       return flags.refuse(error.what());
     }
   }
-  const std::vector<OptionInfo> options = tasks::task_of(asked).family->options(asked);
+  const std::vector<OptionInfo> options = tasks::TaskConfig(asked).all();
   if (run.dump_config) {
     std::cout << print_recipe(options, true);
     return 0;
   }
-  if (run.out.empty()) return flags.refuse("--out is wanted: the folder of the model");
+  if (run.out.empty()) return flags.refuse("--out is needed: the folder of the model");
   const bool there = has_run(run.out);
-  if (run.resume && !there) return flags.refuse("--resume: there is no run to go on with in " + run.out);
-  if (!run.resume && subject.empty()) return flags.refuse("a recipe or a task is wanted, such as translate");
+  if (run.resume && !there) return flags.refuse("--resume: there is no run to resume in " + run.out);
+  if (!run.resume && subject.empty()) return flags.refuse("name a recipe or a task, such as translate");
   if (there && !run.resume && !run.force) {
-    return flags.refuse(run.out + " has a model already: --resume goes on with it, --force starts anew");
+    return flags.refuse(run.out + " has a model already: --resume continues it, --force starts afresh");
   }
   if (run.threads > 0) kernels::set_threads(static_cast<int>(run.threads));
-  for (const std::string& change : changes) std::cerr << "going on with " << change << " …\n";
+  for (const std::string& change : changes) std::cerr << "resuming with " << change << " …\n";
   return train_in(asked, run.out, run.resume);
 }
 

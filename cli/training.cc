@@ -13,7 +13,7 @@
 #include "attend/base/recipe.h"
 #include "attend/base/replacement.h"
 #include "attend/models/zoo.h"
-#include "attend/tasks/task.h"
+#include "attend/tasks/training.h"
 #include "attend/train/log.h"
 
 namespace attend::cli {
@@ -65,7 +65,7 @@ class OwnBar : public RunView {
     progress_->finish(step, note);
     progress_.reset();
   }
-  std::string go_on(const std::string& out) const override { return "attend train --resume --out " + out; }
+  std::string how_to_resume(const std::string& out) const override { return "attend train --resume --out " + out; }
 
  private:
   std::optional<Progress> progress_;
@@ -119,7 +119,7 @@ int64_t peak_memory_mib() {
 void say_result(const train::TrainResult& result, const std::string& out, RunView& view) {
   const std::string step = std::to_string(result.step);
   if (result.outcome == train::Outcome::interrupted) {
-    return view.say("interrupted at step " + step + "; saved. Go on with: " + view.go_on(out));
+    return view.say("interrupted at step " + step + "; saved. Resume with: " + view.how_to_resume(out));
   }
   if (result.outcome == train::Outcome::stopped_early) {
     view.say("stopped at step " + step + ": no improvement for some validations");
@@ -129,7 +129,7 @@ void say_result(const train::TrainResult& result, const std::string& out, RunVie
            "; peak memory " + std::to_string(peak_memory_mib()) + " MiB)");
 }
 
-void write_result(const train::TrainResult& result, const tasks::Run& run, const std::string& out) {
+void write_result(const train::TrainResult& result, const tasks::TaskTraining& run, const std::string& out) {
   if (result.outcome == train::Outcome::interrupted) return;
   const nlohmann::ordered_json json{
       {"outcome", result.outcome == train::Outcome::finished ? "finished" : "stopped early"},
@@ -164,27 +164,28 @@ int train_in(const SettingList& settings, const std::string& out, bool resume) {
 }
 
 int train_in(const SettingList& settings, const std::string& out, bool resume, RunView& view) {
-  const tasks::Family& family = *tasks::task_of(settings).family;
-  const auto run = family.start(settings, out, resume, [&](const std::string& what) { view.say(what + " …"); });
+  const tasks::TaskConfig config(settings);
+  const auto run = std::make_unique<tasks::TaskTraining>(config, out, resume,
+                                                         [&](const std::string& what) { view.say(what + " …"); });
   view.say(run->summary());
   if (run->examples() < kFewExamples) {
     view.say("warning: only " + std::to_string(run->examples()) +
-             " examples to learn from: the model will know these by heart and no others; thousands are wanted");
+             " examples to learn from: the model will know these by heart and no others; it needs thousands");
   }
   train::Trainer& trainer = run->trainer();
   const int64_t step = trainer.step(), steps = trainer.steps();
   if (step >= steps && finished(out)) {  // else it was stopped before the average
     view.say(out + " has taken all of its " + std::to_string(steps) +
-             " steps; to go on, ask for more: --train.epochs or --train.steps");
+             " steps; to continue, ask for more: --train.epochs or --train.steps");
     return 0;
   }
   if (trainer.out_of_patience() && finished(out)) {
     view.say(out + " stopped at step " + std::to_string(step) + ": " + std::to_string(trainer.options().patience) +
-             " validations brought no improvement; to go on, ask for more patience: --train.patience (0: any)");
+             " validations brought no improvement; to continue, ask for more patience: --train.patience (0: any)");
     return 0;
   }
   view.begin(step, steps);
-  Shown shown(view, family.counted, step);
+  Shown shown(view, config.row().input().counted, step);
   train::Log log(out, resume ? std::optional(step) : std::nullopt);
   fs::remove(fs::path(out) / kResult);
   train::Watcher* const watchers[] = {&shown, &log};
@@ -208,7 +209,7 @@ bool is_task(const std::string& subject) {
 SettingList settings_of_subject(const std::string& subject) {
   if (is_task(subject)) return {{"task", subject, "task"}};  // first: its model may lie in a folder of that name
   if (is_recipe(subject)) return read_recipe(subject);
-  fail("a recipe (a .yml file) or a task is wanted, got ", quoted(subject), "; tasks: ", task_names());
+  fail("expected a recipe (a .yml file) or a task, got ", quoted(subject), "; tasks: ", task_names());
 }
 
 std::string option_of_another(const std::string& network, std::string_view name) {

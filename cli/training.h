@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "attend/base/options.h"
-#include "attend/tasks/task.h"
+#include "attend/tasks/config.h"
 #include "cli/flags.h"
 #include "cli/progress.h"
 
@@ -23,8 +23,8 @@ class RunView {
   virtual void begin(int64_t step, int64_t steps) = 0;
   virtual void show(int64_t step, const std::string& note) = 0;
   virtual void end(int64_t step, const std::string& note) = 0;
-  /// What to say after Ctrl-C: how the run is gone on with.
-  virtual std::string go_on(const std::string& out) const = 0;
+  /// What to say after Ctrl-C: how to resume the run.
+  virtual std::string how_to_resume(const std::string& out) const = 0;
 };
 
 /// Trains in the folder `out`; the exit code: 0, or 130 after Ctrl-C (143 after SIGTERM), which saves.

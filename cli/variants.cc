@@ -5,7 +5,7 @@
 
 #include "attend/base/error.h"
 #include "attend/base/names.h"
-#include "attend/tasks/text.h"
+#include "attend/tasks/config.h"
 
 namespace attend::cli {
 namespace {
@@ -117,13 +117,13 @@ std::vector<Variant> make_variants(std::span<const std::string> vary, std::span<
 
 SettingList settings_over(const SettingList& recipe, const Variant& variant) {
   SettingList settings = recipe, own = variant.settings;
-  const std::string model = tasks::TextConfig(recipe).model.name;
+  const std::string model = tasks::TaskConfig(recipe).model.name;
   for (const Setting& s : own) {
     if ((s.name != kModelName && s.name != "name") || s.value == model) continue;
     (void)take_prefix(settings, "model.");
     settings.push_back({kModelName, s.value, s.where});
   }
-  const std::vector<OptionInfo> options = tasks::TextConfig(settings).all();
+  const std::vector<OptionInfo> options = tasks::TaskConfig(settings).all();
   for (Setting& s : own) s.name = whole_name(options, s.name);
   refuse_unknown(own, options);
   for (Setting& s : own) {

@@ -106,11 +106,12 @@ Descriptor::~Descriptor() {
 }
 
 Connections::Connections(const std::string& host, int64_t port, const Traffic& traffic, size_t body_bytes,
-                         size_t handlers, Handle handle)
+                         size_t handlers, Handle handle, Now now)
     : traffic_(traffic),
       body_bytes_(body_bytes),
       most_handlers_(handlers),
       handle_(std::move(handle)),
+      now_(std::move(now)),
       listener_(listen_on(host, port)),
       events_(::epoll_create1(EPOLL_CLOEXEC)),
       wake_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
@@ -149,6 +150,11 @@ bool Connections::loopback() const {
   return (ntohl(reinterpret_cast<sockaddr_in&>(address).sin_addr.s_addr) >> 24) == 127;
 }
 
+size_t Connections::waiting() const {
+  const std::lock_guard lock(mutex_);
+  return ready_.size();
+}
+
 void Connections::cut() {
   const std::lock_guard lock(mutex_);
   cut_ = true;
@@ -185,11 +191,11 @@ void Connections::turn(std::span<const epoll_event> events) {
 
 void Connections::loop() {
   std::array<epoll_event, 64> events;
-  Clock::time_point swept = Clock::now();
+  Clock::time_point swept = now_();
   for (;;) {
     const int count = ::epoll_wait(events_.number(), events.data(), events.size(), static_cast<int>(kSweep.count()));
     guarded(-1, [&] { turn(std::span(events).first(static_cast<size_t>(std::max(0, count)))); });
-    if (Clock::now() - swept >= kSweep) guarded(-1, [&] { sweep(); }), swept = Clock::now();
+    if (now_() - swept >= kSweep) guarded(-1, [&] { sweep(); }), swept = now_();
     if (!stopping_) continue;
     guarded(-1, [&] { end_of_loop(); });
     const std::lock_guard lock(mutex_);
@@ -251,7 +257,7 @@ void Connections::add(Client client) {
 
 void Connections::wait_for(Client client) {
   const int socket = client.socket.number();
-  client.since = Clock::now();
+  client.since = now_();
   client.until = client.since + (client.draining         ? Clock::duration(kDrain)
                                  : client.buffer.empty() ? seconds(traffic_.idle_seconds)
                                                          : seconds(traffic_.read_seconds));
@@ -270,7 +276,7 @@ void Connections::received(int socket) {
   if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) return;
   if (count <= 0) return drop(socket);
   if (client.draining) return;
-  if (client.buffer.empty()) client.until = Clock::now() + seconds(traffic_.read_seconds);
+  if (client.buffer.empty()) client.until = now_() + seconds(traffic_.read_seconds);
   client.buffer.append(bytes.data(), static_cast<size_t>(count));
   gathered_ += static_cast<size_t>(count);
   judge(socket);
@@ -314,7 +320,7 @@ void Connections::drop(int socket) {
 
 /// Says goodbye to those whose time is over; one that has begun a request is told why.
 void Connections::sweep() {
-  const Clock::time_point now = Clock::now();
+  const Clock::time_point now = now_();
   std::vector<int> late;
   for (const auto& [socket, client] : clients_) {
     if (client.until <= now) late.push_back(socket);

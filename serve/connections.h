@@ -24,6 +24,7 @@ struct epoll_event;
 namespace attend::serve {
 
 using Clock = std::chrono::steady_clock;
+using Now = std::function<Clock::time_point()>;
 
 /// A file descriptor that is closed with its owner.
 class Descriptor {
@@ -82,9 +83,9 @@ class Connections {
   using Handle = std::function<Next(Client& client)>;
 
   /// Listens, but does not answer before start(). Throws Error where it cannot. `handlers`: most requests at once; as many
-  /// more may wait for one to be free.
+  /// more may wait for one to be free. `now`: the clock by which clients are idle or slow.
   Connections(const std::string& host, int64_t port, const Traffic& traffic, size_t body_bytes, size_t handlers,
-              Handle handle);
+              Handle handle, Now now = Clock::now);
   /// As stop().
   ~Connections();
   Connections(const Connections&) = delete;
@@ -100,6 +101,8 @@ class Connections {
   bool loopback() const;
   bool stopping() const { return stopping_.load(); }
   size_t open() const { return open_.load(); }
+  /// Whole requests that wait for a handler.
+  size_t waiting() const;
 
  private:
   void loop();
@@ -126,6 +129,7 @@ class Connections {
   const Traffic traffic_;
   const size_t body_bytes_, most_handlers_;
   const Handle handle_;
+  const Now now_;
   Descriptor listener_, events_, wake_;
   int port_ = 0;
   std::atomic<bool> stopping_{false};
@@ -137,7 +141,7 @@ class Connections {
   std::thread loop_;
 
   // Between the loop and the handlers.
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable came_;
   std::deque<Client> ready_, back_;
   size_t busy_ = 0, idle_ = 0;

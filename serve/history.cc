@@ -79,12 +79,12 @@ std::vector<ValidLine> valid_lines(const fs::path& folder) {
   return lines;
 }
 
-Json best_of(const fs::path& folder, const std::string& score) {
+Json best_of(const fs::path& folder, const std::string& score, int better) {
   Json best;
   each_line(folder / "log.jsonl", [&](const Json& entry) {
     const auto found = entry.find(score);
     if (found == entry.end() || !found->is_number()) return;
-    if (best.is_null() || found->get<double>() > best.get<double>()) best = *found;
+    if (best.is_null() || better * found->get<double>() > better * best.get<double>()) best = *found;
   });
   return best;
 }

@@ -12,8 +12,9 @@ namespace attend::serve {
 
 /// {"train":[{"step","loss",…}],"valid":[{"step","valid_loss",…}]} of log.jsonl, each thinned to at most 500 points.
 Json curves(const std::filesystem::path& folder);
-/// The best that validation had of a score ("bleu", "accuracy") in the log; null where there is none.
-Json best_of(const std::filesystem::path& folder, const std::string& score);
+/// The best that validation had of a score ("bleu", "accuracy") in the log; null where there is none. `better`: 1 more is, -1
+/// less is.
+Json best_of(const std::filesystem::path& folder, const std::string& score, int better);
 
 /// A line of valid.jsonl: {"source","reference","output","chrf"}, and which one it is, from 0.
 struct ValidLine {

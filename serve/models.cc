@@ -3,9 +3,6 @@
 #include <algorithm>
 
 #include "attend/base/names.h"
-#include "attend/tasks/image.h"
-#include "attend/tasks/task.h"
-#include "attend/tasks/text.h"
 
 namespace attend::serve {
 namespace {
@@ -24,23 +21,12 @@ std::string name_for(const fs::path& folder, const std::vector<std::unique_ptr<S
   return name;
 }
 
-struct Kind {
-  const tasks::Family* family;
-  std::unique_ptr<ServedModel> (*load)(const std::string& name, const fs::path& folder);
-};
-constexpr Kind kKinds[] = {{&tasks::kText, load_text}, {&tasks::kImages, load_images}};
-
-std::unique_ptr<ServedModel> load(const std::string& name, const fs::path& folder) {
-  const tasks::TaskRow& task = tasks::task_of(tasks::read_config(folder));
-  const auto kind = std::ranges::find(kKinds, task.family, &Kind::family);
-  require(kind != std::end(kKinds), folder.string(), ": a model that is served is wanted, got one for ", task.name);
-  return kind->load(name, folder);
-}
-
 }  // namespace
 
 Models::Models(const std::vector<std::string>& folders) {
-  for (const std::string& folder : folders) models_.push_back(load(name_for(folder, models_), folder));
+  for (const std::string& folder : folders) {
+    models_.push_back(std::make_unique<ServedModel>(name_for(folder, models_), folder));
+  }
 }
 
 const ServedModel& Models::at(const std::string& name) const {
@@ -50,7 +36,7 @@ const ServedModel& Models::at(const std::string& name) const {
     if (one->name == name) return *one;
     names += (names.empty() ? "" : ", ") + one->name;
   }
-  refuse(404, "no_such_model", "model: one of ", names, " is wanted, got ", attend::quoted(name));
+  refuse(404, "no_such_model", "model: expected one of ", names, ", got ", attend::quoted(name));
 }
 
 }  // namespace attend::serve

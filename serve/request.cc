@@ -230,7 +230,7 @@ ExplainRequest parse_explain(std::string_view body, const Limits& limits) {
     SettingList options;
     bool named = false;
     Fields fields = common_fields(asked, limits);
-    fields.field("text", [&](const json& v) { asked.text = text_of("text", v), named = true; })
+    fields.field("text", [&](const json& v) { asked.texts = {text_of("text", v)}, named = true; })
         .field("target",
                [&](const json& v) {
                  asked.options.target = text_of("target", v);
@@ -247,7 +247,7 @@ ExplainRequest parse_explain(std::string_view body, const Limits& limits) {
     for (const Setting& one : options) asked.named.push_back(one.name);
     check_prefix(asked);
     check_one({{"text", named}, {"image", !asked.image.empty()}});
-    if (named) check_text("text", asked.text, limits);
+    if (named) check_text("text", asked.texts[0], limits);
     return asked;
   });
 }

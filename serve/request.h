@@ -19,18 +19,17 @@ namespace attend::serve {
 struct Asked {
   std::string model;   ///< "": the first
   std::string image;   ///< bytes of a file, which nobody has looked into yet; "": none
+  std::vector<std::string> texts;  ///< none where there is an image
   SettingList search;  ///< over the model's own way of searching
   std::string prefix;
   std::vector<int32_t> prefix_tokens;
 };
 
 struct RunRequest : Asked {
-  std::vector<std::string> texts;  ///< none where there is an image
   bool stream = false;
 };
 
 struct ExplainRequest : Asked {
-  std::string text;
   tasks::ExplainOptions options;   ///< all but search and prefix
   std::vector<std::string> named;  ///< those of the options that were asked for
 };

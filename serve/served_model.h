@@ -1,14 +1,14 @@
-// A model that is served: what is told of it, and all that can be asked of it, whatever it reads.
+// A model that is served: what is told of it, and all that can be asked of it, whatever it reads and answers with.
 #pragma once
 
-#include <cmath>
 #include <filesystem>
 #include <functional>
-#include <memory>
+#include <mutex>
 #include <string>
+#include <vector>
 
-#include "attend/decode/search.h"
-#include "attend/explain/recorder.h"
+#include "attend/tasks/explanation.h"
+#include "attend/tasks/model.h"
 #include "serve/json.h"
 #include "serve/request.h"
 
@@ -28,57 +28,44 @@ struct Watch {
 
 class ServedModel {
  public:
-  ServedModel(std::string name, std::filesystem::path folder) : name(std::move(name)), folder(std::move(folder)) {}
-  virtual ~ServedModel() = default;
-  ServedModel(const ServedModel&) = delete;
-  ServedModel& operator=(const ServedModel&) = delete;
+  ServedModel(std::string name, std::filesystem::path folder);
 
   /// Refuses what the limits and the model forbid, before it is queued.
-  virtual void check(const RunRequest& request, const Limits& limits) const = 0;
-  virtual void check(const ExplainRequest& request, const Limits& limits) const = 0;
+  void check(const RunRequest& request, const Limits& limits) const;
+  void check(const ExplainRequest& request, const Limits& limits) const;
   // On a worker:
   /// {"model","answers":[[{…}]],"notes":[…]}
-  virtual std::string run(const RunRequest& request, const Limits& limits, const Watch& watch) const = 0;
+  std::string run(const RunRequest& request, const Limits& limits, const Watch& watch) const;
   /// The trace or the look of docs/traces.md.
-  virtual std::string explain(const ExplainRequest& request, const Limits& limits, const Watch& watch) const = 0;
-  /// What it made of its validation sentences or images, the worst first; with a note where there are none.
-  virtual Json gallery() const = 0;
+  std::string explain(const ExplainRequest& request, const Limits& limits, const Watch& watch) const;
+  /// What it made of its validation examples, the worst first; with a note where there are none.
+  Json gallery() const;
 
   const std::string name;
   const std::filesystem::path folder;
   Json description;  ///< a row of GET /v1/models
+
+ private:
+  Json describe() const;
+  void check_asked(const Asked& asked, const decode::SearchOptions& search) const;
+  void check_prefixes(const RunRequest& request, const decode::SearchOptions& search) const;
+  decode::SearchOptions search_for(const Asked& asked, const Limits& limits) const;
+  std::vector<tasks::Example> examples(const Asked& asked, const Limits& limits) const;
+  tasks::ExplainOptions explain_options(const Asked& asked, tasks::ExplainOptions options,
+                                        const decode::SearchOptions& search, const Watch& watch) const;
+  Json step_by_step(const RunRequest& request, const tasks::Example& example, const decode::SearchOptions& search,
+                    const Watch& watch) const;
+  Json in_groups(const RunRequest& request, const std::vector<tasks::Example>& examples,
+                 const decode::SearchOptions& search, const Watch& watch) const;
+  Json notes(const std::vector<tasks::Example>& examples, const Json& answers) const;
+  Json images_in_gallery() const;
+
+  tasks::TaskModel model_;
+  tasks::Explainable known_;
+  // Finding images again may cost seconds; while it trains, valid.jsonl is written again and again.
+  mutable std::mutex mutex_;
+  mutable std::filesystem::file_time_type gallery_at_;
+  mutable Json gallery_;
 };
-
-std::unique_ptr<ServedModel> load_text(const std::string& name, const std::filesystem::path& folder);
-std::unique_ptr<ServedModel> load_images(const std::string& name, const std::filesystem::path& folder);
-
-/// Six decimals: what a float holds of a log-probability.
-inline double rounded(double value) { return std::round(value * 1e6) / 1e6; }
-
-/// Of tasks::Answer, tasks::ImageAnswer and explain::TraceAnswer alike.
-template <class Answer>
-Json answer_json(const Answer& answer) {
-  return {{"text", answer.text},
-          {"score", rounded(answer.score)},
-          {"log_probability", rounded(answer.log_probability)},
-          {"ended", answer.ended}};
-}
-
-template <HasFields Options>
-Json options_json(Options options) {
-  Json all = Json::object();
-  visit_fields(options, [&](const std::string& name, auto& field, const char*) { all[name] = field; });
-  return all;
-}
-
-/// What is larger than it may be is found out while it is made.
-template <class Make>
-auto within_weights(Make&& make) {
-  try {
-    return make();
-  } catch (const explain::TooLarge& error) {
-    refuse(413, "too_large", error.what(), " (this server's limit is --weights)");
-  }
-}
 
 }  // namespace attend::serve

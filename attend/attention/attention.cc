@@ -159,10 +159,9 @@ void AttentionCache::take(std::span<const int32_t> rows) {
   index_ = std::move(taken);
 }
 
-Attention::Attention(const AttentionConfig& config, Random& random, std::string site, int64_t layer)
+Attention::Attention(const AttentionConfig& config, Random& random, AttentionSite site)
     : config_(completed(config)),
       site_(std::move(site)),
-      layer_(layer),
       query_(config_.query_projection, config_.query, config_.size, random),
       key_(config_.key_projection, config_.key, config_.size, random),
       value_(config_.value_projection, config_.value, config_.size, random) {
@@ -494,8 +493,9 @@ AttentionRead Attention::finished(AttentionRead read) const {
 
 Observation Attention::observation(const Tensor& weights, const Tensor& centres, std::span<const int32_t> lengths,
                                    int64_t position) const {
-  return {.site = site_,
-          .layer = layer_,
+  return {.site = site_.name,
+          .purpose = site_.purpose,
+          .layer = site_.layer,
           .step = position,
           .weights = weights,
           .centres = centres,

@@ -56,6 +56,13 @@ struct AttentionConfig {
   }
 };
 
+/// Which attention of a network this is, for whoever observes it.
+struct AttentionSite {
+  std::string name = "attention";     ///< "decoder.memory"
+  Purpose purpose = Purpose::source;  ///< what it is for
+  int64_t layer = 0;                  ///< of the stack that it belongs to
+};
+
 struct ProjectionRow {
   std::string_view name, formula;
 };
@@ -121,8 +128,8 @@ struct AttentionRead {
 
 class Attention {
  public:
-  /// `site` and `layer` name it to observers.
-  Attention(const AttentionConfig& config, Random& random, std::string site = "attention", int64_t layer = 0);
+  /// `site` is what observers are told.
+  Attention(const AttentionConfig& config, Random& random, AttentionSite site = {});
 
   /// keys [B,Tk,K] and values [B,Tk,V], of which the first lengths[b] count (empty: all).
   AttentionMemory prepare(const Var& keys, const Var& values, std::span<const int32_t> lengths = {}) const;
@@ -159,8 +166,7 @@ class Attention {
   real scale() const;
 
   AttentionConfig config_;
-  std::string site_;
-  int64_t layer_;
+  AttentionSite site_;
   Projection query_, key_, value_;
   std::vector<std::unique_ptr<Score>> scores_;    // by head
   std::vector<std::unique_ptr<Window>> windows_;  // by head, or one for all

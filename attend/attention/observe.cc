@@ -2,12 +2,27 @@
 
 #include <utility>
 
+#include "attend/base/names.h"
+
 namespace attend {
 namespace {
 thread_local Observing* current_observing = nullptr;
 thread_local Intervening* current_intervening = nullptr;
 thread_local ObservedRows* current_rows = nullptr;
+
+struct PurposeRow {
+  std::string_view name;
+  Purpose purpose;
+};
+constexpr PurposeRow kPurposes[] = {{"source", Purpose::source},
+                                    {"self", Purpose::self},
+                                    {"past", Purpose::past},
+                                    {"pooling", Purpose::pooling},
+                                    {"glimpse", Purpose::glimpse}};
 }  // namespace
+
+std::string_view name_of(Purpose purpose) { return kPurposes[static_cast<size_t>(purpose)].name; }
+Purpose purpose_named(std::string_view name) { return row_named("purpose", kPurposes, name).purpose; }
 
 Observing::Observing(Sink& sink) : sink_(sink), outer_(std::exchange(current_observing, this)) {}
 Observing::~Observing() { current_observing = outer_; }

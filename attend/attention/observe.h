@@ -10,9 +10,23 @@
 
 namespace attend {
 
+/// What an attention is for: who asks, and what it reads.
+enum class Purpose {
+  source,   ///< each prediction asks the source: one row of weights per step of the answer
+  self,     ///< each place of the source asks the other places of the source
+  past,     ///< each prediction asks what was said before it (and the source, where that is read as its past)
+  pooling,  ///< one query asks the whole source once: what the first prediction reads
+  glimpse,  ///< each glance asks the parts of an image
+};
+/// "source", "self" …, as traces write it.
+std::string_view name_of(Purpose purpose);
+/// The purpose of that name; throws Error with all names where there is none.
+Purpose purpose_named(std::string_view name);
+
 /// One call of one attention, on N rows at once.
 struct Observation {
-  std::string_view site;                 ///< which attention: "decoder.memory", "encoder.self"
+  std::string_view site;                 ///< which attention, for people to read: "decoder.memory", "encoder.self"
+  Purpose purpose = Purpose::source;     ///< what it is for
   int64_t layer = 0;                     ///< of the stack that it belongs to
   int64_t step = 0;                      ///< position of the first query
   Tensor weights;                        ///< [N,heads,Tq,Tk]; 0 where a pair does not meet

@@ -3,6 +3,7 @@
 
 #include "attend/autograd/ops/attention.h"
 #include "attend/autograd/ops/convolution.h"
+#include "attend/autograd/ops/crf.h"
 #include "attend/autograd/ops/ctc.h"
 #include "attend/autograd/ops/elementwise.h"
 #include "attend/autograd/ops/glimpse.h"

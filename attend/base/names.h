@@ -17,6 +17,10 @@ size_t edit_distance(std::string_view from, std::string_view to);
 
 /// Text of unknown origin for a message: in quotes, on one line, cut where it is long.
 std::string quoted(std::string_view text);
+// Without these, a std::string would find std::quoted, which shows control characters as they are and cuts nothing.
+inline std::string quoted(const std::string& text) { return quoted(std::string_view(text)); }
+inline std::string quoted(std::string& text) { return quoted(std::string_view(text)); }
+inline std::string quoted(const char* text) { return quoted(std::string_view(text)); }
 
 /// "wanted one of a, b, c, got "x"; the nearest is "b"": thrown as an Error.
 [[noreturn]] void refuse_name(std::string_view where, std::span<const std::string_view> known, std::string_view name);

@@ -19,13 +19,72 @@ Sequences::Sequences(const std::vector<std::vector<int32_t>>& rows) {
   }
 }
 
-Sequences Sequences::of_images(Tensor images) {
-  require(images.rank() == 4, "Sequences: images [B,C,H,W] are wanted, got ", images.shape());
-  Sequences all;
-  all.ids = Ids({images.dim(0), 1}, std::vector<int32_t>(static_cast<size_t>(images.dim(0)), kFirstWord));
-  all.lengths.assign(static_cast<size_t>(images.dim(0)), 1);
-  all.images = std::move(images);
-  return all;
+Source::Source(Sequences text) {
+  if (text.ids.shape.rank() == 0) return;  // a default Sequences: nothing to read
+  add(std::string(kText), std::move(text));
+}
+
+Source Source::of_images(Tensor pixels) {
+  require(pixels.rank() == 4, "Source: expected images [B,C,H,W], got ", pixels.shape());
+  Source source;
+  source.add(std::string(kImage), std::move(pixels));
+  return source;
+}
+
+Source& Source::add(std::string name, Sequences ids) {
+  require(empty() || ids.count() == count(), "Source: expected ", empty() ? 0 : count(), " examples in part ", name,
+          ", got ", ids.count());
+  if (empty()) lengths_ = ids.lengths;
+  parts_.push_back({std::move(name), std::move(ids), {}});
+  return *this;
+}
+
+Source& Source::add(std::string name, Tensor values) {
+  require(values.defined() && values.rank() >= 2 && (empty() || values.dim(0) == count()), "Source: expected ",
+          empty() ? 0 : count(), " examples in part ", name, ", got ", values.shape());
+  if (empty()) lengths_.assign(static_cast<size_t>(values.dim(0)), 1);
+  parts_.push_back({std::move(name), {}, std::move(values)});
+  return *this;
+}
+
+Source& Source::add_letters(Sequences letters) {
+  const Sequences& words = text();
+  require(letters.count() == words.count() * words.longest(), "Source: expected the letters of ", words.count(), " × ",
+          words.longest(), " words, got ", letters.count(), " rows");
+  parts_.push_back({parts_.front().name + std::string(kLetters), std::move(letters), {}});
+  return *this;
+}
+
+const Part* Source::find(std::string_view name) const {
+  for (const Part& part : parts_) {
+    if (part.name == name) return &part;
+  }
+  return nullptr;
+}
+
+int64_t Source::count() const { return static_cast<int64_t>(lengths_.size()); }
+
+const Sequences& Source::text() const {
+  require(!empty() && !parts_.front().values.defined(), "Source: expected text, got ", empty() ? "nothing" : "an image");
+  return parts_.front().ids;
+}
+
+const Sequences* Source::letters() const {
+  const Part* part = empty() ? nullptr : find(parts_.front().name + std::string(kLetters));
+  return part ? &part->ids : nullptr;
+}
+
+const Tensor& Source::pixels() const {
+  static const Tensor kNone;
+  return empty() ? kNone : parts_.front().values;
+}
+
+Sequences letter_rows(std::span<const std::vector<std::vector<int32_t>>> examples, int64_t longest) {
+  std::vector<std::vector<int32_t>> rows(examples.size() * static_cast<size_t>(longest));
+  for (size_t b = 0; b < examples.size(); ++b) {
+    std::copy(examples[b].begin(), examples[b].end(), rows.begin() + static_cast<std::ptrdiff_t>(b) * longest);
+  }
+  return Sequences(rows);
 }
 
 std::vector<int32_t> Sequences::row(int64_t b) const {
@@ -43,16 +102,16 @@ Ids transposed(const Ids& ids) {
 }
 
 void require_sources(const char* where, const Batch& batch) {
-  const size_t sources = batch.source.lengths.size(), targets = batch.target.lengths.size();
+  const size_t sources = batch.source.lengths().size(), targets = batch.target.lengths.size();
   require(targets > 0, where, ": at least one target is wanted, got none");
-  if (batch.image_of.empty()) {
+  if (batch.source_of.empty()) {
     require(sources == targets, where, ": as many targets as sources are wanted, got ", targets, " and ", sources);
     return;
   }
-  require(batch.image_of.size() == targets, where, ": image_of wants one source for each of ", targets,
-          " targets, got ", batch.image_of.size());
-  for (const int32_t source : batch.image_of) {
-    require(source >= 0 && static_cast<size_t>(source) < sources, where, ": image_of wants sources within 0 … ",
+  require(batch.source_of.size() == targets, where, ": source_of wants one source for each of ", targets,
+          " targets, got ", batch.source_of.size());
+  for (const int32_t source : batch.source_of) {
+    require(source >= 0 && static_cast<size_t>(source) < sources, where, ": source_of wants sources within 0 … ",
             static_cast<int64_t>(sources) - 1, ", got ", source);
   }
 }

@@ -1,7 +1,11 @@
-// Batches of sequences of ids, padded to the longest.
+// Batches: what networks read (named parts: ids, pixels, frames) and what they should answer (ids).
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "attend/tensor/tensor.h"
@@ -14,18 +18,14 @@ constexpr int32_t kPad = 0, kUnknown = 1, kBegin = 2, kEnd = 3, kFirstWord = 4;
 /// [B,T] ↔ [T,B].
 Ids transposed(const Ids& ids);
 
-/// B sequences: ids [B,T] with kPad beyond each one's length. Or B images, each of which stands as one word: a model that
-/// looks at images reads those and no ids.
+/// B sequences: ids [B,T] with kPad beyond each one's length.
 struct Sequences {
   Ids ids;
   std::vector<int32_t> lengths;
-  Tensor images = {};  ///< [B,C,H,W]; undefined where the sequences are text
 
   Sequences() = default;
   /// Pads to the longest. Empty sequences are allowed; T is at least 1.
   explicit Sequences(const std::vector<std::vector<int32_t>>& rows);
-  /// images [B,C,H,W].
-  static Sequences of_images(Tensor images);
 
   int64_t count() const { return ids.shape[0]; }
   int64_t longest() const { return ids.shape[1]; }
@@ -34,18 +34,65 @@ struct Sequences {
   Ids by_time() const { return transposed(ids); }
 };
 
+/// One part of what a network reads: ids or, where `values` is defined, numbers.
+struct Part {
+  std::string name;  ///< of the task's input: "text", "image"; what lies inside it follows a dot: "text.letters"
+  Sequences ids;     ///< [B,T]; of letters [B·T,L], where row b·T + t spells word t of example b
+  Tensor values;     ///< pixels [B,C,H,W] or frames [B,T,F]
+};
+
+/// What a network reads of B examples: parts by name. The first one is what its answers attend to.
+class Source {
+ public:
+  static constexpr std::string_view kText = "text", kImage = "image", kLetters = ".letters";
+
+  Source() = default;
+  /// A text alone. Implicit, as most networks read just that.
+  Source(Sequences text);  // NOLINT(google-explicit-constructor)
+  /// Pixels [B,C,H,W] alone.
+  static Source of_images(Tensor pixels);
+
+  /// Further parts; each has as many examples as the first.
+  Source& add(std::string name, Sequences ids);
+  Source& add(std::string name, Tensor values);
+  /// The letters of the words of the first part.
+  Source& add_letters(Sequences letters);
+
+  const std::vector<Part>& parts() const { return parts_; }
+  /// The part of that name; null where there is none.
+  const Part* find(std::string_view name) const;
+  bool empty() const { return parts_.empty(); }
+  int64_t count() const;
+  /// Ids of the first part. Throws Error where it has none, as an image.
+  const Sequences& text() const;
+  /// Letters of the first part; null where there are none.
+  const Sequences* letters() const;
+  /// Pixels of the first part; an undefined tensor where it has none.
+  const Tensor& pixels() const;
+  /// How many places each example of the first part has: tokens; an image counts as one.
+  const std::vector<int32_t>& lengths() const { return lengths_; }
+
+ private:
+  std::vector<Part> parts_;
+  std::vector<int32_t> lengths_;
+};
+
 /// What a model learns from: target[b] answers source[b]. Targets carry neither kBegin nor kEnd; models add them.
 /// A label is a target of one id, tags are a target as long as the source.
 struct Batch {
-  Sequences source, target;
+  Source source;
+  Sequences target;
   /// For each pair the one place of its target (its length: the end) whose prediction counts in the loss; empty: all count.
   std::vector<int32_t> only = {};
   /// For each target the source that it answers, where several answer the same one (captions of an image, which is then
   /// read once for all of them); empty: target[b] answers source[b].
-  std::vector<int32_t> image_of = {};
+  std::vector<int32_t> source_of = {};
 };
 
-/// Throws Error unless every target has a source: as many as there are, or image_of within them.
+/// Letters by example and word as the rows of a part: row b·longest + t spells word t of example b; none beyond its words.
+Sequences letter_rows(std::span<const std::vector<std::vector<int32_t>>> examples, int64_t longest);
+
+/// Throws Error unless every target has a source: as many as there are, or source_of within them.
 void require_sources(const char* where, const Batch& batch);
 
 /// Targets that count: one per token, and the end of each sentence.

@@ -84,7 +84,12 @@ Batch Batches::batch(std::span<const uint32_t> rows) const {
     source.push_back(copied(pairs_.source(row)));
     target.push_back(copied(pairs_.target(row)));
   }
-  return {Sequences(source), Sequences(target)};
+  Batch batch{Sequences(source), Sequences(target)};
+  if (!pairs_.has_letters()) return batch;
+  std::vector<std::vector<std::vector<int32_t>>> letters;
+  for (const uint32_t row : rows) letters.push_back(pairs_.letters(row));
+  batch.source.add_letters(letter_rows(letters, batch.source.text().longest()));
+  return batch;
 }
 
 }  // namespace attend::data

@@ -12,10 +12,25 @@ namespace attend::data {
 namespace {
 
 constexpr BuiltinRow kCorpora[] = {
-    {"hindi", "English sentences to romanised Hindi, with gold word alignments", make_hindi, "words"},
-    {"dates", "dates as people write them to ISO 8601", make_dates, "characters"},
-    {"reverse", "strings of letters to the same letters backwards", make_reverse, "characters"},
+    {"hindi", "English sentences to romanised Hindi, with gold word alignments", make_hindi, "words", "words"},
+    {"dates", "dates as people write them to ISO 8601", make_dates, "characters", "characters"},
+    {"reverse", "strings of letters to the same letters backwards", make_reverse, "characters", "characters"},
+    {"feelings", "reviews to positive, negative or mixed, with the words that tell", make_feelings, "words", "words"},
+    {"tags", "English sentences to parts of speech, with unseen forms of words held out", make_tags, "words", "words"},
+    {"names", "news to the people, places and organisations in it, with unseen names held out", make_names, "words",
+     "words"},
+    {"trees", "English sentences to their trees", make_trees, "words", "words"},
+    {"letters", "invented words to their phonemes, with stress", make_letters, "characters", "words"},
 };
+
+std::vector<BuiltinRow>& table() {
+  static std::vector<BuiltinRow> rows = [] {
+    std::vector<BuiltinRow> all = with_room<BuiltinRow>({});
+    all.assign(std::begin(kCorpora), std::end(kCorpora));
+    return all;
+  }();
+  return rows;
+}
 
 // How often a word has to be left in training before a sentence with it may be held out.
 constexpr int kLeftInTraining = 5;
@@ -29,27 +44,33 @@ void each_word(std::string_view text, Visit visit) {
   }
 }
 
-/// Counts of the words of each side; the views belong to the examples.
+/// Counts of the words of each side that matters; the views belong to the examples.
 class WordCounts {
  public:
+  explicit WordCounts(HoldOut which) : target_matters_(which == HoldOut::kKnownWords) {}
+
   void add(const Example& example, int times) {
     each_word(example.source, [&](std::string_view word) { source_[word] += times; });
+    if (!target_matters_) return;
     each_word(example.target, [&](std::string_view word) { target_[word] += times; });
   }
   int rarest(const Example& example) const {
     int least = std::numeric_limits<int>::max();
     each_word(example.source, [&](std::string_view word) { least = std::min(least, source_.at(word)); });
+    if (!target_matters_) return least;
     each_word(example.target, [&](std::string_view word) { least = std::min(least, target_.at(word)); });
     return least;
   }
 
  private:
+  bool target_matters_;
   std::unordered_map<std::string_view, int> source_, target_;
 };
 
 /// Which examples are held out: the first that may be.
-std::vector<size_t> held_out(const std::vector<Example>& examples, size_t wanted, bool by_words) {
-  WordCounts counts;
+std::vector<size_t> held_out(const std::vector<Example>& examples, size_t wanted, HoldOut which) {
+  const bool by_words = which != HoldOut::kAny;
+  WordCounts counts(which);
   if (by_words)
     for (const Example& example : examples) counts.add(example, 1);
   std::vector<size_t> chosen;
@@ -69,15 +90,24 @@ std::vector<size_t> held_out(const std::vector<Example>& examples, size_t wanted
 
 }  // namespace
 
-std::span<const BuiltinRow> builtin_corpora() { return kCorpora; }
+std::span<const BuiltinRow> builtin_corpora() { return table(); }
+void add_builtin(const BuiltinRow& row) { table().push_back(row); }
 
 BuiltinCorpus make_builtin(std::string_view name, uint64_t seed) {
   return row_named("built-in corpus", builtin_corpora(), name).make(seed);
 }
 
-BuiltinCorpus part_examples(std::vector<Example> examples, Random random, bool by_words) {
+bool is_listed(std::string_view list, std::string_view word) {
+  for (size_t at = list.find(word); at != list.npos; at = list.find(word, at + 1)) {
+    const size_t end = at + word.size();
+    if ((at == 0 || list[at - 1] == ' ') && (end == list.size() || list[end] == ' ')) return true;
+  }
+  return false;
+}
+
+BuiltinCorpus part_examples(std::vector<Example> examples, Random random, HoldOut which) {
   shuffle(examples, random);
-  const std::vector<size_t> chosen = held_out(examples, kBuiltinTest + kBuiltinValid, by_words);
+  const std::vector<size_t> chosen = held_out(examples, kBuiltinTest + kBuiltinValid, which);
   BuiltinCorpus corpus;
   corpus.train.reserve(examples.size() - chosen.size());
   size_t next = 0;
@@ -87,6 +117,24 @@ BuiltinCorpus part_examples(std::vector<Example> examples, Random random, bool b
     part.push_back(std::move(examples[i]));
     next += out;
   }
+  return corpus;
+}
+
+BuiltinCorpus part_novel(std::vector<Example> known, std::vector<Example> novel, Random random) {
+  shuffle(known, random);
+  shuffle(novel, random);
+  BuiltinCorpus corpus;
+  const auto move_to = [](std::vector<Example>& part, std::vector<Example>& from, size_t count) {
+    require(from.size() >= count, "built-in corpus: expected ", count, " sentences to hold out, found ", from.size());
+    std::move(from.end() - static_cast<std::ptrdiff_t>(count), from.end(), std::back_inserter(part));
+    from.resize(from.size() - count);
+  };
+  for (auto [part, count] : {std::pair(&corpus.valid, kBuiltinValid), std::pair(&corpus.test, kBuiltinTest)}) {
+    move_to(*part, known, count - count / 2);
+    move_to(*part, novel, count / 2);
+    shuffle(*part, random);
+  }
+  corpus.train = std::move(known);
   return corpus;
 }
 

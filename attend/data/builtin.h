@@ -7,15 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "attend/data/alignment.h"
+#include "attend/data/example.h"
 
 namespace attend::data {
-
-/// One pair, with its gold word alignment (by white space) where the corpus has one.
-struct Example {
-  std::string source, target;
-  Links links;
-};
 
 /// Sources are distinct, within and across the three parts.
 struct BuiltinCorpus {
@@ -25,10 +19,13 @@ struct BuiltinCorpus {
 struct BuiltinRow {
   std::string_view name, summary;
   BuiltinCorpus (*make)(uint64_t seed);
-  std::string_view unit;  ///< "words" or "characters": how it is best tokenised
+  std::string_view unit;         ///< "words" or "characters": how sources are best tokenised
+  std::string_view target_unit;  ///< the same of targets
 };
 
 std::span<const BuiltinRow> builtin_corpora();
+/// Adds a row from outside the library, whose strings have to outlive the program's use of it.
+void add_builtin(const BuiltinRow& row);
 /// Throws Error with the nearest name where there is no such corpus.
 BuiltinCorpus make_builtin(std::string_view name, uint64_t seed);
 
@@ -38,6 +35,19 @@ BuiltinCorpus make_hindi(uint64_t seed);
 BuiltinCorpus make_dates(uint64_t seed);
 /// Strings of letters to the same letters backwards.
 BuiltinCorpus make_reverse(uint64_t seed);
+/// Short reviews to "positive", "negative" or "mixed"; gold links lead from the words that the label follows from.
+BuiltinCorpus make_feelings(uint64_t seed);
+/// English sentences to the parts of speech of their words; held-out ones have inflected forms that training has not.
+BuiltinCorpus make_tags(uint64_t seed);
+/// News to tags (BIO) of people, places and organisations; held-out ones have names that training has not.
+BuiltinCorpus make_names(uint64_t seed);
+/// English sentences to their trees, bracketed (tree.h).
+BuiltinCorpus make_trees(uint64_t seed);
+/// Invented words to their phonemes, by a spelling of our own.
+BuiltinCorpus make_letters(uint64_t seed);
+
+/// How a word of the letters a to z is pronounced by the rules of make_letters: the usual way first. Throws Error for others.
+std::vector<std::string> letter_pronunciations(std::string_view spelling);
 
 /// All ways in which the Hindi grammar derives this English sentence, each with its links; empty where it does not.
 std::vector<Example> hindi_derivations(std::string_view english);

@@ -71,7 +71,7 @@ Example draw_date(Random& random) {
 BuiltinCorpus make_dates(uint64_t seed) {
   const Random random = Random(seed).named("dates");
   auto examples = distinct_examples(kTrain + kBuiltinValid + kBuiltinTest, random, draw_date);
-  return part_examples(std::move(examples), random.named("parts"), false);
+  return part_examples(std::move(examples), random.named("parts"), HoldOut::kAny);
 }
 
 }  // namespace attend::data

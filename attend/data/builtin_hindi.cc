@@ -101,7 +101,7 @@ BuiltinCorpus make_hindi(uint64_t seed) {
     }
   };
   auto examples = distinct_examples(kTrain + kBuiltinValid + kBuiltinTest, random, draw);
-  return part_examples(std::move(examples), random.named("parts"), true);
+  return part_examples(std::move(examples), random.named("parts"), HoldOut::kKnownWords);
 }
 
 std::vector<Example> hindi_derivations(std::string_view english) {

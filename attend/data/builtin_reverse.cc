@@ -16,7 +16,7 @@ Example draw_reverse(Random& random) {
 BuiltinCorpus make_reverse(uint64_t seed) {
   const Random random = Random(seed).named("reverse");
   auto examples = distinct_examples(kTrain + kBuiltinValid + kBuiltinTest, random, draw_reverse);
-  return part_examples(std::move(examples), random.named("parts"), false);
+  return part_examples(std::move(examples), random.named("parts"), HoldOut::kAny);
 }
 
 }  // namespace attend::data

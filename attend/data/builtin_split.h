@@ -1,6 +1,8 @@
-// How the examples of a built-in corpus are parted.
+// How the examples of a built-in corpus are drawn and parted.
 #pragma once
 
+#include <iterator>
+#include <string_view>
 #include <unordered_set>
 #include <utility>
 
@@ -25,8 +27,33 @@ std::vector<Example> distinct_examples(size_t count, Random random, Draw draw) {
   return examples;
 }
 
-/// Shuffles, and holds out a test and a validation part. By words, only sentences are held out whose words all occur
-/// in training; characters do anyway.
-BuiltinCorpus part_examples(std::vector<Example> examples, Random random, bool by_words);
+/// Of which examples the words have to be left in training before they may be held out.
+enum class HoldOut {
+  kAny,          ///< of none: characters occur in training anyway
+  kKnownSource,  ///< all words of the source
+  kKnownWords,   ///< all words of source and target
+};
+
+/// Shuffles, and holds out a test and a validation part.
+BuiltinCorpus part_examples(std::vector<Example> examples, Random random, HoldOut which);
+
+/// Parts `known` examples into training and one half of what is held out; `novel` ones, which have something in them that
+/// `known` ones have not, are the other half. There have to be as many as are wanted of both.
+BuiltinCorpus part_novel(std::vector<Example> known, std::vector<Example> novel, Random random);
+
+/// One of a list.
+template <class List>
+const auto& one_of(Random& random, const List& list) {
+  return list[random.below(std::size(list))];
+}
+
+/// Whether a word is one of a list, which is separated by blanks.
+bool is_listed(std::string_view list, std::string_view word);
+
+/// True that often.
+inline bool chance(Random& random, double share) { return random.uniform53() < share; }
+
+/// True for a fixed share of all texts, the same whatever the seed: what training never sees.
+inline bool is_withheld(std::string_view text, double share) { return Random(11).named(text).uniform53() < share; }
 
 }  // namespace attend::data

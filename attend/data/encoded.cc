@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "attend/base/error.h"
+#include "attend/data/batch.h"
 
 namespace attend::data {
 namespace {
@@ -54,23 +55,43 @@ std::string FilterReport::text() const {
 }
 
 std::span<const int32_t> EncodedPairs::part(int64_t k) const {
-  require(k >= 0 && k / 2 < size(), "EncodedPairs: a pair from 0 to ", size() - 1, " is wanted, got ", k / 2);
+  require(k >= 0 && k / parts_ < size(), "EncodedPairs: expected a pair from 0 to ", size() - 1, ", got ", k / parts_);
   return {ids_.get() + (*bounds_)[static_cast<size_t>(k)], static_cast<size_t>(length(k))};
 }
 
-EncodedPairsWriter::EncodedPairsWriter(fs::path folder, PairFilter filter)
-    : folder_(std::move(folder)), file_(create_unnamed(folder_)) {
+std::vector<std::vector<int32_t>> EncodedPairs::letters(int64_t i) const {
+  std::vector<std::vector<int32_t>> words(1);
+  for (const int32_t id : part(parts_ * i + 2)) {
+    if (id == kPad) words.emplace_back();
+    if (id != kPad) words.back().push_back(id);
+  }
+  words.pop_back();
+  return words;
+}
+
+EncodedPairsWriter::EncodedPairsWriter(fs::path folder, PairFilter filter, bool letters)
+    : folder_(std::move(folder)), letters_(letters), file_(create_unnamed(folder_)) {
   require(filter.longest >= 0, "longest: 0 or more tokens are wanted, got ", filter.longest);
   require(filter.ratio == 0 || filter.ratio >= 1, "ratio: 0, or at least 1, is wanted, got ", filter.ratio);
   report_.filter = filter;
   buffer_.reserve(kBuffer);
 }
 
-bool EncodedPairsWriter::add(std::span<const int32_t> source, std::span<const int32_t> target) {
+bool EncodedPairsWriter::add(std::span<const int32_t> source, std::span<const int32_t> target,
+                             std::span<const std::vector<int32_t>> letters) {
   require(file_.open(), "EncodedPairsWriter: pairs are wanted before finish(), got one after it");
+  require(!letters_ || letters.size() == source.size(), "EncodedPairsWriter: expected the letters of ", source.size(),
+          " words, got those of ", letters.size());
   if (!admit(source.size(), target.size())) return false;
   append(source);
   append(target);
+  if (!letters_) return true;
+  std::vector<int32_t> flat;
+  for (const std::vector<int32_t>& word : letters) {
+    flat.insert(flat.end(), word.begin(), word.end());
+    flat.push_back(kPad);
+  }
+  append(flat);
   return true;
 }
 
@@ -127,6 +148,7 @@ EncodedPairs EncodedPairsWriter::finish() {
     pairs.ids_ = {static_cast<const int32_t*>(mapped),
                   [size](const int32_t* ids) { ::munmap(const_cast<int32_t*>(ids), size); }};
   }
+  pairs.parts_ = letters_ ? 3 : 2;
   pairs.bounds_ = std::make_shared<const std::vector<uint64_t>>(std::move(bounds_));
   file_.close();
   return pairs;

@@ -38,11 +38,14 @@ class EncodedPairs {
  public:
   EncodedPairs() = default;
 
-  int64_t size() const { return bounds_ ? static_cast<int64_t>(bounds_->size() / 2) : 0; }
-  std::span<const int32_t> source(int64_t i) const { return part(2 * i); }
-  std::span<const int32_t> target(int64_t i) const { return part(2 * i + 1); }
-  int64_t source_length(int64_t i) const { return length(2 * i); }
-  int64_t target_length(int64_t i) const { return length(2 * i + 1); }
+  int64_t size() const { return bounds_ ? static_cast<int64_t>(bounds_->size()) / parts_ : 0; }
+  std::span<const int32_t> source(int64_t i) const { return part(parts_ * i); }
+  std::span<const int32_t> target(int64_t i) const { return part(parts_ * i + 1); }
+  int64_t source_length(int64_t i) const { return length(parts_ * i); }
+  int64_t target_length(int64_t i) const { return length(parts_ * i + 1); }
+  /// Whether the letters of source words were stored; and those of pair i, word by word.
+  bool has_letters() const { return parts_ == 3; }
+  std::vector<std::vector<int32_t>> letters(int64_t i) const;
 
  private:
   friend class EncodedPairsWriter;
@@ -51,6 +54,7 @@ class EncodedPairs {
   }
   std::span<const int32_t> part(int64_t k) const;
 
+  int64_t parts_ = 2;  // source, target and, where they are stored, letters: each word's, with kPad after it
   std::shared_ptr<const std::vector<uint64_t>>
       bounds_;                          // of source 0, target 0, source 1, … in ids_; 16 bytes per pair
   std::shared_ptr<const int32_t> ids_;  // the mapping
@@ -60,12 +64,14 @@ class EncodedPairs {
 /// killed.
 class EncodedPairsWriter {
  public:
-  explicit EncodedPairsWriter(std::filesystem::path folder, PairFilter filter = {});
+  /// With `letters`, each pair brings the letters of its source words.
+  explicit EncodedPairsWriter(std::filesystem::path folder, PairFilter filter = {}, bool letters = false);
   EncodedPairsWriter(const EncodedPairsWriter&) = delete;
   EncodedPairsWriter& operator=(const EncodedPairsWriter&) = delete;
 
   /// False if the filter left the pair out.
-  bool add(std::span<const int32_t> source, std::span<const int32_t> target);
+  bool add(std::span<const int32_t> source, std::span<const int32_t> target,
+           std::span<const std::vector<int32_t>> letters = {});
   const FilterReport& report() const { return report_; }
   /// The pairs; nothing can be added afterwards.
   EncodedPairs finish();
@@ -76,6 +82,7 @@ class EncodedPairsWriter {
   void flush();
 
   std::filesystem::path folder_;
+  bool letters_;
   FilterReport report_;
   Descriptor file_;
   std::vector<int32_t> buffer_;

@@ -9,7 +9,7 @@
 namespace attend::decode {
 
 void Coverage::observe(const Observation& observation) {
-  if (!observation.site.ends_with(".memory")) return;
+  if (observation.purpose != Purpose::source) return;
   const Tensor& weights = observation.weights;
   require(weights.defined() && weights.rank() == 4, "coverage: weights [N,heads,Tq,Tk] are wanted of ",
           observation.site, ", got ", weights.shape());
@@ -35,8 +35,7 @@ void Coverage::observe(const Observation& observation) {
 
 void Coverage::step(size_t rows) {
   require(calls_ > 0,
-          "search: a coverage_penalty needs a model that attends to its source; it told of no attention "
-          "whose site ends in \".memory\"");
+          "search: a coverage_penalty needs a model that attends to its source at each step; this one does not");
   require(rows == lengths_.size(), "coverage: weights of ", rows, " rows are wanted, got ", lengths_.size());
   rows_.resize(rows);
   const double share = 1.0 / static_cast<double>(calls_);

@@ -9,7 +9,7 @@
 
 namespace attend::decode {
 
-/// Catches the weights of every attention whose site ends in ".memory" during a step, and adds their mean over heads
+/// Catches the weights of every attention to the source (Purpose::source) during a step, and adds their mean over heads
 /// and layers to what the rows have gathered.
 class Coverage : public Sink {
  public:

@@ -55,13 +55,14 @@ struct Candidate {
 class Search {
  public:
   /// `source_of`: the source of each sentence; empty: sentence s is of source s.
-  Search(const models::Model& model, const data::Sequences& source, const SearchOptions& options,
-         SearchWatcher* watcher, std::span<const int32_t> source_of = {})
+  Search(const models::Model& model, const data::Source& source, const SearchOptions& options,
+         SearchWatcher* watcher, std::span<const int32_t> source_of = {}, const Constraint* constraint = nullptr)
       : model_(model),
         source_(source),
         source_of_(source_of),
         options_(options),
         watcher_(watcher),
+        constraint_(constraint),
         vocabulary_(static_cast<size_t>(model.vocabulary())) {
     sentences_.resize(source_of.empty() ? static_cast<size_t>(source.count()) : source_of.size());
     if (options.coverage_penalty > 0) coverage_.emplace();
@@ -77,6 +78,7 @@ class Search {
     std::optional<kernels::PackedWeights> packed;  // unless the caller keeps them for many searches
     if (!kernels::PackedWeights::current()) packed.emplace();
     state_ = model_.begin(source_);
+    if (wants_the_best()) take_best(model_.best(*state_));
     std::vector<int32_t> parents;
     const int32_t draws = options_.sample ? static_cast<int32_t>(options_.n_best) : 1;
     for (size_t s = 0; s < sentences_.size(); ++s) {
@@ -120,6 +122,24 @@ class Search {
   Random stream(int32_t sentence, int32_t draw) const {
     return Random(static_cast<uint64_t>(options_.seed))
         .named("sample " + std::to_string(options_.first_sentence + sentence) + " " + std::to_string(draw));
+  }
+
+  /// Whether the likeliest answers, and nothing else, are asked for, each of a length that is known.
+  bool wants_the_best() const {
+    if (options_.sample || options_.n_best > 1 || options_.no_repeat_ngram > 0 || coverage_ || constraint_) return false;
+    return std::ranges::all_of(sentences_, [](const Sentence& one) { return one.fixed && one.forced.empty(); });
+  }
+
+  /// The search then follows the answers that the model knows, so that all who watch it hear of them as of any other.
+  void take_best(std::vector<std::vector<int32_t>> answers) {
+    if (answers.empty()) return;
+    require(answers.size() == sentences_.size(), "search: wanted the best answers to ", sentences_.size(),
+            " sources, got ", answers.size());
+    for (size_t s = 0; s < answers.size(); ++s) {
+      require(static_cast<int64_t>(answers[s].size()) == sentences_[s].limit, "search: wanted a best answer of ",
+              sentences_[s].limit, " tokens for sentence ", s, ", got ", answers[s].size());
+      sentences_[s].forced = std::move(answers[s]);
+    }
   }
 
   /// (5+|y|)/6 to the power α.
@@ -193,8 +213,12 @@ class Search {
         if (said_ < options_.min_length) banned_.push_back(kEnd);
         if (options_.no_unknown) banned_.push_back(kUnknown);
       }
-      if (length > 0 && static_cast<size_t>(said_) >= length) {
-        history_.read(row.said, path_);
+      const bool repeats = length > 0 && static_cast<size_t>(said_) >= length;
+      if (repeats || constraint_) history_.read(row.said, path_);
+      if (constraint_) {
+        constraint_->ban(row.sentence, path_, sentences_[static_cast<size_t>(row.sentence)].limit - said_, banned_);
+      }
+      if (repeats) {
         const auto tail = path_.end() - static_cast<std::ptrdiff_t>(length - 1);
         for (auto at = path_.begin(); at != tail; ++at) {
           if (std::equal(tail, path_.end(), at)) banned_.push_back(at[static_cast<std::ptrdiff_t>(length - 1)]);
@@ -327,10 +351,11 @@ class Search {
   }
 
   const models::Model& model_;
-  const data::Sequences& source_;
+  const data::Source& source_;
   const std::span<const int32_t> source_of_;
   const SearchOptions& options_;
   SearchWatcher* const watcher_;
+  const Constraint* const constraint_;
   const size_t vocabulary_;
   size_t choices_;
   std::vector<Sentence> sentences_;
@@ -376,8 +401,6 @@ int64_t limit_of(const models::Model& model, const SearchOptions& options, int64
 void check(const SearchOptions& o) {
   require(o.beam >= 1, "search: beam must be at least 1, got ", o.beam);
   require(o.n_best >= 1, "search: n_best must be at least 1, got ", o.n_best);
-  require(!o.sample || o.beam == 1,
-          "search: sampling keeps no beam; set beam to 1 and n_best to the number of samples, got beam ", o.beam);
   require(o.sample || o.n_best <= o.beam, "search: n_best must not exceed beam, got ", o.n_best, " of ", o.beam);
   require(o.length_penalty >= 0 && std::isfinite(o.length_penalty), "search: length_penalty must be 0 or more, got ",
           o.length_penalty);
@@ -394,7 +417,7 @@ void check(const SearchOptions& o) {
   require(o.top_p > 0 && o.top_p <= 1, "search: top_p must be in (0, 1], got ", o.top_p);
 }
 
-void check(const models::Model& model, const data::Sequences& source, const SearchOptions& options,
+void check(const models::Model& model, const data::Source& source, const SearchOptions& options,
            const std::vector<std::vector<int32_t>>& prefixes) {
   check(options);
   const size_t count = static_cast<size_t>(source.count());
@@ -402,24 +425,29 @@ void check(const models::Model& model, const data::Sequences& source, const Sear
           prefixes.size());
   for (size_t s = 0; s < prefixes.size(); ++s) {
     const int64_t forced = static_cast<int64_t>(prefixes[s].size());
-    const int64_t limit = limit_of(model, options, source.lengths[s], forced);
+    const int64_t limit = limit_of(model, options, source.lengths()[s], forced);
     require(forced <= limit, "search: a prefix must not be longer than its answer may be, ", limit, ", got ", forced,
             " tokens for sentence ", s);
-    check_forced("search", model, prefixes[s], model.answer_length(source.lengths[s]) >= 0, s);
+    check_forced("search", model, prefixes[s], model.answer_length(source.lengths()[s]) >= 0, s);
   }
 }
 
-std::vector<std::vector<Hypothesis>> search(const models::Model& model, const data::Sequences& source,
+std::vector<std::vector<Hypothesis>> search(const models::Model& model, const data::Source& source,
                                             const SearchOptions& options,
-                                            const std::vector<std::vector<int32_t>>& prefixes, SearchWatcher* watcher) {
+                                            const std::vector<std::vector<int32_t>>& prefixes, SearchWatcher* watcher,
+                                            const Constraint* constraint) {
   check(model, source, options, prefixes);
   const size_t count = static_cast<size_t>(source.count());
-  Search search(model, source, options, watcher);
+  Search search(model, source, options, watcher, {}, constraint);
   for (size_t s = 0; s < count; ++s) {
     Sentence& one = search.sentence(s);
     if (!prefixes.empty()) one.forced = prefixes[s];
-    one.fixed = model.answer_length(source.lengths[s]) >= 0;
-    one.limit = limit_of(model, options, source.lengths[s], static_cast<int64_t>(one.forced.size()));
+    one.fixed = model.answer_length(source.lengths()[s]) >= 0;
+    one.limit = limit_of(model, options, source.lengths()[s], static_cast<int64_t>(one.forced.size()));
+    if (constraint && !one.fixed && options.max_length == 0) {
+      const int64_t longest = constraint->longest(static_cast<int32_t>(s));
+      one.limit = options.longest > 0 ? std::min(longest, options.longest) : longest;
+    }
   }
   search.run();
   std::vector<std::vector<Hypothesis>> answers(count);
@@ -431,12 +459,12 @@ std::vector<Hypothesis> score(const models::Model& model, const data::Batch& bat
   data::require_sources("score", batch);
   const size_t count = static_cast<size_t>(batch.target.count());
   const SearchOptions options;
-  Search search(model, batch.source, options, watcher, batch.image_of);
+  Search search(model, batch.source, options, watcher, batch.source_of);
   for (size_t s = 0; s < count; ++s) {
     Sentence& one = search.sentence(s);
     one.forced = batch.target.row(static_cast<int64_t>(s));
-    const size_t source = batch.image_of.empty() ? s : static_cast<size_t>(batch.image_of[s]);
-    const int64_t answer = model.answer_length(batch.source.lengths[source]);
+    const size_t source = batch.source_of.empty() ? s : static_cast<size_t>(batch.source_of[s]);
+    const int64_t answer = model.answer_length(batch.source.lengths()[source]);
     one.fixed = answer >= 0;
     require(!one.fixed || answer == static_cast<int64_t>(one.forced.size()), "score: the target of sentence ", s,
             " must have ", answer, " tokens, got ", one.forced.size());

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "attend/decode/hypothesis.h"
@@ -49,16 +50,28 @@ struct SearchOptions {
   }
 };
 
+/// What may follow in an answer where not every token makes sense: the brackets of a tree.
+class Constraint {
+ public:
+  virtual ~Constraint() = default;
+  /// Adds to `banned` the ids that must not follow `said` in the answer to that sentence of the batch; with the next one,
+  /// `room` tokens are left. At least one id has to be left over.
+  virtual void ban(int32_t sentence, std::span<const int32_t> said, int64_t room,
+                   std::vector<int32_t>& banned) const = 0;
+  /// Most tokens of its answer, where max_length does not say.
+  virtual int64_t longest(int32_t sentence) const = 0;
+};
+
 /// Throws Error where no search can have these options, whatever the model.
 void check(const SearchOptions& options);
 /// Throws Error where search() would refuse what it is asked, before anything is computed.
-void check(const models::Model& model, const data::Sequences& source, const SearchOptions& options,
+void check(const models::Model& model, const data::Source& source, const SearchOptions& options,
            const std::vector<std::vector<int32_t>>& prefixes = {});
 
 /// The n_best answers to each source, best first.
 ///
 /// Score: s = ln p(y|x) / ((5+|y|)/6)^α + β·Σᵢ ln min(Σₜ aₜᵢ, 1) (Wu et al. 2016, eq. 14), where |y| is the number of
-/// predictions, the one of kEnd included, and a are the weights of the attentions whose site ends in ".memory", averaged
+/// predictions, the one of kEnd included, and a are the weights of the attentions to the source, averaged
 /// over heads and layers. It ranks hypotheses that are complete; growing ones compete by ln p. One that reached
 /// max_length without kEnd has ended = false and comes after all that ended; so does one that nothing may follow.
 ///
@@ -67,19 +80,26 @@ void check(const models::Model& model, const data::Sequences& source, const Sear
 /// if it went on to the longest length with probability one, would not score higher. Beam 1 is greedy: it ends where kEnd
 /// is the likeliest.
 ///
-/// Sampling draws n_best answers per sentence, independently, sorted by score; their log-probabilities are the model's
-/// own, before temperature, top_k and top_p. Answer j of sentence b depends on seed, first_sentence + b and j, whatever
-/// else is in the batch.
+/// Sampling keeps no beam, whatever `beam` says: it draws n_best answers per sentence, independently, sorted by score; their
+/// log-probabilities are the model's own, before temperature, top_k and top_p. Answer j of sentence b depends on seed,
+/// first_sentence + b and j, whatever else is in the batch.
 ///
 /// `prefixes`: one per source (or none at all), how its answer begins; what is forced counts in log p. A model that says
 /// kEnd is never made to say kPad or kBegin. Where the answer's length is fixed, every id is allowed, and min_length and
 /// max_length do not apply. There may be fewer than n_best answers where so few exist.
 ///
+/// Where the answer's length is fixed and the model knows the likeliest answer (Model::best), one answer is asked for, and
+/// nothing else is asked of it (a prefix, a constraint, no_repeat_ngram, coverage), that is the answer, whatever the beam.
+///
+/// With a constraint, nothing that it bans is said, and what it bans takes no part in the choice; log-probabilities stay
+/// the model's own.
+///
 /// A watcher changes no answer; it is told of every prediction that is kept, and of the likeliest that are not.
-std::vector<std::vector<Hypothesis>> search(const models::Model& model, const data::Sequences& source,
+std::vector<std::vector<Hypothesis>> search(const models::Model& model, const data::Source& source,
                                             const SearchOptions& options,
                                             const std::vector<std::vector<int32_t>>& prefixes = {},
-                                            SearchWatcher* watcher = nullptr);
+                                            SearchWatcher* watcher = nullptr,
+                                            const Constraint* constraint = nullptr);
 
 /// ln p(target | source) of each pair, token by token, with kEnd where the model says it; score = log_probability. It
 /// takes the same steps as `search`, so that who observes it sees what each token looked at.

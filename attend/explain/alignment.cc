@@ -12,14 +12,14 @@ namespace {
 /// Adds up what all memories of a batch were given, [T,S] per sentence.
 class MemorySink : public Sink {
  public:
-  explicit MemorySink(const data::Batch& batch) : seen_(batch.source.lengths.size(), 0) {
+  explicit MemorySink(const data::Batch& batch) : seen_(batch.source.lengths().size(), 0) {
     for (size_t b = 0; b < seen_.size(); ++b) {
-      sums_.push_back(Tensor::zeros({batch.target.lengths[b], batch.source.lengths[b]}));
+      sums_.push_back(Tensor::zeros({batch.target.lengths[b], batch.source.lengths()[b]}));
     }
   }
 
   void observe(const Observation& observation) override {
-    if (!observation.site.ends_with(".memory")) return;
+    if (observation.purpose != Purpose::source) return;
     const Tensor& weights = observation.weights;
     require(weights.rank() == 4 && weights.dim(0) == static_cast<int64_t>(sums_.size()),
             "memory_weights: weights [N,heads,Tq,Tk] of ", sums_.size(), " sentences are wanted, got ",
@@ -80,7 +80,8 @@ void require_words(const char* side, std::span<const int32_t> word_of, int64_t w
 
 bool attends_to_source(const models::Model& model) {
   const std::vector<std::vector<int32_t>> any_word{{data::kUnknown}};
-  const data::Batch batch{data::Sequences(any_word), data::Sequences(any_word)};
+  data::Batch batch{data::Sequences(any_word), data::Sequences(any_word)};
+  batch.source.add_letters(data::Sequences(any_word));  // for those that look inside words
   MemorySink sink(batch);
   look(model, batch, sink);
   return sink.told();

@@ -14,7 +14,7 @@ namespace attend::explain {
 bool attends_to_source(const models::Model& model);
 
 /// Weights [T,S] per sentence: how much each target token looked at each source token, averaged over the heads and layers
-/// of the attentions whose site ends in ".memory", with the target given (teacher forcing). The prediction of the end is
+/// of the attentions to the source (Purpose::source), with the target given (teacher forcing). The prediction of the end is
 /// left out; sources have no end of their own. Throws Error for a model that does not attend to its source.
 std::vector<Tensor> memory_weights(const models::Model& model, const data::Batch& batch);
 

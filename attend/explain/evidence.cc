@@ -41,15 +41,18 @@ class RowChange : public Intervention {
   Change change_;
 };
 
+/// Whether an attention reads the source for an answer.
+bool reads_source(Purpose purpose) { return purpose == Purpose::source || purpose == Purpose::pooling; }
+
 double mean_with(
     const Answered& a, RowChange::Change change,
     std::function<bool(const Observation&, int64_t)> which = [](const Observation& o, int64_t) {
-      return o.site.ends_with(".memory");
+      return reads_source(o.purpose);
     }) {
   a.checked();
   RowChange intervention(std::move(which), std::move(change));
   const Intervening intervening(intervention);
-  const data::Batch batch{data::Sequences({a.source}), data::Sequences({a.target})};
+  const data::Batch batch{a.sources(), data::Sequences({a.target})};
   std::vector<double> all = decode::score(a.model, batch)[0].token_log_probabilities;
   all.resize(static_cast<size_t>(a.steps()));
   return mean(all);
@@ -68,13 +71,12 @@ double mean_shuffled(const Answered& a) {
   return mean(all);
 }
 
-/// The source without a word.
-std::vector<int32_t> without_word(const std::vector<int32_t>& source, std::span<const int32_t> word_of, int32_t word) {
+/// The places of the source without those of a word.
+std::vector<int32_t> without_word(std::span<const int32_t> word_of, int32_t word) {
   std::vector<int32_t> rest;
-  for (size_t s = 0; s < source.size(); ++s) {
-    if (word_of[s] != word) rest.push_back(source[s]);
+  for (size_t s = 0; s < word_of.size(); ++s) {
+    if (word_of[s] != word) rest.push_back(static_cast<int32_t>(s));
   }
-  if (rest.empty()) rest.push_back(data::kUnknown);
   return rest;
 }
 
@@ -91,9 +93,9 @@ void word_lines(const Answered& a, const Tensor& map, std::span<const int32_t> w
                 std::vector<TraceEvidence>& lines) {
   const int32_t words = word_of.empty() ? 0 : *std::ranges::max_element(word_of) + 1;
   if (words < 2) return;
-  std::vector<std::vector<int32_t>> sources;
-  for (int32_t w = 0; w < words; ++w) sources.push_back(without_word(a.source, word_of, w));
-  const Tensor changed = rescored(a, sources);
+  std::vector<std::vector<int32_t>> kept;
+  for (int32_t w = 0; w < words; ++w) kept.push_back(without_word(word_of, w));
+  const Tensor changed = rescored(a, kept);
   const size_t T = static_cast<size_t>(a.steps());
   std::vector<double> pointed_at, others;
   for (size_t t = 0; t < T; ++t) {
@@ -126,8 +128,8 @@ void head_lines(const Answered& a, double before, std::vector<TraceEvidence>& li
 std::vector<TraceEvidence> evidence(const Answered& a, const Tensor& map, std::span<const int32_t> word_of) {
   const double before = mean(a.log_probabilities);
   std::vector<TraceEvidence> lines;
-  if (a.model.answer_length(static_cast<int64_t>(a.source.size())) < 0) word_lines(a, map, word_of, before, lines);
-  const bool attends = std::ranges::any_of(a.sites, [](const TraceSite& s) { return s.site.ends_with(".memory"); });
+  if (a.may_lose_words()) word_lines(a, map, word_of, before, lines);
+  const bool attends = std::ranges::any_of(a.sites, [](const TraceSite& s) { return reads_source(s.purpose); });
   if (attends) {
     lines.push_back({"with equal weights on all source tokens", before, mean_with(a, make_equal),
                      "if this falls little, where it looked did not matter"});

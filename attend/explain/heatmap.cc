@@ -26,6 +26,14 @@ std::string painted(const std::string& text, const Colour& colour) {
   return "\x1b[48;2;" + parts(colour) + ";38;2;" + parts(ink_on(colour)) + "m" + text + "\x1b[0m";
 }
 
+/// Of shares hundredths of the whole, of other numbers hundredths of the largest; those that round to 0 are left blank.
+std::string hundredths(const Scale& scale, double value) {
+  if (!std::isfinite(value)) return "  ?";
+  const long whole = std::lround(std::clamp(100 * value / (scale.share ? 1 : scale.most), -99.0, 100.0));
+  const std::string digits = whole == 0 ? "" : std::to_string(whole);
+  return std::string(3 - digits.size(), ' ') + digits;
+}
+
 class TextHeatmap {
  public:
   TextHeatmap(const Grid& grid, const TextOptions& options)
@@ -99,22 +107,10 @@ class TextHeatmap {
 
   std::string cell(size_t r, size_t c) const {
     const auto value = static_cast<double>(grid_.values.data()[r * grid_.columns.size() + c]);
-    const double share = value / scale_.most, size = scale_.is_signed ? std::abs(share) : share;
-    if (grid_.look.hard) {
-      const std::string sign = share >= 0.5 ? "●" : share > 0 ? "○" : " ";
-      return colour_ ? painted(" " + sign + " ", scale_.colour(0)) : sign + " ";
-    }
-    if (colour_) return painted(hundredths(value), scale_.colour(value));
-    const auto shade = static_cast<size_t>(std::min(0.99, std::max(0.0, size)) * kShades.size());
-    return std::string(scale_.is_signed && value < 0 ? kAgainst[shade] : kShades[shade]);
-  }
-
-  /// Of shares hundredths of the whole, of other numbers hundredths of the largest; those that round to 0 are left blank.
-  std::string hundredths(double value) const {
-    if (!std::isfinite(value)) return "  ?";
-    const long whole = std::lround(std::clamp(100 * value / (scale_.share ? 1 : scale_.most), -99.0, 100.0));
-    const std::string digits = whole == 0 ? "" : std::to_string(whole);
-    return std::string(3 - digits.size(), ' ') + digits;
+    if (!grid_.look.hard) return text_cell(scale_, value, colour_ ? Ink::true_colour : Ink::shades);
+    const double share = value / scale_.most;
+    const std::string sign = share >= 0.5 ? "●" : share > 0 ? "○" : " ";
+    return colour_ ? painted(" " + sign + " ", scale_.colour(0)) : sign + " ";
   }
 
   const Grid& grid_;
@@ -136,6 +132,13 @@ std::string text_heatmap(const Tensor& weights, std::span<const std::string> row
 std::string text_heatmap(const Grid& grid, const TextOptions& options) {
   check_grid("text_heatmap", grid);
   return TextHeatmap(grid, options).text();
+}
+
+std::string text_cell(const Scale& scale, double value, Ink ink) {
+  if (ink == Ink::true_colour) return painted(hundredths(scale, value), scale.colour(value));
+  const double size = scale.is_signed ? std::abs(value / scale.most) : value / scale.most;
+  const auto shade = static_cast<size_t>(std::min(0.99, std::max(0.0, size)) * kShades.size());
+  return std::string(scale.is_signed && value < 0 ? kAgainst[shade] : kShades[shade]);
 }
 
 std::string text_legend(const Grid& grid, const TextOptions& options) {

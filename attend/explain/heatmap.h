@@ -24,6 +24,8 @@ std::string text_heatmap(const Tensor& weights, std::span<const std::string> row
 /// The same with options. In true colour the number stands in its cell, in hundredths. A choice of a hard attention is a
 /// dot, a window stands between brackets, and what speaks against is marked with a minus.
 std::string text_heatmap(const Grid& grid, const TextOptions& options);
+/// One cell of it: a shade, or in true colour its number on its colour.
+std::string text_cell(const Scale& scale, double value, Ink ink);
 /// One line: what a shade, a number or a sign of it means.
 std::string text_legend(const Grid& grid, const TextOptions& options);
 

@@ -72,7 +72,7 @@ Seen image_saliency(const ImageLogits& logits, std::span<const int32_t> classes)
 }
 
 Seen image_saliency(const models::ImageClassifier& model, const Tensor& images, std::span<const int32_t> classes) {
-  const data::Sequences source = data::Sequences::of_images(images);
+  const data::Source source = data::Source::of_images(images);
   const auto logits = [&] { return model.logits(source); };
   std::vector<int32_t> likeliest(classes.begin(), classes.end());
   if (classes.empty()) {

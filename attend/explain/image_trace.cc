@@ -116,7 +116,8 @@ struct Check {
     require(look.rows > 0 && look.columns > 0 && look.rows <= image.height && look.columns <= image.width, where,
             ": a grid of cells that has no more of them than the image pixels is wanted, got ", look.rows, " × ",
             look.columns, " over ", image.height, " × ", image.width);
-    require(look.weights.defined() && look.weights.shape() == Shape{words, look.rows * look.columns}, where,
+    const bool none = words == 0 && look.weights.size() == 0;  // an empty list does not say how wide it would be
+    require(look.weights.defined() && (none || look.weights.shape() == Shape{words, look.rows * look.columns}), where,
             ": weights [", words, ", ", look.rows * look.columns, "] are wanted, got ", look.weights.shape());
     require(all_finite(look.weights), where, ": weights from 0 on are wanted, got others");
     require(look.log_probabilities.empty() || look.log_probabilities.size() == look.words.size(), where, ": ", words,

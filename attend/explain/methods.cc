@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "attend/autograd/tape.h"
 #include "attend/base/error.h"
@@ -41,7 +42,7 @@ void gradients(const Answered& a, const std::vector<Question>& questions, Take&&
       targets.push_back(questions[begin + i].target);
       batch.only.push_back(questions[begin + i].step);
     }
-    batch.source = data::Sequences(std::vector(count, a.source));
+    batch.source = a.sources(count);
     batch.target = data::Sequences(targets);
     const FrozenLeaves frozen;
     const models::SourceWords words;
@@ -94,7 +95,7 @@ std::vector<int32_t> with_token(const Answered& a, size_t step, int32_t token) {
 /// For each step the word that was said and the likeliest others.
 std::vector<std::vector<int32_t>> outputs(const Answered& a) {
   Recorder recorder;
-  const data::Batch batch{data::Sequences({a.source}), data::Sequences({a.target})};
+  const data::Batch batch{a.sources(), data::Sequences({a.target})};
   const std::vector<int32_t> chain = recorder.chain(decode::score(a.model, batch, &recorder)[0].node);
   std::vector<std::vector<int32_t>> all;
   for (size_t t = 0; t < static_cast<size_t>(a.steps()); ++t) {
@@ -124,21 +125,18 @@ Tensor jacobian(const Answered& a, const AttentionPart&) {
   return map;
 }
 
-/// The source without its token s; the last one that is left becomes unknown.
-std::vector<int32_t> without(const std::vector<int32_t>& source, size_t s) {
-  if (source.size() == 1) return {data::kUnknown};
-  std::vector<int32_t> rest = source;
-  rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(s));
-  return rest;
-}
-
 Tensor occlusion(const Answered& a, const AttentionPart&) {
   const size_t S = a.source.size(), T = static_cast<size_t>(a.steps());
-  require(a.model.answer_length(static_cast<int64_t>(S)) < 0,
-          "occlusion: an answer whose length is its own is wanted; this model says one word per source token");
-  std::vector<std::vector<int32_t>> sources;
-  for (size_t s = 0; s < S; ++s) sources.push_back(without(a.source, s));
-  const Tensor changed = rescored(a, sources);
+  require(a.may_lose_words(),
+          "occlusion: expected an answer whose length does not depend on the source's; this model gives one label per "
+          "source token; try saliency or jacobian");
+  std::vector<std::vector<int32_t>> kept(S);
+  for (size_t s = 0; s < S; ++s) {
+    for (size_t place = 0; place < S; ++place) {
+      if (place != s) kept[s].push_back(static_cast<int32_t>(place));
+    }
+  }
+  const Tensor changed = rescored(a, kept);
   Tensor map({a.steps(), static_cast<int64_t>(S)});
   for (size_t t = 0; t < T; ++t) {
     for (size_t s = 0; s < S; ++s) {
@@ -164,10 +162,10 @@ Tensor mixed(const Tensor& had, const Tensor& weights, const Tensor& read) {
   return y;
 }
 
-/// The mean over the heads of one site [Tq,Tk]; undefined where there is no such site.
-Tensor mean_heads(const Answered& a, std::string_view site, int64_t layer) {
+/// The mean over the heads of the attention for this purpose [Tq,Tk]; undefined where there is none in that layer.
+Tensor mean_heads(const Answered& a, Purpose purpose, int64_t layer) {
   for (const TraceSite& one : a.sites) {
-    if (one.site != site || one.layer != layer) continue;
+    if (one.purpose != purpose || one.layer != layer) continue;
     Tensor mean = Tensor::zeros({one.weights.dim(1), one.weights.dim(2)});
     for (size_t i = 0; i < one.weights.size(); ++i) {
       mean.data()[i % mean.size()] += one.weights.data()[i] / static_cast<real>(one.heads);
@@ -178,24 +176,27 @@ Tensor mean_heads(const Answered& a, std::string_view site, int64_t layer) {
 }
 
 /// Each layer adds what it reads to what it has, half and half (Abnar & Zuidema 2020, eq. 1): in the encoder E ← ½E + ½WE; in
-/// the decoder R ← ½R + ½WR through self-attention, then R ← ½R + ½WE where it reads the source. Rows are scaled to one.
+/// the decoder R ← ½R + ½WR through self-attention, then R ← ½R + ½WE where it reads the source. A pooling, which has
+/// nothing of its own, reads E alone. Rows are scaled to one.
 Tensor rollout(const Answered& a, const AttentionPart&) {
   const int64_t S = static_cast<int64_t>(a.source.size()), T = a.steps();
-  require(mean_heads(a, "decoder.memory", 0).defined(),
-          "rollout: a model whose decoder attends to its source is wanted; try saliency, jacobian or occlusion");
+  const Tensor pooled = mean_heads(a, Purpose::pooling, 0);
+  require(pooled.defined() || mean_heads(a, Purpose::source, 0).defined(),
+          "rollout: expected a model whose answers attend to its source; try saliency, jacobian or occlusion");
   Tensor encoded = Tensor::zeros({S, S});
   for (int64_t s = 0; s < S; ++s) encoded.data()[s * S + s] = 1;
   for (int64_t layer = 0;; ++layer) {
-    const Tensor self = mean_heads(a, "encoder.self", layer);
+    const Tensor self = mean_heads(a, Purpose::self, layer);
     if (!self.defined()) break;
     encoded = mixed(encoded, self, encoded);
   }
   Tensor map = Tensor::zeros({T, S});
+  if (pooled.defined()) map = mixed(map, pooled, encoded);
   for (int64_t layer = 0;; ++layer) {
-    const Tensor self = mean_heads(a, "decoder.self", layer), memory = mean_heads(a, "decoder.memory", layer);
-    if (!memory.defined()) break;
-    if (self.defined()) map = mixed(map, self, map);
-    map = mixed(map, memory, encoded);
+    const Tensor past = mean_heads(a, Purpose::past, layer), source = mean_heads(a, Purpose::source, layer);
+    if (!source.defined()) break;
+    if (past.defined()) map = mixed(map, past, map);
+    map = mixed(map, source, encoded);
   }
   for (int64_t t = 0; t < T; ++t) {
     real* row = map.data() + t * S;
@@ -298,14 +299,38 @@ std::string part_label(const Answered& a, const AttentionPart& part) {
   return part.combine + " of " + layers + " × " + of;
 }
 
-Tensor rescored(const Answered& a, const std::vector<std::vector<int32_t>>& sources) {
+data::Source Answered::sources(size_t copies) const {
+  std::vector<int32_t> places(source.size());
+  std::iota(places.begin(), places.end(), 0);
+  return sources(std::vector(copies, places));
+}
+
+data::Source Answered::sources(const std::vector<std::vector<int32_t>>& kept) const {
+  require(letters.empty() || letters.size() == source.size(), "explain: wanted the letters of ", source.size(),
+          " words, got those of ", letters.size());
+  std::vector<std::vector<int32_t>> ids;
+  std::vector<std::vector<std::vector<int32_t>>> spelled;
+  for (const std::vector<int32_t>& places : kept) {
+    ids.emplace_back(), spelled.emplace_back();
+    for (const int32_t place : places) {
+      ids.back().push_back(source[static_cast<size_t>(place)]);
+      if (!letters.empty()) spelled.back().push_back(letters[static_cast<size_t>(place)]);
+    }
+    if (places.empty() && !source.empty()) ids.back().push_back(data::kUnknown);
+  }
+  data::Source all = data::Sequences(ids);
+  if (!letters.empty()) all.add_letters(data::letter_rows(spelled, all.text().longest()));
+  return all;
+}
+
+Tensor rescored(const Answered& a, const std::vector<std::vector<int32_t>>& kept) {
   const size_t at_once = static_cast<size_t>(rows_at_once(a)), T = static_cast<size_t>(a.steps());
-  Tensor all({static_cast<int64_t>(sources.size()), a.steps()});
-  for (size_t begin = 0; begin < sources.size(); begin += at_once) {
+  Tensor all({static_cast<int64_t>(kept.size()), a.steps()});
+  for (size_t begin = 0; begin < kept.size(); begin += at_once) {
     a.checked();
-    const size_t count = std::min(at_once, sources.size() - begin);
-    const auto from = sources.begin() + static_cast<std::ptrdiff_t>(begin);
-    const data::Batch batch{data::Sequences({from, from + static_cast<std::ptrdiff_t>(count)}),
+    const size_t count = std::min(at_once, kept.size() - begin);
+    const auto from = kept.begin() + static_cast<std::ptrdiff_t>(begin);
+    const data::Batch batch{a.sources({from, from + static_cast<std::ptrdiff_t>(count)}),
                             data::Sequences(std::vector(count, a.target))};
     const std::vector<decode::Hypothesis> scored = decode::score(a.model, batch);
     for (size_t i = 0; i < count; ++i) {

@@ -21,10 +21,20 @@ struct Answered {
   std::vector<TraceSite> sites;
   std::vector<double> log_probabilities;  ///< of each target token, and of the end where the model says it
   std::function<void()> check = {};       ///< called between the passes of a method; what it throws ends it
+  std::vector<std::vector<int32_t>> letters = {};  ///< of each source token, where the model looks inside words
 
   void checked() const {
     if (check) check();
   }
+  /// Whether a word may be left out of the source and the answer still fit it: not where there is one label per word.
+  bool may_lose_words() const {
+    const int64_t length = static_cast<int64_t>(source.size());
+    return model.answer_length(length) == model.answer_length(length + 1);
+  }
+  /// The source, so many times.
+  data::Source sources(size_t copies = 1) const;
+  /// What is left of it where only these of its places are kept; of none, an unknown word.
+  data::Source sources(const std::vector<std::vector<int32_t>>& kept) const;
   /// Predictions: one per token, and the end.
   int64_t steps() const { return static_cast<int64_t>(log_probabilities.size()); }
 };
@@ -56,7 +66,7 @@ void check_part(const std::vector<TraceSite>& sites, const AttentionPart& part);
 Tensor attention_map(const Answered& answered, const AttentionPart& part);
 std::string part_label(const Answered& answered, const AttentionPart& part);
 
-/// ln p of each step when the source is changed to each of `sources`, [sources, steps].
-Tensor rescored(const Answered& answered, const std::vector<std::vector<int32_t>>& sources);
+/// ln p of each step when only these places of the source are kept, [ways of keeping, steps].
+Tensor rescored(const Answered& answered, const std::vector<std::vector<int32_t>>& kept);
 
 }  // namespace attend::explain

@@ -5,6 +5,7 @@
 
 #include "attend/explain/grid.h"
 #include "attend/explain/labels.h"
+#include "attend/explain/tree_picture.h"
 
 namespace attend::explain {
 namespace {
@@ -120,13 +121,14 @@ std::string html_picture(const std::vector<Trace>& all, const PictureOptions& op
   }
   const nlohmann::json chosen{{"level", options.level}, {"heads", options.heads}, {"leftOut", left_out}};
   const std::string title = traces.size() == 1
-                                ? isolated(traces[0].source.text) + " → " + isolated(traces[0].target.text)
+                                ? isolated(traces[0].source.text) +
+                                      (is_tree(traces[0]) ? "" : " → " + isolated(traces[0].target.text))
                                 : std::to_string(traces.size()) + " sentences";
   return page_of({title,
                   chosen.dump(),
                   "[" + list + "]",
-                  {"theme.css", "heatmap.css", "picture.css"},
-                  {"grid.js", "draw.js", "switches.js", "canvas.js", "heatmap.js", "picture.js"}});
+                  {"theme.css", "heatmap.css", "tree.css", "picture.css"},
+                  {"grid.js", "draw.js", "switches.js", "canvas.js", "heatmap.js", "pointing.js", "tree.js", "picture.js"}});
 }
 
 std::string html_picture(std::span<const ImageLook> looks) {

@@ -7,6 +7,7 @@
 #include "attend/explain/draw.h"
 #include "attend/explain/labels.h"
 #include "attend/explain/multiples.h"
+#include "attend/explain/tree_picture.h"
 
 namespace attend::explain {
 namespace {
@@ -83,11 +84,12 @@ std::string svg_picture(const Trace& trace, const PictureOptions& options) {
   const Grid grid = map_grid(trace, trace.maps[0], options.level);
   const Fragment map = draw_grid(grid, {});
   const Fragment heads = options.heads ? all_heads(trace, options.level) : Fragment{};
-  const double width = std::max({kNarrowest, map.width, heads.width});
-  const Fragment title = stacked({paragraph(trace.source.text, width, {kTitle, kInk, true}),
-                                  paragraph(trace.target.text, width, {kTitle, kInk, true}, 4, "→ ")},
-                                 2);
-  return svg_document(stacked({title, paragraph(grid.label, width, {kText, kFaint}, 2), map, draw_legend(grid), heads,
+  const Fragment tree = is_tree(trace) ? draw_tree(trace) : Fragment{};
+  const double width = std::max({kNarrowest, map.width, heads.width, tree.width});
+  const Fragment answer =
+      tree.svg.empty() ? paragraph(trace.target.text, width, {kTitle, kInk, true}, 4, "→ ") : Fragment{};
+  const Fragment title = stacked({paragraph(trace.source.text, width, {kTitle, kInk, true}), answer}, 2);
+  return svg_document(stacked({title, tree, paragraph(grid.label, width, {kText, kFaint}, 2), map, draw_legend(grid), heads,
                                evidence(trace, width)},
                               16),
                       20);

@@ -18,7 +18,7 @@ struct PictureOptions {
   }
 };
 
-/// As SVG: the two texts, the trace's first map with its legend and what it shows, the heads where they are wanted, and the
+/// As SVG: the text and its answer (a tree is drawn), the trace's first map with its legend and what it shows, the heads where they are wanted, and the
 /// evidence where there is some. Throws Error where the trace has no map, or parts that disagree in their sizes.
 std::string svg_picture(const Trace& trace, const PictureOptions& options);
 

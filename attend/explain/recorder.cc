@@ -20,8 +20,11 @@ void Recorder::keep(size_t numbers) {
 
 void Recorder::observe(const Observation& o) {
   Kept kept{std::string(o.site),
+            o.purpose,
             o.layer,
+            o.step,
             o.weights.dim(1),
+            o.weights.dim(2),
             o.weights.dim(3),
             {},
             {},
@@ -29,14 +32,15 @@ void Recorder::observe(const Observation& o) {
             o.hard,
             {o.key_lengths.begin(), o.key_lengths.end()}};
   if (options_.weights) kept.weights = o.weights, kept.centres = o.centres;
-  if (o.sentence.empty()) {
-    // What a decoder alone reads of its source, token by token, is no attention of a whole source: its answers show it.
-    if (!o.site.starts_with("encoder") && o.site != "pooling") return;
-    keep(kept.weights.defined() ? kept.weights.size() : 0);
-    begun_.push_back(std::move(kept));
-  } else {
+  if (!o.sentence.empty()) {
     now_.push_back(std::move(kept));
+    return;
   }
+  // What a decoder alone reads of its source, token by token, is no attention of a whole source: its answers show it.
+  if (o.purpose != Purpose::self && o.purpose != Purpose::pooling) return;
+  keep(kept.weights.defined() ? kept.weights.size() : 0);
+  const auto known = std::ranges::find_if(begun_, [&](const Whole& told) { return told.front().same_site(kept); });
+  (known != begun_.end() ? *known : begun_.emplace_back()).push_back(std::move(kept));
 }
 
 /// What a row of this step saw, copied out of what all rows did.
@@ -181,31 +185,40 @@ std::vector<int32_t> Recorder::continuations(int32_t sentence, int32_t before) c
   return ids;
 }
 
-/// What was read of whole sources before the search began: self-attention of an encoder.
-TraceSite Recorder::whole(const Kept& kept, int32_t sentence) const {
-  TraceSite site{.site = kept.site,
-                 .layer = kept.layer,
-                 .heads = kept.heads,
-                 .queries = "source",
-                 .keys = "source",
-                 .hard = kept.hard,
-                 .weights = {},
-                 .centres = {},
-                 .reach = kept.reach};
-  if (!kept.weights.defined()) return site;
-  const int64_t heads = kept.heads, queries = kept.weights.dim(2), keys = kept.keys, length = kept.length(sentence);
-  const int64_t rows = std::min(queries, length);
-  site.weights = Tensor({heads, rows, length});
-  for (int64_t h = 0; h < heads; ++h) {
-    for (int64_t q = 0; q < rows; ++q) {
-      const real* from = kept.weights.data() + ((sentence * heads + h) * queries + q) * keys;
-      std::copy_n(from, length, site.weights.data() + (h * rows + q) * length);
-    }
-  }
-  if (kept.centres.defined()) {
-    site.centres = Tensor({heads, rows});
-    for (int64_t h = 0; h < heads; ++h) {
-      std::copy_n(kept.centres.data() + (sentence * heads + h) * queries, rows, site.centres.data() + h * rows);
+TraceSite Recorder::Kept::described(std::string queries_of, std::string keys_of) const {
+  return {.site = site,
+          .purpose = purpose,
+          .layer = layer,
+          .heads = heads,
+          .queries = std::move(queries_of),
+          .keys = std::move(keys_of),
+          .hard = hard,
+          .weights = {},
+          .centres = {},
+          .reach = reach};
+}
+
+/// What was read of a whole source before the search began. The places of an encoder ask each other, [heads,S,S]; the query
+/// of a pooling is the first prediction, [heads,steps,S].
+TraceSite Recorder::whole(const Whole& told, int32_t sentence, int64_t source_length, int64_t steps) {
+  const Kept &first = told.front(), &last = told.back();
+  const bool pooled = first.purpose == Purpose::pooling;
+  TraceSite site = first.described(pooled ? "target" : "source", "source");
+  if (!first.weights.defined()) return site;
+  // Told place by place, a source has as many places as it has words, and each knows no more than those before it.
+  const bool at_once = pooled || !first.lengths.empty();
+  const int64_t places = at_once ? first.length(sentence) : std::min(source_length, last.step + last.queries);
+  const int64_t heads = first.heads, rows = pooled ? steps : places;
+  site.weights = Tensor::zeros({heads, rows, places});
+  if (first.centres.defined()) site.centres = Tensor::zeros({heads, rows});
+  for (const Kept& kept : told) {
+    for (int64_t i = 0; i < heads * kept.queries; ++i) {
+      const int64_t h = i / kept.queries, q = i % kept.queries, row = kept.step + q;
+      if (row >= rows) continue;
+      const int64_t from = (sentence * heads + h) * kept.queries + q;
+      std::copy_n(kept.weights.data() + from * kept.keys, std::min(places, kept.keys),
+                  site.weights.data() + (h * rows + row) * places);
+      if (kept.centres.defined()) site.centres.data()[h * rows + row] = kept.centres.data()[from];
     }
   }
   return site;
@@ -219,22 +232,12 @@ TraceSite Recorder::stepwise(size_t number, const std::vector<int32_t>& path, in
     require(node.seen && number < node.seen->glances.size(), "Recorder: ", shape.site, " told nothing at step ", t);
     return node.seen->glances[number];
   };
-  const bool memory = shape.site.ends_with(".memory");
   const int64_t steps = static_cast<int64_t>(path.size()), heads = shape.heads, first = glance(0).keys;
+  const bool past = shape.purpose == Purpose::past;
   // A decoder without a source of its own reads the source as its past.
-  TraceSite site{.site = shape.site,
-                 .layer = shape.layer,
-                 .heads = heads,
-                 .queries = "target",
-                 .keys = memory      ? "source"
-                         : first > 1 ? "source+before"
-                                     : "before",
-                 .hard = shape.hard,
-                 .weights = {},
-                 .centres = {},
-                 .reach = shape.reach};
+  TraceSite site = shape.described("target", !past ? "source" : first > 1 ? "source+before" : "before");
   if (!options_.weights) return site;
-  site.weights = Tensor::zeros({heads, steps, memory ? source_length : first - 1 + steps});
+  site.weights = Tensor::zeros({heads, steps, past ? first - 1 + steps : source_length});
   if (shape.centres.defined()) site.centres = Tensor::zeros({heads, steps});
   for (int64_t t = 0; t < steps; ++t) {
     const Glance& told = glance(static_cast<size_t>(t));
@@ -249,10 +252,10 @@ TraceSite Recorder::stepwise(size_t number, const std::vector<int32_t>& path, in
 
 std::vector<TraceSite> Recorder::sites(int32_t sentence, int32_t node, int64_t source_length) const {
   std::vector<TraceSite> all;
-  for (const Kept& kept : begun_) all.push_back(whole(kept, sentence));
   const std::vector<int32_t> said = path(node);
-  if (said.empty()) return all;
-  for (size_t i = 0; i < shapes_.size(); ++i) all.push_back(stepwise(i, said, source_length));
+  const int64_t steps = static_cast<int64_t>(said.size());
+  for (const Whole& told : begun_) all.push_back(whole(told, sentence, source_length, steps));
+  for (size_t i = 0; steps > 0 && i < shapes_.size(); ++i) all.push_back(stepwise(i, said, source_length));
   std::ranges::stable_sort(all, {}, [](const TraceSite& s) { return std::pair(s.site, s.layer); });
   return all;
 }

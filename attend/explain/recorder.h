@@ -60,14 +60,19 @@ class Recorder : public Sink, public decode::SearchWatcher {
  private:
   struct Kept {  // one observation
     std::string site;
-    int64_t layer, heads, keys;
+    Purpose purpose;
+    int64_t layer, step, heads, queries, keys;
     Tensor weights, centres;  // undefined where they are not wanted
     int64_t reach;
     bool hard;
     std::vector<int32_t> lengths;
 
     int64_t length(int32_t row) const { return lengths.empty() ? keys : lengths[static_cast<size_t>(row)]; }
+    bool same_site(const Kept& other) const { return site == other.site && layer == other.layer; }
+    /// Of no weights: what it is, to be filled in.
+    TraceSite described(std::string queries, std::string keys) const;
   };
+  using Whole = std::vector<Kept>;  // one attention, as it was told: at once, or place by place
   struct Glance {             // what one row of the search saw of one attention
     Tensor weights, centres;  // [heads,keys], [heads]
     int64_t keys;
@@ -93,12 +98,12 @@ class Recorder : public Sink, public decode::SearchWatcher {
   void keep(size_t numbers);
   std::shared_ptr<const Seen> seen_by(int32_t row);
   void forget(int32_t node);
-  TraceSite whole(const Kept& kept, int32_t sentence) const;
+  static TraceSite whole(const Whole& told, int32_t sentence, int64_t source_length, int64_t steps);
   TraceSite stepwise(size_t number, const std::vector<int32_t>& path, int64_t source_length) const;
 
   const RecorderOptions options_;
   size_t numbers_ = 0;
-  std::vector<Kept> begun_;   // what was read before the first step: rows are sentences
+  std::vector<Whole> begun_;  // what was read before the first step: rows are sentences
   std::vector<Kept> now_;     // of this step: rows are those of the search
   std::vector<Kept> shapes_;  // of the first step, without weights: every step tells of the same attentions
   std::vector<std::shared_ptr<const Seen>> rows_;  // of this step

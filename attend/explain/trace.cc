@@ -22,7 +22,8 @@ Json side_json(const TraceSide& side) {
           {"tokens", side.tokens},
           {"words", side.words},
           {"word_of", side.word_of},
-          {"unknown", side.unknown}};
+          {"unknown", side.unknown},
+          {"kind", side.kind}};
 }
 
 /// Where a tensor's numbers go: into the JSON, or, if they are many, into a file beside it under this name.
@@ -42,8 +43,9 @@ struct Beside {
 };
 
 Json site_json(const TraceSite& site, size_t number, const Beside& beside) {
-  Json json{{"site", site.site},       {"layer", site.layer}, {"heads", site.heads},
-            {"queries", site.queries}, {"keys", site.keys},   {"hard", site.hard}};
+  Json json{{"site", site.site},   {"purpose", name_of(site.purpose)}, {"layer", site.layer},
+            {"heads", site.heads}, {"queries", site.queries},          {"keys", site.keys},
+            {"hard", site.hard}};
   const std::string name = "site" + std::to_string(number) + ".";
   beside.put(json, "weights", name + "weights", site.weights);
   beside.put(json, "centres", name + "centres", site.centres);
@@ -112,7 +114,14 @@ Tensor tensor_of(const Json& json, const std::string& key, int rank, const Safet
 
 TraceSide side_of(const Json& json) {
   return {json.at("text"), json.at("tokens"), json.at("words"), json.at("word_of"),
-          json.value("unknown", std::vector<int32_t>())};
+          json.value("unknown", std::vector<int32_t>()), json.value("kind", "words")};
+}
+
+/// Traces of before it was written have none: it follows from who looks at what.
+Purpose purpose_of(const Json& json) {
+  if (json.contains("purpose")) return purpose_named(json.at("purpose").get<std::string>());
+  if (json.at("queries") == "source") return Purpose::self;
+  return json.at("keys") == "source" ? Purpose::source : Purpose::past;
 }
 
 TraceNode::Fate fate_named(const std::string& name) {
@@ -136,9 +145,9 @@ Trace trace_of(const Json& json, const SafetensorsFile* beside) {
   trace.score = number_of(target.at("score")), trace.log_probability = number_of(target.at("log_probability"));
   for (const Json& one : target.at("log_probabilities")) trace.token_log_probabilities.push_back(number_of(one));
   for (const Json& one : json.at("sites")) {
-    trace.sites.push_back({one.at("site"), one.at("layer"), one.at("heads"), one.at("queries"), one.at("keys"),
-                           one.at("hard"), tensor_of(one, "weights", 3, beside), tensor_of(one, "centres", 2, beside),
-                           one.value("reach", int64_t{0})});
+    trace.sites.push_back({one.at("site"), purpose_of(one), one.at("layer"), one.at("heads"), one.at("queries"),
+                           one.at("keys"), one.at("hard"), tensor_of(one, "weights", 3, beside),
+                           tensor_of(one, "centres", 2, beside), one.value("reach", int64_t{0})});
   }
   for (const Json& one : json.at("maps")) {
     trace.maps.push_back({one.at("method"), one.at("label"), one.at("site"), one.at("layer"), one.at("head"),
@@ -174,16 +183,6 @@ std::optional<SafetensorsFile> beside_of(const fs::path& path, const Json& json)
 }
 
 }  // namespace
-
-const TraceSite& site_of(const Trace& trace, const std::string& site, int64_t layer) {
-  std::string there;
-  for (const TraceSite& one : trace.sites) {
-    if (one.site == site && one.layer == layer) return one;
-    there += (there.empty() ? "" : ", ") + one.site + " " + std::to_string(one.layer);
-  }
-  fail("trace: a site and layer that it has are wanted (", there.empty() ? "it has none" : there, "), got ", site, " ",
-       layer);
-}
 
 std::string trace_json(const Trace& trace) { return dumped(as_json(trace, {})); }
 

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "attend/attention/observe.h"
 #include "attend/tensor/tensor.h"
 
 namespace attend::explain {
@@ -20,13 +21,16 @@ struct TraceSide {
   std::vector<std::string> tokens, words;
   std::vector<int32_t> word_of;
   std::vector<int32_t> unknown;  ///< tokens, by their place, that stand for what the vocabulary does not know
+  /// Of an answer also "label"; "tags", one for each word of the source; or "tree": tokens are brackets and parts of speech.
+  std::string kind = "words";
 };
 
 /// What one attention did, over all steps. `queries` and `keys` say whose places they are: "source", "target" (row t is the
 /// prediction of target token t, the end included), "before" (key k is what was read before target token k: 0 is the
 /// beginning) or "source+before" (the source's, and then those: a decoder alone reads its source as its past).
 struct TraceSite {
-  std::string site;  ///< "decoder.memory"
+  std::string site;                   ///< "decoder.memory"
+  Purpose purpose = Purpose::source;  ///< what it is for
   int64_t layer = 0, heads = 1;
   std::string queries, keys;
   bool hard = false;  ///< each row is one choice
@@ -91,9 +95,6 @@ struct Trace {
   std::vector<TraceAnswer> answers;
   std::vector<std::string> notes;  ///< what to know before one trusts the answer, in plain sentences
 };
-
-/// The site as named, of that layer; throws Error that names those that there are.
-const TraceSite& site_of(const Trace& trace, const std::string& site, int64_t layer);
 
 /// As JSON text, compact; numbers of maps and weights have 4 digits that count, log-probabilities 6; what is not finite is
 /// null, and not a number when it is read.

@@ -94,14 +94,6 @@ void BinaryMap(Binary f, const real* a, size_t a_step, const real* b, size_t b_s
   }
 }
 
-void MultiplyAddInto(real* sum, const real* a, const real* b, size_t n) {
-  parallel_ranges(n, kGrainCheap, [&](size_t begin, size_t end) {
-    map_range(sum + begin, end - begin, 0, [&](auto d, size_t i, auto load) HWY_ATTR {
-      return hn::MulAdd(load(d, a + begin + i), load(d, b + begin + i), load(d, sum + begin + i));
-    });
-  });
-}
-
 void Affine(const real* x, real scale, real shift, real* out, size_t n) {
   map1(kGrainCheap, x, out, n, [=](auto v) HWY_ATTR {
     const TagOf<decltype(v)> d;
@@ -124,14 +116,6 @@ void Dropout(const real* x, real keep, uint64_t key, real* out, size_t n) {
   });
 }
 
-void DropoutScales(real keep, uint64_t key, uint64_t row, real* scales, size_t n) {
-  HWY_ALIGN real block[kRandomBlock];
-  for (size_t i = 0; i < n; i += kRandomBlock) {
-    dropout_block(keep, key, row, i / kRandomBlock, block);
-    std::copy_n(block, std::min(kRandomBlock, n - i), scales + i);
-  }
-}
-
 }  // namespace HWY_NAMESPACE
 }  // namespace attend::kernels
 HWY_AFTER_NAMESPACE();
@@ -142,11 +126,9 @@ namespace attend::kernels {
 HWY_EXPORT(UnaryMap);
 HWY_EXPORT(UnaryBackward);
 HWY_EXPORT(BinaryMap);
-HWY_EXPORT(MultiplyAddInto);
 HWY_EXPORT(Affine);
 HWY_EXPORT(Copy);
 HWY_EXPORT(Dropout);
-HWY_EXPORT(DropoutScales);
 
 void unary(Unary f, const real* x, real* out, size_t n) { HWY_DYNAMIC_DISPATCH(UnaryMap)(f, x, out, n); }
 
@@ -160,10 +142,6 @@ void binary(Binary f, const real* a, size_t a_step, const real* b, size_t b_step
 
 void add_into(real* sum, const real* x, size_t n) { binary(Binary::add, sum, 1, x, 1, sum, n); }
 
-void multiply_add_into(real* sum, const real* a, const real* b, size_t n) {
-  HWY_DYNAMIC_DISPATCH(MultiplyAddInto)(sum, a, b, n);
-}
-
 void affine(const real* x, real scale, real shift, real* out, size_t n) {
   HWY_DYNAMIC_DISPATCH(Affine)(x, scale, shift, out, n);
 }
@@ -172,10 +150,6 @@ void copy(const real* x, real* out, size_t n) { HWY_DYNAMIC_DISPATCH(Copy)(x, ou
 
 void dropout(const real* x, real keep, uint64_t key, real* out, size_t n) {
   HWY_DYNAMIC_DISPATCH(Dropout)(x, keep, key, out, n);
-}
-
-void dropout_scales(real keep, uint64_t key, uint64_t row, real* scales, size_t n) {
-  HWY_DYNAMIC_DISPATCH(DropoutScales)(keep, key, row, scales, n);
 }
 
 }  // namespace attend::kernels

@@ -22,15 +22,11 @@ constexpr bool keeps_output(Unary f) { return f != Unary::gelu && f != Unary::lo
 void binary(Binary f, const real* a, size_t a_step, const real* b, size_t b_step, real* out, size_t n);
 inline void add(const real* a, const real* b, real* out, size_t n) { binary(Binary::add, a, 1, b, 1, out, n); }
 void add_into(real* sum, const real* x, size_t n);
-/// sum[i] += a[i]·b[i].
-void multiply_add_into(real* sum, const real* a, const real* b, size_t n);
 /// out[i] = scale·x[i] + shift.
 void affine(const real* x, real scale, real shift, real* out, size_t n);
 void copy(const real* x, real* out, size_t n);
 
 /// out[i] = x[i]/keep with probability keep, else 0; the choice is number i of the Philox stream (key, row 0).
 void dropout(const real* x, real keep, uint64_t key, real* out, size_t n);
-/// scales[i] = 1/keep or 0 for columns [0, n) of one row of a dropout pattern.
-void dropout_scales(real keep, uint64_t key, uint64_t row, real* scales, size_t n);
 
 }  // namespace attend::kernels

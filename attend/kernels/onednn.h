@@ -1,65 +1,6 @@
-// Convolution and pooling over images, and what oneDNN calls a fast product here. The only file pair that knows oneDNN
-// (2.x; moving to 3.x changes onednn.cc alone). Images are plain [B, C, H, W], last axis fastest.
+// Convolution, pooling and the yardstick for products, by the name under which they were once one file.
 #pragma once
 
-#include <cstddef>
-#include <string>
-
-#include "attend/base/real.h"
-
-namespace attend::kernels {
-
-/// x [B, C, H, W], weight [O, C, KH, KW], y [B, O, OH, OW] with OH = ⌊(H + 2·padding − KH)/stride⌋ + 1, OW likewise.
-/// The padded image must hold the kernel, and no extent but the batch may be zero.
-struct Conv2d {
-  size_t batch = 0, channels = 0, height = 0, width = 0;
-  size_t outputs = 0, kernel_height = 0, kernel_width = 0;
-  size_t stride = 1, padding = 0;
-
-  size_t out_height() const { return (height + 2 * padding - kernel_height) / stride + 1; }
-  size_t out_width() const { return (width + 2 * padding - kernel_width) / stride + 1; }
-  /// Weights per output: C·KH·KW.
-  size_t taps() const { return channels * kernel_height * kernel_width; }
-};
-
-/// y[b,o,i,j] = bias[o] + Σ_{c,u,v} weight[o,c,u,v] · x[b, c, i·stride+u−padding, j·stride+v−padding], x = 0 outside.
-/// `bias` may be null.
-void conv2d_forward(const Conv2d& g, const real* x, const real* weight, const real* bias, real* y);
-/// dx = ∂/∂x, given dy.
-void conv2d_backward_data(const Conv2d& g, const real* dy, const real* weight, real* dx);
-/// dweight[o,c,u,v] = Σ_{b,i,j} dy[b,o,i,j] · x[b, c, i·stride+u−padding, …], dbias[o] = Σ_{b,i,j} dy[b,o,i,j].
-/// Either result may be null; without dweight, x may be null. The same bits for any number of threads.
-void conv2d_backward_weights(const Conv2d& g, const real* x, const real* dy, real* dweight, real* dbias);
-
-/// The first two as products over unfolded images (im2col; Chellapilla et al. 2006): what the double-precision build
-/// runs, and every shape for which oneDNN has no kernel of its own.
-void conv2d_forward_by_product(const Conv2d& g, const real* x, const real* weight, const real* bias, real* y);
-void conv2d_backward_data_by_product(const Conv2d& g, const real* dy, const real* weight, real* dx);
-
-/// Windows of kernel × kernel over `planes` = B·C images of H × W; y [planes, OH, OW]. padding ≤ kernel/2.
-struct Pool2d {
-  size_t planes = 0, height = 0, width = 0;
-  size_t kernel = 1, stride = 1, padding = 0;
-
-  size_t out_height() const { return (height + 2 * padding - kernel) / stride + 1; }
-  size_t out_width() const { return (width + 2 * padding - kernel) / stride + 1; }
-};
-
-/// y = the largest value of each window; padding never wins, NaN does.
-void max_pool2d_forward(const Pool2d& g, const real* x, real* y);
-/// dx = dy at the first largest value of each window (found again in x rather than kept), summed where windows overlap.
-void max_pool2d_backward(const Pool2d& g, const real* x, const real* dy, real* dx);
-/// y = the sum of each window / kernel²: padding counts as zeros.
-void avg_pool2d_forward(const Pool2d& g, const real* x, real* y);
-void avg_pool2d_backward(const Pool2d& g, const real* dy, real* dx);
-
-/// The fastest f32 product that oneDNN gives on this machine with the present number of threads, and which it was.
-struct BestProduct {
-  double gflops = 0;
-  size_t m = 0, n = 0, k = 0;
-  std::string entry;  // "sgemm NN", "sgemm NT", "matmul packed"
-};
-/// Tries every entry on every shape for about `seconds` in all, each checked against plain sums before it is timed.
-BestProduct best_product(double seconds);
-
-}  // namespace attend::kernels
+#include "attend/kernels/best_product.h"
+#include "attend/kernels/convolution.h"
+#include "attend/kernels/pooling.h"

@@ -1,7 +1,5 @@
 #include "attend/models/autoencoder.h"
 
-#include <algorithm>
-
 #include "attend/autograd/ops.h"
 #include "attend/autograd/tape.h"
 #include "attend/base/error.h"
@@ -36,9 +34,9 @@ Autoencoder::Autoencoder(const AutoencoderOptions& options, Random& random) : op
   row_named("loss", kPixelLosses, options.loss);
   const ImageEncoderOptions& o = options.encoder;
   require(o.height >= 1 && o.width >= 1,
-          "Autoencoder: the size of the images is wanted; set encoder.height and encoder.width");
-  encoder_ = make_image_encoder(o, random);
-  bottleneck_ = std::make_unique<nn::Linear>(image_vector_size("Autoencoder", o, *encoder_, true),
+          "autoencoder: needs the size of the images; set encoder.height and encoder.width");
+  encoder_ = make_encoder(o, random);
+  bottleneck_ = std::make_unique<nn::Linear>(image_vector_size("autoencoder", o, *encoder_, true),
                                              require_size("code", options.code), random);
   std::vector<int64_t> sizes = widths_of("decoder", options.decoder);
   sizes.insert(sizes.begin(), options.code);
@@ -52,41 +50,36 @@ void Autoencoder::params(const nn::VisitParams& visit) {
   nn::visit_part(visit, "decoder", *decoder_);
 }
 
-Var Autoencoder::encoded(const Tensor& images, Training* training) const {
-  return (*bottleneck_)(image_vector((*encoder_)(images, training), true));
+Var Autoencoder::code_of(const data::Source& source, Training* training) const {
+  return (*bottleneck_)(image_vector((*encoder_)(source, training), true));
 }
 
 Var Autoencoder::loss(const data::Batch& batch, Training* training) const {
-  refuse_own_words("Autoencoder", training);
-  const ImageEncoderOptions& o = options_.encoder;
-  const Tensor& images = require_images("Autoencoder", batch.source, o.channels, o.height, o.width);
-  const Var logits = (*decoder_)(encoded(images, training));
-  const Tensor pixels = images.reshape({images.dim(0), pixels_of(o)});
+  refuse_own_words("autoencoder", training);
+  const Var logits = (*decoder_)(code_of(batch.source, training));
+  const Tensor pixels = batch.source.pixels().reshape({batch.source.count(), pixels_of(options_.encoder)});
   return mean(row_named("loss", kPixelLosses, options_.loss).of(logits, pixels));
 }
 
 Tensor Autoencoder::code(const Tensor& images) const {
   const TapePause pause;
-  const ImageEncoderOptions& o = options_.encoder;
-  return encoded(require_images("Autoencoder", data::Sequences::of_images(images), o.channels, o.height, o.width),
-                 nullptr)
-      .value();
+  return code_of(data::Source::of_images(images), nullptr).value();
 }
 
 Tensor Autoencoder::decode(const Tensor& codes) const {
   const TapePause pause;
-  require(codes.defined() && codes.rank() == 2 && codes.dim(1) == options_.code, "Autoencoder: codes [B,",
-          options_.code, "] are wanted, got ", codes.shape());
+  require(codes.defined() && codes.rank() == 2 && codes.dim(1) == options_.code, "autoencoder: wanted codes [B,",
+          options_.code, "], got ", codes.shape());
   const ImageEncoderOptions& o = options_.encoder;
   return sigmoid((*decoder_)(codes)).value().reshape({codes.dim(0), o.channels, o.height, o.width});
 }
 
-std::unique_ptr<State> Autoencoder::begin(const data::Sequences&) const {
-  fail("Autoencoder: its answer is an image and no words; ask for it with reconstruct");
+std::unique_ptr<State> Autoencoder::begin(const data::Source&) const {
+  fail("autoencoder: it answers with an image, not with words; ask for it with reconstruct");
 }
 
 Tensor Autoencoder::next(State&, std::span<const int32_t>) const {
-  fail("Autoencoder: its answer is an image and no words; ask for it with reconstruct");
+  fail("autoencoder: it answers with an image, not with words; ask for it with reconstruct");
 }
 
 }  // namespace attend::models

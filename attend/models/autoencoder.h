@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "attend/models/image_encoder.h"
+#include "attend/nn/layers.h"
 
 namespace attend::models {
 
@@ -30,7 +31,7 @@ class Autoencoder : public Model {
   void params(const nn::VisitParams& visit) override;
   Var loss(const data::Batch& batch, Training* training) const override;
   /// Refused: its answer is an image (reconstruct).
-  std::unique_ptr<State> begin(const data::Sequences& source) const override;
+  std::unique_ptr<State> begin(const data::Source& source) const override;
   Tensor next(State& state, std::span<const int32_t> last) const override;
   int64_t vocabulary() const override { return 0; }
 
@@ -42,10 +43,10 @@ class Autoencoder : public Model {
   Tensor reconstruct(const Tensor& images) const { return decode(code(images)); }
 
  private:
-  Var encoded(const Tensor& images, Training* training) const;
+  Var code_of(const data::Source& source, Training* training) const;
 
   AutoencoderOptions options_;
-  std::unique_ptr<ImageEncoder> encoder_;
+  std::unique_ptr<Encoder> encoder_;
   std::unique_ptr<nn::Linear> bottleneck_;
   std::unique_ptr<nn::Mlp> decoder_;
 };

@@ -1,122 +1,105 @@
 #include "attend/models/encoder.h"
 
-#include <array>
+#include <algorithm>
+#include <optional>
 
 #include "attend/autograd/ops.h"
+#include "attend/base/error.h"
 #include "attend/base/names.h"
+#include "attend/models/image_encoder.h"
+#include "attend/models/intra.h"
+#include "attend/models/recurrent_encoder.h"
 #include "attend/models/rows.h"
 #include "attend/models/source_words.h"
+#include "attend/models/transformer.h"
 
 namespace attend::models {
 namespace {
 
-Random* random_of(Training* training) { return training ? &training->random : nullptr; }
-
-class RecurrentEncoder : public Encoder {
+/// No encoder: the words themselves are the states, for a decoder that picks one of them.
+class WordsAlone : public Encoder {
  public:
-  RecurrentEncoder(const EncoderOptions& o, Random& random)
-      : words_(require_size("vocabulary", o.vocabulary), o.size, random),
-        dropout_(static_cast<real>(o.dropout)),
-        layers_({.cell = nn::cell_named(o.cell),
-                 .input = o.size,
-                 .hidden = o.size,
-                 .layers = o.layers,
-                 .bidirectional = o.bidirectional,
-                 .dropout = static_cast<real>(o.dropout)},
-                random) {}
-  Encoded operator()(const data::Sequences& source, Training* training) const override {
-    Random* random = random_of(training);
-    const nn::Recurrent::Output out =
-        layers_(dropout_(SourceWords::seen(words_(source.by_time()), true), random), source.lengths, {}, random);
-    const size_t count = out.last.size();
-    const Var summary = layers_.options().bidirectional
-                            ? concat(std::array{out.last[count - 2].h, out.last[count - 1].h}, 1)
-                            : out.last.back().h;
-    return {transpose(out.y, 0, 1), summary};
+  WordsAlone(const EncoderOptions& o, Random& random)
+      : words_(words_of(o), random),
+        size_(words_.size()),
+        positions_(positions_of(o.positions == "auto" ? "none" : o.positions, o.longest, size_, random)),
+        longest_(o.positions == "learned" ? o.longest : 0),
+        dropout_(static_cast<real>(o.dropout)) {}
+  static std::unique_ptr<Encoder> make(const EncoderOptions& options, Random& random) {
+    return std::make_unique<WordsAlone>(options, random);
   }
-  int64_t output_size() const override { return layers_.options().hidden * (layers_.options().bidirectional ? 2 : 1); }
+  Encoded operator()(const data::Source& source, Training* training) const override {
+    require_not_empty("encoder", source);
+    const Var words = SourceWords::seen(words_(source, training, false), false);
+    Encoded encoded;
+    encoded.states = dropout_(positions_ ? (*positions_)(words) : words, random_of(training));
+    encoded.lengths = source.lengths();
+    encoded.summary = mean_state(encoded.states, encoded.lengths);
+    return encoded;
+  }
+  EncodedSizes sizes() const override { return {.states = size_}; }
+  int64_t longest() const override { return longest_; }
+  Var word_table() const override { return words_.table(); }
   void params(const nn::VisitParams& visit) override {
     nn::visit_part(visit, "words", words_);
-    nn::visit_part(visit, "layers", layers_);
+    if (positions_) nn::visit_part(visit, "positions", *positions_);
   }
 
  private:
-  nn::Embedding words_;
-  nn::Dropout dropout_;
-  nn::Recurrent layers_;
-};
-
-class TransformerStack : public Encoder {
- public:
-  TransformerStack(const EncoderOptions& o, Random& random)
-      : size_(o.size),
-        encoder_({.source_vocabulary = o.vocabulary,
-                  .size = o.size,
-                  .heads = o.heads,
-                  .hidden = o.hidden,
-                  .encoder_layers = o.layers,
-                  .dropout = o.dropout},
-                 random) {}
-  Encoded operator()(const data::Sequences& source, Training* training) const override {
-    const Var states = encoder_(source, training);
-    const int64_t B = states.dim(0), T = states.dim(1);
-    Tensor share = Tensor::zeros({B, 1, T});  // 1/length within each sequence
-    for (int64_t b = 0; b < B; ++b) {
-      const int32_t length = source.lengths[static_cast<size_t>(b)];
-      std::fill_n(share.data() + b * T, length, 1 / static_cast<real>(length));
-    }
-    return {states, reshape(batched_matmul(share, states), {B, size_})};
-  }
-  int64_t output_size() const override { return size_; }
-  void params(const nn::VisitParams& visit) override { encoder_.params(visit); }
-
- private:
+  SourceEmbedding words_;
   int64_t size_;
-  TransformerEncoder encoder_;
-};
-
-class IntraEncoder : public Encoder {
- public:
-  IntraEncoder(const EncoderOptions& o, Random& random)
-      : words_(require_size("vocabulary", o.vocabulary), o.size, random), dropout_(static_cast<real>(o.dropout)) {
-    for (int64_t i = 0; i < require_size("layers", o.layers); ++i) layers_.emplace_back(o.size, o.size, random);
-    size_ = o.size;
-  }
-  Encoded operator()(const data::Sequences& source, Training* training) const override {
-    IntraLstm::Output out{SourceWords::seen(words_(source.by_time()), true), {}};
-    for (const IntraLstm& layer : layers_) out = layer(dropout_(out.y, random_of(training)), source.lengths);
-    return {transpose(out.y, 0, 1), out.last};
-  }
-  int64_t output_size() const override { return size_; }
-  void params(const nn::VisitParams& visit) override {
-    nn::visit_part(visit, "words", words_);
-    for (size_t i = 0; i < layers_.size(); ++i) nn::visit_part(visit, std::to_string(i), layers_[i]);
-  }
-
- private:
-  nn::Embedding words_;
+  std::optional<nn::Positions> positions_;
+  int64_t longest_;
   nn::Dropout dropout_;
-  std::vector<IntraLstm> layers_;
-  int64_t size_ = 0;
 };
-
-template <class Kind>
-std::unique_ptr<Encoder> make(const EncoderOptions& options, Random& random) {
-  return std::make_unique<Kind>(options, random);
-}
 
 constexpr EncoderRow kEncoders[] = {
-    {"recurrent", "hₜ = f(xₜ, hₜ₋₁), both ways", "Graves & Schmidhuber 2005", make<RecurrentEncoder>},
-    {"transformer", "blocks of self-attention", "Vaswani et al. 2017", make<TransformerStack>},
-    {"intra", "hₜ = f(xₜ, Σ αₜᵢ hᵢ) over its own past", "Cheng et al. 2016", make<IntraEncoder>},
+    {"recurrent", "hₜ = f(xₜ, hₜ₋₁), both ways", "Graves & Schmidhuber 2005", RecurrentEncoder::make, nullptr},
+    {"transformer", "blocks of self-attention", "Vaswani et al. 2017", TransformerEncoder::make, nullptr},
+    {"intra", "hₜ = f(xₜ, Σ αₜᵢ hᵢ) over its own past", "Cheng et al. 2016", IntraEncoder::make, nullptr},
+    {"none", "x: the words themselves, or the cells of an image that is a grid of features already", "",
+     WordsAlone::make, make_given_grid, true},
+    {"convolutional", "stages of relu(W ∗ x + b), each half the size of the one before",
+     "LeCun et al. 1989; Simonyan & Zisserman 2015", nullptr, make_convolutional_encoder, true},
+    {"dense", "relu(W·x + b) of all pixels, without a grid", "Rumelhart et al. 1986", nullptr, make_dense_encoder},
 };
+
+[[noreturn]] void refuse_kind(const char* reads, const std::string& kind, bool (*fits)(const EncoderRow& row)) {
+  std::string names;
+  for (const EncoderRow& row : kEncoders) {
+    if (fits(row)) names += (names.empty() ? "" : ", ") + std::string(row.name);
+  }
+  fail("encoder.kind: ", kind, " does not read ", reads, "; choose one of ", names);
+}
 
 }  // namespace
 
 std::span<const EncoderRow> encoders() { return kEncoders; }
 
+const EncoderRow& encoder_row(std::string_view name) { return row_named("encoder.kind", kEncoders, name); }
+
 std::unique_ptr<Encoder> make_encoder(const EncoderOptions& options, Random& random) {
-  return row_named("encoder", kEncoders, options.kind).make(options, random);
+  const EncoderRow& row = encoder_row(options.kind);
+  if (!row.of_text) refuse_kind("text", options.kind, [](const EncoderRow& one) { return one.of_text != nullptr; });
+  return row.of_text(options, random);
+}
+
+std::unique_ptr<Encoder> make_encoder(const ImageEncoderOptions& options, Random& random) {
+  const EncoderRow& row = encoder_row(options.kind);
+  if (!row.of_images) {
+    refuse_kind("images", options.kind, [](const EncoderRow& one) { return one.of_images != nullptr; });
+  }
+  return row.of_images(options, random);
+}
+
+Var mean_state(const Var& states, std::span<const int32_t> lengths) {
+  const int64_t B = states.dim(0), T = states.dim(1);
+  Tensor share = Tensor::zeros({B, 1, T});  // 1/length within each source
+  for (int64_t b = 0; b < B; ++b) {
+    const int64_t length = lengths.empty() ? T : lengths[static_cast<size_t>(b)];
+    std::fill_n(share.data() + b * T, length, 1 / static_cast<real>(length));
+  }
+  return reshape(batched_matmul(share, states), {B, states.dim(2)});
 }
 
 }  // namespace attend::models

@@ -108,8 +108,8 @@ void GlimpseNetwork::params(const nn::VisitParams& visit) {
   if (reinforce_) nn::visit_part(visit, "reinforce", *reinforce_);
 }
 
-Tensor GlimpseNetwork::require_images(const data::Sequences& source) const {
-  const Tensor& images = source.images;
+Tensor GlimpseNetwork::require_images(const data::Source& source) const {
+  const Tensor& images = source.pixels();
   require(images.defined() && images.rank() == 4 && images.size() > 0 && images.dim(1) == options_.eye.channels,
           "GlimpseNetwork: images [B,", options_.eye.channels, ",H,W] are wanted, got ",
           images.defined() ? "" : "sequences without any", images.shape());
@@ -229,7 +229,7 @@ Var GlimpseNetwork::loss(const data::Batch& batch, Training* training) const {
   return cross_entropy(log_probabilities(batch.source), labels_of("GlimpseNetwork", batch.target));
 }
 
-Var GlimpseNetwork::log_probabilities(const data::Sequences& source) const {
+Var GlimpseNetwork::log_probabilities(const data::Source& source) const {
   const Tensor images = require_images(source);
   const int64_t copies = options_.copies_in_use;
   Dice dice = Dice::of_images(images, copies, copies > 1);
@@ -237,7 +237,7 @@ Var GlimpseNetwork::log_probabilities(const data::Sequences& source) const {
   return copies == 1 ? log_p : Var(mean_of_copies(log_p.value(), copies));
 }
 
-std::unique_ptr<State> GlimpseNetwork::begin(const data::Sequences& source) const {
+std::unique_ptr<State> GlimpseNetwork::begin(const data::Source& source) const {
   const TapePause pause;
   return ready_state(log_probabilities(source).value().reshape({source.count(), 1, options_.labels}));
 }
@@ -253,9 +253,7 @@ std::vector<GlimpsePath> GlimpseNetwork::look(const Tensor& images, const Tensor
   const TapePause pause;
   require(!path.defined() || (path.rank() == 2 && path.dim(0) >= 1 && path.dim(1) == 2),
           "look: a path [T,2] is wanted, got ", path.shape());
-  data::Sequences source;
-  source.images = images;
-  require_images(source);
+  require_images(data::Source::of_images(images));
   Dice dice = Dice::of_images(images, 1, options_.copies_in_use > 1);
   const Episode e = episode(images, 1, dice, path);
   const int64_t B = images.dim(0), T = static_cast<int64_t>(e.glances.size()), V = options_.labels;

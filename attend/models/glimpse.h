@@ -87,7 +87,7 @@ class GlimpseNetwork : public Model {
   /// Cross-entropy at the end, and in training REINFORCE for where it looked and when it stopped.
   Var loss(const data::Batch& batch, Training* training) const override;
   GlimpseLoss losses(const data::Batch& batch, Training& training) const;
-  std::unique_ptr<State> begin(const data::Sequences& source) const override;
+  std::unique_ptr<State> begin(const data::Source& source) const override;
   Tensor next(State& state, std::span<const int32_t> last) const override;
   int64_t vocabulary() const override { return options_.labels; }
   int64_t answer_length(int64_t) const override { return 1; }
@@ -102,9 +102,9 @@ class GlimpseNetwork : public Model {
   struct Episode;
   Episode episode(const Var& images, int64_t copies, Dice& dice, const Tensor& path = {}) const;
   void decide(Episode& episode, Dice& dice, bool last) const;
-  Var log_probabilities(const data::Sequences& source) const;
+  Var log_probabilities(const data::Source& source) const;
   Var policy_loss(const Episode& episode, const Tensor& rewards) const;
-  Tensor require_images(const data::Sequences& source) const;
+  Tensor require_images(const data::Source& source) const;
 
   GlimpseOptions options_;
   bool stops_;

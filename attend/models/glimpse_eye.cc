@@ -190,7 +190,7 @@ class TileEye : public Eye {
     AttentionConfig config = o.attention;
     config.query = hidden;
     config.key = config.value = o.glimpse;
-    attention_ = std::make_unique<Attention>(config, random, "glimpse");
+    attention_ = std::make_unique<Attention>(config, random, AttentionSite{"glimpse", Purpose::glimpse});
   }
 
   std::unique_ptr<Looking> begin(const Var& images, int64_t copies) const override {

@@ -1,9 +1,10 @@
-// One label for an image: an encoder of images and a linear layer. Fully connected or convolutional, the usual baselines.
+// One label for an image: an encoder of images and a linear layer; fully connected or convolutional: the baselines.
 #pragma once
 
 #include <memory>
 
 #include "attend/models/image_encoder.h"
+#include "attend/nn/layers.h"
 
 namespace attend::models {
 
@@ -29,16 +30,16 @@ class ImageClassifier : public Model {
   ImageClassifier(const ImageClassifierOptions& options, Random& random);
   void params(const nn::VisitParams& visit) override;
   Var loss(const data::Batch& batch, Training* training) const override;
-  std::unique_ptr<State> begin(const data::Sequences& source) const override;
+  std::unique_ptr<State> begin(const data::Source& source) const override;
   Tensor next(State& state, std::span<const int32_t> last) const override;
   int64_t vocabulary() const override { return options_.labels; }
   int64_t answer_length(int64_t) const override { return 1; }
   /// Logits [B,labels] of images.
-  Var logits(const data::Sequences& source, Training* training = nullptr) const;
+  Var logits(const data::Source& source, Training* training = nullptr) const;
 
  private:
   ImageClassifierOptions options_;
-  std::unique_ptr<ImageEncoder> encoder_;
+  std::unique_ptr<Encoder> encoder_;
   nn::Dropout dropout_;
   std::unique_ptr<nn::Linear> output_;
 };

@@ -1,6 +1,5 @@
 #include "attend/models/image_encoder.h"
 
-#include <algorithm>
 #include <charconv>
 #include <optional>
 
@@ -9,17 +8,24 @@
 #include "attend/base/names.h"
 #include "attend/models/rows.h"
 #include "attend/models/source_images.h"
-#include "attend/nn/initial.h"
+#include "attend/nn/layers.h"
 
 namespace attend::models {
 namespace {
 
-Random* random_of(Training* training) { return training ? &training->random : nullptr; }
-
 /// [B,D,h,w] as cells, row by row, and their mean: [B,h·w,D] and [B,D].
-EncodedImages as_cells(const Var& channels) {
-  const Var cells = reshape(channels, {channels.dim(0), channels.dim(1), channels.dim(2) * channels.dim(3)});
-  return {transpose(cells, 1, 2), mean(cells, 2)};
+Encoded as_cells(const Var& channels) {
+  const GridSize grid{channels.dim(2), channels.dim(3)};
+  const Var cells = reshape(channels, {channels.dim(0), channels.dim(1), grid.cells()});
+  Encoded encoded;
+  encoded.states = transpose(cells, 1, 2);
+  encoded.summary = mean(cells, 2);
+  encoded.grid = grid;
+  return encoded;
+}
+
+const Tensor& images_of(const data::Source& source, const ImageEncoderOptions& o) {
+  return require_images("encoder", source, o.channels, o.height, o.width);
 }
 
 struct ReductionRow {
@@ -46,17 +52,16 @@ constexpr NormRow kNorms[] = {
 class Cells {
  public:
   Cells(const ImageEncoderOptions& o, int64_t size, Random& random) : dropout_(static_cast<real>(o.dropout)) {
-    const std::string_view known[] = {"none", "learned"};
-    if (std::ranges::find(known, o.positions) == std::end(known)) refuse_name("positions", known, o.positions);
+    require_one_of("positions", {"none", "learned"}, o.positions);
     if (o.positions == "none") return;
-    require(o.height >= 1 && o.width >= 1, "positions: learned ones want the size of the images; set height and width");
+    require(o.height >= 1 && o.width >= 1, "positions: learned ones need the size of the images; set height and width");
     positions_ = nn::Positions::learned(grid_size(o, o.height, o.width).cells(), size, random);
   }
-  EncodedImages operator()(const Var& channels, Training* training) const {
-    EncodedImages images = as_cells(SourceImages::grid(channels));
-    if (positions_) images.grid = (*positions_)(images.grid);
-    images.grid = dropout_(images.grid, random_of(training));
-    return images;
+  Encoded operator()(const Var& channels, Training* training) const {
+    Encoded encoded = as_cells(SourceImages::grid(channels));
+    if (positions_) encoded.states = (*positions_)(encoded.states);
+    encoded.states = dropout_(encoded.states, random_of(training));
+    return encoded;
   }
   void params(const nn::VisitParams& visit) {
     if (positions_) nn::visit_part(visit, "positions", *positions_);
@@ -67,7 +72,7 @@ class Cells {
   nn::Dropout dropout_;
 };
 
-class ConvolutionalEncoder : public ImageEncoder {
+class ConvolutionalEncoder : public Encoder {
  public:
   ConvolutionalEncoder(const ImageEncoderOptions& o, Random& random)
       : options_(o),
@@ -75,7 +80,7 @@ class ConvolutionalEncoder : public ImageEncoder {
         reduction_(row_named("reduce", kReductions, o.reduce)),
         norm_(row_named("norm", kNorms, o.norm)),
         cells_(o, widths_.back(), random) {
-    require(o.kernel >= 1 && o.kernel % 2 == 1, "kernel: an odd number of pixels is wanted, got ", o.kernel);
+    require(o.kernel >= 1 && o.kernel % 2 == 1, "kernel: wanted an odd number of pixels, got ", o.kernel);
     int64_t in = require_size("channels", o.channels);
     for (size_t stage = 0; stage < widths_.size(); ++stage) {
       for (int64_t i = 0; i < require_size("convolutions", o.convolutions); ++i) {
@@ -87,8 +92,8 @@ class ConvolutionalEncoder : public ImageEncoder {
       }
     }
   }
-  EncodedImages operator()(const Tensor& images, Training* training) const override {
-    Var x = SourceImages::pixels(images);
+  Encoded operator()(const data::Source& source, Training* training) const override {
+    Var x = SourceImages::pixels(images_of(source, options_));
     size_t layer = 0;
     for (size_t stage = 0; stage < widths_.size(); ++stage) {
       for (int64_t i = 0; i < options_.convolutions; ++i, ++layer) {
@@ -106,7 +111,7 @@ class ConvolutionalEncoder : public ImageEncoder {
     }
     return cells_(x, training);
   }
-  int64_t output_size() const override { return widths_.back(); }
+  EncodedSizes sizes() const override { return {.states = widths_.back()}; }
   void params(const nn::VisitParams& visit) override {
     for (size_t i = 0; i < layers_.size(); ++i) nn::visit_part(visit, std::to_string(i), layers_[i]);
     for (size_t i = 0; i < norms_.size(); ++i) nn::visit_part(visit, "norm." + std::to_string(i), norms_[i]);
@@ -125,78 +130,71 @@ class ConvolutionalEncoder : public ImageEncoder {
   std::vector<nn::GroupNorm> norms_;  // none, or one for each layer
 };
 
-/// All pixels at once through fully connected layers; there is no grid.
-class DenseEncoder : public ImageEncoder {
+class DenseEncoder : public Encoder {
  public:
-  DenseEncoder(const ImageEncoderOptions& o, Random& random) : dropout_(static_cast<real>(o.dropout)) {
+  DenseEncoder(const ImageEncoderOptions& o, Random& random) : options_(o), dropout_(static_cast<real>(o.dropout)) {
     require(o.height >= 1 && o.width >= 1,
-            "encoder.kind dense: the size of the images is wanted; set height and width");
-    size_ = require_size("channels", o.channels) * o.height * o.width;
-    int64_t in = size_;
+            "encoder.kind dense: needs the size of the images; set height and width");
+    int64_t in = require_size("channels", o.channels) * o.height * o.width;
     for (const int64_t width : widths_of("stages", o.stages)) {
       layers_.emplace_back(in, width, random, true, Activation::relu, "he");
       in = width;
     }
     output_ = in;
   }
-  EncodedImages operator()(const Tensor& images, Training* training) const override {
-    Var x = reshape(SourceImages::pixels(images), {images.dim(0), size_});
+  Encoded operator()(const data::Source& source, Training* training) const override {
+    const Tensor& images = images_of(source, options_);
+    const int64_t B = images.dim(0);
+    Var x = reshape(SourceImages::pixels(images), {B, images.dim(1) * images.dim(2) * images.dim(3)});
     for (const nn::Linear& layer : layers_) x = dropout_(layer(x), random_of(training));
-    return {.grid = {}, .summary = x};
+    Encoded encoded;
+    encoded.states = reshape(x, {B, 1, output_});
+    encoded.summary = x;
+    return encoded;
   }
-  int64_t output_size() const override { return output_; }
+  EncodedSizes sizes() const override { return {.states = output_}; }
   void params(const nn::VisitParams& visit) override {
     for (size_t i = 0; i < layers_.size(); ++i) nn::visit_part(visit, std::to_string(i), layers_[i]);
   }
 
  private:
-  int64_t size_ = 0, output_ = 0;
+  ImageEncoderOptions options_;
+  int64_t output_ = 0;
   nn::Dropout dropout_;
   std::vector<nn::Linear> layers_;
 };
 
-/// Features that another network has made, [B,D,h,w].
-class GivenGrid : public ImageEncoder {
+class GivenGrid : public Encoder {
  public:
   GivenGrid(const ImageEncoderOptions& o, Random& random)
-      : size_(require_size("channels", o.channels)), cells_(o, size_, random) {}
-  EncodedImages operator()(const Tensor& images, Training* training) const override {
-    return cells_(SourceImages::pixels(images), training);
+      : options_(o), cells_(o, require_size("channels", o.channels), random) {}
+  Encoded operator()(const data::Source& source, Training* training) const override {
+    return cells_(SourceImages::pixels(images_of(source, options_)), training);
   }
-  int64_t output_size() const override { return size_; }
+  EncodedSizes sizes() const override { return {.states = options_.channels}; }
   void params(const nn::VisitParams& visit) override { cells_.params(visit); }
 
  private:
-  int64_t size_;
+  ImageEncoderOptions options_;
   Cells cells_;
-};
-
-template <class Kind>
-std::unique_ptr<ImageEncoder> make(const ImageEncoderOptions& options, Random& random) {
-  return std::make_unique<Kind>(options, random);
-}
-
-constexpr ImageEncoderRow kImageEncoders[] = {
-    {"convolutional", "stages of relu(W ∗ x + b), each half the size of the one before",
-     "LeCun et al. 1989; Simonyan & Zisserman 2015", make<ConvolutionalEncoder>},
-    {"dense", "relu(W·x + b) of all pixels, without a grid", "Rumelhart et al. 1986", make<DenseEncoder>, false},
-    {"none", "x: the images are feature grids already", "", make<GivenGrid>},
 };
 
 }  // namespace
 
-std::span<const ImageEncoderRow> image_encoders() { return kImageEncoders; }
-
-const ImageEncoderRow& image_encoder_row(std::string_view name) {
-  return row_named("encoder.kind", kImageEncoders, name);
+std::unique_ptr<Encoder> make_convolutional_encoder(const ImageEncoderOptions& options, Random& random) {
+  return std::make_unique<ConvolutionalEncoder>(options, random);
 }
 
-std::unique_ptr<ImageEncoder> make_image_encoder(const ImageEncoderOptions& options, Random& random) {
-  return image_encoder_row(options.kind).make(options, random);
+std::unique_ptr<Encoder> make_dense_encoder(const ImageEncoderOptions& options, Random& random) {
+  return std::make_unique<DenseEncoder>(options, random);
+}
+
+std::unique_ptr<Encoder> make_given_grid(const ImageEncoderOptions& options, Random& random) {
+  return std::make_unique<GivenGrid>(options, random);
 }
 
 GridSize grid_size(const ImageEncoderOptions& options, int64_t height, int64_t width) {
-  if (!image_encoder_row(options.kind).grid) return {};
+  if (!encoder_row(options.kind).grid) return {};
   if (options.kind == "none") return {height, width};
   const size_t stages = widths_of("stages", options.stages).size();
   for (size_t stage = 0; stage < stages; ++stage) {
@@ -204,22 +202,22 @@ GridSize grid_size(const ImageEncoderOptions& options, int64_t height, int64_t w
     // A stride keeps the place that a window of two would lose at the edge.
     const int64_t more = options.reduce == "stride" ? 1 : 0;
     height = (height + more) / 2, width = (width + more) / 2;
-    require(height >= 1 && width >= 1, "stages: images that can be halved ", stages - (options.reduce_last ? 0 : 1),
-            " times are wanted; give fewer stages or larger images");
+    require(height >= 1 && width >= 1, "stages: images must be halved ", stages - (options.reduce_last ? 0 : 1),
+            " times, and these are too small; give fewer stages or larger images");
   }
   return {height, width};
 }
 
-Var image_vector(const EncodedImages& encoded, bool all) {
-  if (!all || !encoded.grid.defined()) return encoded.summary;
-  return reshape(encoded.grid, {encoded.grid.dim(0), encoded.grid.dim(1) * encoded.grid.dim(2)});
+Var image_vector(const Encoded& encoded, bool all) {
+  const Var& cells = encoded.states;
+  if (!all || encoded.grid.cells() == 0) return encoded.summary;
+  return reshape(cells, {cells.dim(0), cells.dim(1) * cells.dim(2)});
 }
 
-int64_t image_vector_size(const char* where, const ImageEncoderOptions& options, const ImageEncoder& encoder,
-                          bool all) {
-  if (!all || !image_encoder_row(options.kind).grid) return encoder.output_size();
+int64_t image_vector_size(const char* where, const ImageEncoderOptions& options, const Encoder& encoder, bool all) {
+  if (!all || !encoder_row(options.kind).grid) return encoder.output_size();
   require(options.height >= 1 && options.width >= 1, where,
-          ": cells side by side want the size of the images; set encoder.height and encoder.width");
+          ": cells side by side need the size of the images; set encoder.height and encoder.width");
   return grid_size(options, options.height, options.width).cells() * encoder.output_size();
 }
 
@@ -231,21 +229,21 @@ std::vector<int64_t> widths_of(const char* where, std::string_view text) {
     int64_t width = 0;
     const auto [next, error] = std::from_chars(at, end, width);
     require(error == std::errc() && width >= 1 && (next == end || *next == ','), where,
-            ": widths of at least 1 with commas between them are wanted, such as 32,64, got ", quoted(text));
+            ": wanted widths of at least 1 with commas between them, such as 32,64, got ", quoted(text));
     widths.push_back(width);
     if (next == end) return widths;
     at = next + 1;
   }
 }
 
-const Tensor& require_images(const char* where, const data::Sequences& source, int64_t channels, int64_t height,
+const Tensor& require_images(const char* where, const data::Source& source, int64_t channels, int64_t height,
                              int64_t width) {
-  const Tensor& images = source.images;
-  require(images.defined(), where, ": images are wanted, got ", source.lengths.empty() ? "nothing" : "words");
+  const Tensor& images = source.pixels();
+  require(images.defined(), where, ": wanted images, got ", source.lengths().empty() ? "nothing" : "words");
   require(images.dim(0) >= 1 && images.dim(1) == channels && (height == 0 || images.dim(2) == height) &&
               (width == 0 || images.dim(3) == width),
-          where, ": images [B,", channels, ",", height == 0 ? std::string("H") : std::to_string(height), ",",
-          width == 0 ? std::string("W") : std::to_string(width), "] are wanted, got ", images.shape());
+          where, ": wanted images [B,", channels, ",", height == 0 ? std::string("H") : std::to_string(height), ",",
+          width == 0 ? std::string("W") : std::to_string(width), "], got ", images.shape());
   return images;
 }
 

@@ -1,15 +1,13 @@
-// Encoders of images: a grid of annotation vectors, one for each cell, for networks that attend to places; and one vector for
-// the whole image.
+// Encoders of images: a grid of annotation vectors, one for each cell, for networks that attend to places; and one
+// vector for the whole image.
 #pragma once
 
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "attend/models/model.h"
-#include "attend/nn/layers.h"
+#include "attend/models/encoder.h"
 
 namespace attend::models {
 
@@ -44,48 +42,27 @@ struct ImageEncoderOptions {
   }
 };
 
-/// B images as vectors.
-struct EncodedImages {
-  Var grid;     ///< [B,cells,output_size()], row by row; undefined where there is none
-  Var summary;  ///< [B,output_size()]: the mean of the cells, where there are some
-};
+/// Rows of the table of encoders (encoder.h).
+std::unique_ptr<Encoder> make_convolutional_encoder(const ImageEncoderOptions& options, Random& random);
+/// All pixels at once through fully connected layers. It has a single place: the whole image.
+std::unique_ptr<Encoder> make_dense_encoder(const ImageEncoderOptions& options, Random& random);
+/// Features that another network has made, [B,D,h,w].
+std::unique_ptr<Encoder> make_given_grid(const ImageEncoderOptions& options, Random& random);
 
-class ImageEncoder {
- public:
-  virtual ~ImageEncoder() = default;
-  /// images [B,C,H,W].
-  virtual EncodedImages operator()(const Tensor& images, Training* training) const = 0;
-  virtual int64_t output_size() const = 0;
-  virtual void params(const nn::VisitParams& visit) = 0;
-};
-
-struct ImageEncoderRow {
-  std::string_view name, formula, paper;
-  std::unique_ptr<ImageEncoder> (*make)(const ImageEncoderOptions& options, Random& random);
-  bool grid = true;
-};
-std::span<const ImageEncoderRow> image_encoders();
-const ImageEncoderRow& image_encoder_row(std::string_view name);
-std::unique_ptr<ImageEncoder> make_image_encoder(const ImageEncoderOptions& options, Random& random);
-
-/// Rows and columns of the grid that images of this size give; 0 × 0 where there is none.
-struct GridSize {
-  int64_t height = 0, width = 0;
-  int64_t cells() const { return height * width; }
-};
+/// The grid that images of this size give.
 GridSize grid_size(const ImageEncoderOptions& options, int64_t height, int64_t width);
 
 /// An image as one vector [B,W]: the summary, or with `all` its cells side by side where it has a grid.
-Var image_vector(const EncodedImages& encoded, bool all);
+Var image_vector(const Encoded& encoded, bool all);
 /// W of that.
-int64_t image_vector_size(const char* where, const ImageEncoderOptions& options, const ImageEncoder& encoder, bool all);
+int64_t image_vector_size(const char* where, const ImageEncoderOptions& options, const Encoder& encoder, bool all);
 
 /// "64,128" → {64, 128}: numbers of at least 1.
 std::vector<int64_t> widths_of(const char* where, std::string_view text);
 
 /// The images of a batch, [B,C,H,W]; refuses words, no images, and another number of channels or another size than wanted
 /// (0: any).
-const Tensor& require_images(const char* where, const data::Sequences& source, int64_t channels, int64_t height = 0,
+const Tensor& require_images(const char* where, const data::Source& source, int64_t channels, int64_t height = 0,
                              int64_t width = 0);
 
 }  // namespace attend::models

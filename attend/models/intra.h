@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "attend/attention/attention.h"
+#include "attend/models/encoder.h"
 #include "attend/nn/layers.h"
 #include "attend/nn/recurrent.h"
 
@@ -14,7 +15,8 @@ namespace attend::models {
 /// cells take the place of hₜ₋₁ and cₜ₋₁ in the LSTM's update.
 class IntraLstm {
  public:
-  IntraLstm(int64_t input, int64_t hidden, Random& random);
+  /// `layer`: of a stack of them, for observers.
+  IntraLstm(int64_t input, int64_t hidden, Random& random, int64_t layer = 0);
   struct Output {
     Var y;     ///< [T,B,H], 0 past the end of a sequence
     Var last;  ///< [B,H]: each sequence's last state
@@ -27,6 +29,24 @@ class IntraLstm {
   int64_t hidden_;
   nn::RecurrentCell cell_;
   Attention attention_;
+};
+
+/// Layers of these over words. The summary is the last state.
+class IntraEncoder : public Encoder {
+ public:
+  IntraEncoder(const EncoderOptions& options, Random& random);
+  static std::unique_ptr<Encoder> make(const EncoderOptions& options, Random& random);
+
+  Encoded operator()(const data::Source& source, Training* training) const override;
+  EncodedSizes sizes() const override { return {.states = size_, .words = words_.size()}; }
+  void params(const nn::VisitParams& visit) override;
+  Var word_table() const override { return words_.table(); }
+
+ private:
+  int64_t size_;
+  SourceEmbedding words_;
+  nn::Dropout dropout_;
+  std::vector<IntraLstm> layers_;
 };
 
 }  // namespace attend::models

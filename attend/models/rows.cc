@@ -3,30 +3,55 @@
 #include <algorithm>
 
 #include "attend/base/error.h"
+#include "attend/base/names.h"
 
 namespace attend::models {
+namespace {
+
+struct PositionsRow {
+  std::string_view name;
+  std::optional<nn::Positions> (*make)(int64_t longest, int64_t size, Random& random);
+};
+constexpr PositionsRow kPositions[] = {
+    {"none", [](int64_t, int64_t, Random&) { return std::optional<nn::Positions>(); }},
+    {"sinusoidal", [](int64_t, int64_t size, Random&) { return std::optional(nn::Positions::sinusoidal(size)); }},
+    {"learned",
+     [](int64_t longest, int64_t size, Random& random) {
+       return std::optional(nn::Positions::learned(require_size("longest", longest), size, random));
+     }},
+};
+
+}  // namespace
 
 int64_t require_size(const char* what, int64_t size) {
-  require(size >= 1, what, ": at least 1 is wanted, got ", size);
+  require(size >= 1, what, ": wanted at least 1, got ", size);
   return size;
 }
 
-void require_not_empty(const char* where, const data::Sequences& source) {
-  require(source.ids.shape.rank() == 2, where, ": sources [B,S] are wanted, got ", source.ids.shape);
-  for (size_t b = 0; b < source.lengths.size(); ++b) {
-    require(source.lengths[b] >= 1, where, ": source ", b, " is empty; every source wants at least one token");
+void require_one_of(const char* option, std::initializer_list<std::string_view> known, std::string_view value) {
+  if (std::ranges::find(known, value) == known.end()) refuse_name(option, {known.begin(), known.size()}, value);
+}
+
+std::optional<nn::Positions> positions_of(std::string_view kind, int64_t longest, int64_t size, Random& random) {
+  return row_named("positions", kPositions, kind).make(longest, size, random);
+}
+
+void require_not_empty(const char* where, const data::Source& source) {
+  require(source.text().ids.shape.rank() == 2, where, ": wanted sources [B,S], got ", source.text().ids.shape);
+  for (size_t b = 0; b < source.lengths().size(); ++b) {
+    require(source.lengths()[b] >= 1, where, ": source ", b, " is empty; every source needs at least one token");
   }
 }
 
 void require_same_count(const char* where, const data::Batch& batch) {
-  require(batch.image_of.empty(), where,
-          ": one source for each target is wanted, got several targets of one (image_of)");
+  require(batch.source_of.empty(), where,
+          ": wanted one source for each target, got several targets of one (source_of)");
   data::require_sources(where, batch);
 }
 
 void refuse_own_words(const char* where, const Training* training) {
   require(!training || training->own_words == 0, where,
-          ": scheduled sampling is for encoder–decoders; this network wants it to be 0, got ",
+          ": scheduled sampling is for encoder–decoders; with this network it must be 0, got ",
           training ? training->own_words : 0);
 }
 

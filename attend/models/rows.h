@@ -1,12 +1,16 @@
 // Small things that the networks share: rows of a batch, and checks of what comes in.
 #pragma once
 
+#include <initializer_list>
+#include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "attend/autograd/ops/shape.h"
 #include "attend/data/batch.h"
 #include "attend/models/model.h"
+#include "attend/nn/layers.h"
 
 namespace attend::models {
 
@@ -18,10 +22,17 @@ std::vector<T> taken(const std::vector<T>& from, std::span<const int32_t> rows) 
   return all;
 }
 
+/// What training draws from; null outside of it.
+inline Random* random_of(Training* training) { return training ? &training->random : nullptr; }
+
 /// `size`, refused unless it is at least 1.
 int64_t require_size(const char* what, int64_t size);
+/// Refuses a value of `option` that is not among the known ones, with the nearest.
+void require_one_of(const char* option, std::initializer_list<std::string_view> known, std::string_view value);
+/// What tells places apart: "none", "sinusoidal", or "learned" for the first `longest` places.
+std::optional<nn::Positions> positions_of(std::string_view kind, int64_t longest, int64_t size, Random& random);
 /// Refuses a batch with an empty source: there is nothing to encode.
-void require_not_empty(const char* where, const data::Sequences& source);
+void require_not_empty(const char* where, const data::Source& source);
 /// Refuses a batch whose targets are not as many as its sources, one for each.
 void require_same_count(const char* where, const data::Batch& batch);
 

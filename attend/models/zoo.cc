@@ -7,10 +7,13 @@
 #include "attend/base/names.h"
 #include "attend/models/autoencoder.h"
 #include "attend/models/captioner.h"
-#include "attend/models/image_classifier.h"
+#include "attend/models/classifier.h"
+#include "attend/models/ctc_model.h"
+#include "attend/models/encoder_decoder_options.h"
 #include "attend/models/glimpse.h"
-#include "attend/models/labeller.h"
+#include "attend/models/image_classifier.h"
 #include "attend/models/recurrent.h"
+#include "attend/models/tagger.h"
 #include "attend/models/transformer.h"
 #include "attend/tensor/safetensors.h"
 
@@ -22,6 +25,18 @@ std::unique_ptr<Model> make(const Settings& settings, Random& random) {
   Options options;
   set_options("model", options, settings);
   return std::make_unique<Kind>(options, random);
+}
+
+std::unique_ptr<Model> make_encoder_decoder(const Settings& settings, Random& random) {
+  EncoderDecoderOptions options;
+  set_options("model", options, settings);
+  return std::make_unique<EncoderDecoder>(parts_of(options, random));
+}
+
+Reads reads_by_encoder(const Settings& settings) {
+  const auto kind = settings.find("encoder.kind");
+  const EncoderRow& row = encoder_row(kind == settings.end() ? EncoderOptions().kind : kind->second);
+  return row.of_text && row.of_images ? Reads::either : row.of_text ? Reads::words : Reads::images;
 }
 
 template <class Options>
@@ -40,20 +55,24 @@ constexpr ModelRow kZoo[] = {
     {"language_model", "Transformer decoder alone: source and target as one sequence",
      "Radford et al. 2018; Liu et al. 2018", make<TransformerLanguageModel, TransformerOptions>,
      options<TransformerOptions>},
+    {"encoder_decoder",
+     "any encoder under any decoder: a Transformer that describes images, a recurrent one over a Transformer", "",
+     make_encoder_decoder, options<EncoderDecoderOptions>, Reads::either, Answers::words, reads_by_encoder},
     {"classifier", "one label for a sequence (many to one), by its last state or by attention pooling",
-     "Lin et al. 2017", make<Classifier, ClassifierOptions>, options<ClassifierOptions>},
-    {"tagger", "one label per step (many to many)", "Graves & Schmidhuber 2005", make<Tagger, TaggerOptions>,
-     options<TaggerOptions>},
-    {"ctc", "a sequence of labels without alignment", "Graves et al. 2006", make<CtcModel, TaggerOptions>,
-     options<TaggerOptions>},
+     "Lin et al. 2017", make<Classifier, ClassifierOptions>, options<ClassifierOptions>, Reads::words, Answers::label},
+    {"tagger", "one label per step (many to many), each by itself or all together (crf)",
+     "Graves & Schmidhuber 2005; Lample et al. 2016", make<Tagger, TaggerOptions>, options<TaggerOptions>, Reads::words,
+     Answers::tags},
+    {"ctc", "a sequence of labels without alignment", "Graves et al. 2006", make<CtcModel, CtcModelOptions>,
+     options<CtcModelOptions>},
     {"captioner", "says what it sees: attention to the cells of an image, soft or drawn", "Xu et al. 2015",
      make<Captioner, CaptionerOptions>, options<CaptionerOptions>, Reads::images},
     {"image_classifier", "one label for an image, fully connected or convolutional", "LeCun et al. 1998",
-     make<ImageClassifier, ImageClassifierOptions>, options<ImageClassifierOptions>, Reads::images},
+     make<ImageClassifier, ImageClassifierOptions>, options<ImageClassifierOptions>, Reads::images, Answers::label},
     {"autoencoder", "an image through a bottleneck and back", "Hinton & Salakhutdinov 2006",
-     make<Autoencoder, AutoencoderOptions>, options<AutoencoderOptions>, Reads::images, Answers::other},
+     make<Autoencoder, AutoencoderOptions>, options<AutoencoderOptions>, Reads::images, Answers::image},
     {"glimpse", "one label for an image, seen by a few patches at places that it chooses", "Mnih et al. 2014",
-     make<GlimpseNetwork, GlimpseOptions>, options<GlimpseOptions>, Reads::images},
+     make<GlimpseNetwork, GlimpseOptions>, options<GlimpseOptions>, Reads::images, Answers::label},
 };
 
 }  // namespace

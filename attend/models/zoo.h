@@ -13,10 +13,12 @@
 
 namespace attend::models {
 
-/// What a network reads: Sequences::ids, or Sequences::images.
-enum class Reads { words, images };
-/// What it answers with: ids by begin and next, or something of its own, in which case these refuse.
-enum class Answers { words, other };
+/// What a network reads: text, or pixels; either, where its options decide.
+enum class Reads { words, images, either };
+inline bool can_read(Reads network, Reads what) { return network == Reads::either || network == what; }
+/// What it answers with: a sequence that ends when it says so, one label, a label for each token of its source (all by
+/// begin and next), or an image (begin and next refuse).
+enum class Answers { words, label, tags, image };
 
 struct ModelRow {
   std::string_view name, summary, paper;
@@ -26,6 +28,11 @@ struct ModelRow {
   std::vector<OptionInfo> (*options)(const SettingList& settings, const std::string& prefix);
   Reads reads = Reads::words;
   Answers answers = Answers::words;
+  /// Where its options decide: what a network with these settings reads. `either`: text where it is given a source
+  /// vocabulary, else images.
+  Reads (*reads_with)(const Settings& settings) = nullptr;
+
+  Reads reads_of(const Settings& settings) const { return reads_with ? reads_with(settings) : reads; }
 };
 std::span<const ModelRow> zoo();
 const ModelRow& model_row(std::string_view name);

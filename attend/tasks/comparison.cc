@@ -8,15 +8,12 @@
 
 #include "attend/base/error.h"
 #include "attend/base/names.h"
-#include "attend/base/recipe.h"
 #include "attend/base/replacement.h"
-#include "attend/data/pairs.h"
-#include "attend/explain/alignment.h"
 #include "attend/explain/grid.h"
+#include "attend/explain/heatmap.h"
+#include "attend/explain/image_picture.h"
 #include "attend/tasks/explanation.h"
-#include "attend/tasks/task.h"
-#include "attend/train/bleu.h"
-#include "attend/train/chrf.h"
+#include "attend/tasks/model_folder.h"
 #include "attend/train/events.h"
 
 namespace attend::tasks {
@@ -28,13 +25,6 @@ using nlohmann::json;
 constexpr const char* kCache = "compare.json";
 constexpr size_t kMostCached = size_t{1} << 30;
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-
-std::vector<TextPair> read_pairs(data::PairFiles files) {
-  data::PairReader reader(std::move(files));
-  std::vector<TextPair> pairs;
-  for (data::Pair pair; reader.next(pair);) pairs.push_back({pair.source, pair.target, {}});
-  return pairs;
-}
 
 int64_t words_in(std::string_view text) {
   int64_t words = 0;
@@ -83,129 +73,133 @@ std::vector<LengthGroup> groups_at(std::span<const int64_t> bounds, std::span<co
   return groups;
 }
 
-bool reads_letters(const TextConfig& config) { return config.options.tokeniser.kind == "characters"; }
+bool reads_letters(const TaskConfig& config) { return config.options.tokeniser.kind == "characters"; }
 
-/// A number that changes with any of the sentences.
-std::string fingerprint(const TestSet& test, std::span<const size_t> shown) {
+/// A number that changes with any of the examples' titles, answers and links.
+std::string fingerprint_of(const Examples& examples) {
   std::string all;
-  for (const TextPair& pair : test.pairs) {
-    all += pair.source + '\n' + pair.target + '\n' + data::print_links(pair.links) + '\n';
+  for (int64_t i = 0; i < examples.count; ++i) {
+    const Example one = examples.at(i);
+    all += one.title() + '\n' + data::print_links(one.links) + '\n';
+    for (const std::string& right : one.right) all += right + '\n';
   }
-  for (const size_t i : shown) all += std::to_string(i) + ' ';
   return std::to_string(train::crc32c(all)) + "-" + std::to_string(all.size());
 }
 
-/// What the translations hang on: they are made again where any of it has changed.
+/// What the answers depend on: they are made again where any of it has changed.
 json key_of(const fs::path& folder, const TestSet& test, std::span<const size_t> shown) {
   const fs::path weights = folder / "weights.safetensors";
-  require(fs::exists(weights), folder.string(),
-          ": a trained model is wanted, got a folder without weights.safetensors");
+  require(fs::exists(weights), folder.string(), ": not a trained model, as it has no weights.safetensors");
   return {{"weights_bytes", fs::file_size(weights)},
           {"weights_time", fs::last_write_time(weights).time_since_epoch().count()},
           {"config", train::crc32c(read_file(folder / kConfig, size_t{1} << 20))},
-          {"sentences", fingerprint(test, shown)},
-          {"shown_by", reads_letters(TextConfig(read_recipe(folder / kConfig))) ? "letters" : "words"}};
-}
-
-json json_of(const ShownAnswer& shown) {
-  const Answer& a = shown.answer;
-  json weights = json::array();
-  if (a.weights.defined()) {
-    for (const real w : a.weights.values()) weights.push_back(std::round(1e4 * static_cast<double>(w)) / 1e4);
-  }
-  return {{"number", shown.number}, {"text", a.text}, {"source", a.source}, {"target", a.target}, {"weights", weights}};
-}
-
-ShownAnswer shown_of(const json& entry) {
-  ShownAnswer shown{entry.at("number").get<size_t>(), {}};
-  Answer& a = shown.answer;
-  a.text = entry.at("text").get<std::string>();
-  entry.at("source").get_to(a.source), entry.at("target").get_to(a.target);
-  std::vector<real> weights;
-  entry.at("weights").get_to(weights);
-  require(weights.empty() || weights.size() == a.source.size() * a.target.size(), "weights of another shape");
-  if (weights.empty()) return shown;
-  a.weights = Tensor::of({static_cast<int64_t>(a.target.size()), static_cast<int64_t>(a.source.size())}, weights);
-  return shown;
+          {"examples", test.fingerprint},
+          {"shown", std::vector<size_t>(shown.begin(), shown.end())}};
 }
 
 void save(const fs::path& path, const json& key, const Measured& measured) {
   json links = json::array(), shown = json::array();
   for (const data::Links& one : measured.links) links.push_back(data::print_links(one));
-  for (const ShownAnswer& one : measured.shown) shown.push_back(json_of(one));
+  for (const ShownAnswer& one : measured.shown) {
+    shown.push_back({{"number", one.number},
+                     {"title", one.title},
+                     {"reference", one.reference},
+                     {"text", one.text},
+                     {"picture", one.picture}});
+  }
   const json all{{"key", key},
                  {"parameters", measured.parameters},
-                 {"outputs", measured.outputs},
+                 {"outputs", measured.judged.outputs},
+                 {"right", measured.judged.right},
                  {"links", links},
                  {"shown", shown}};
   write_file(path, all.dump() + "\n");
 }
 
-/// What was kept under that key; nothing where it is of another one, or no such file.
-std::optional<Measured> kept(const fs::path& path, const json& key, size_t sentences) {
+/// What was kept under that key; nothing where there is none, or it belongs to another one.
+std::optional<Measured> kept(const fs::path& path, const json& key) {
   if (!fs::exists(path)) return {};
   try {
     const json all = json::parse(read_file(path, kMostCached));
     if (all.at("key") != key) return {};
     Measured measured;
-    all.at("outputs").get_to(measured.outputs);
+    all.at("outputs").get_to(measured.judged.outputs);
+    all.at("right").get_to(measured.judged.right);
     all.at("parameters").get_to(measured.parameters);
     for (const json& line : all.at("links")) {
       measured.links.push_back(data::parse_links(path.string(), line.get<std::string>()));
     }
-    for (const json& entry : all.at("shown")) measured.shown.push_back(shown_of(entry));
-    if (measured.outputs.size() != sentences) return {};
+    for (const json& one : all.at("shown")) {
+      measured.shown.push_back({one.at("number"), one.at("title"), one.at("reference"), one.at("text"),
+                                one.at("picture")});
+    }
     return measured;
   } catch (const std::exception&) {  // damaged: made again
     return {};
   }
 }
 
-/// With the weights between letters: between words, a text of one word has one weight, and that is 1.
-Answer answer_by_letters(const TextModel& model, const std::string& text, const decode::SearchOptions& search) {
-  ExplainOptions how;
-  how.method = "attention", how.search = search;
-  const explain::Trace trace = explain(model, text, how);
-  const explain::Grid letters = map_grid(trace, trace.maps[0], "tokens");
-  const auto rows =
-      static_cast<int64_t>(trace.token_log_probabilities.size()) - (trace.ended ? 1 : 0);  // not the end's
-  Answer answer{.text = trace.target.text, .score = trace.score, .log_probability = trace.log_probability};
-  answer.source = letters.columns, answer.target = {letters.rows.begin(), letters.rows.begin() + rows};
-  const auto columns = static_cast<int64_t>(letters.columns.size());
-  answer.weights = Tensor({rows, columns});
-  std::copy_n(letters.values.data(), rows * columns, answer.weights.data());
-  return answer;
+/// Where the model looked when it answered, as SVG.
+std::string picture_of(const TaskModel& model, const Explanation& found) {
+  if (const auto* look = std::get_if<explain::ImageLook>(&found)) return explain::svg_picture(*look);
+  const auto& trace = std::get<explain::Trace>(found);
+  explain::Grid grid = map_grid(trace, trace.maps.at(0), reads_letters(model.config()) ? "tokens" : "words");
+  grid.look.most = 1;
+  return explain::svg_heatmap(grid);
 }
 
-Measured made(const fs::path& folder, const TestSet& test, std::span<const size_t> shown, const Told& told) {
-  TextModel model = TextModel::load(folder);
-  const bool attends = explain::attends_to_source(model.model());
-  const bool gold = std::ranges::any_of(test.pairs, [](const TextPair& pair) { return !pair.links.empty(); });
-  AnswerOptions options{.search = model.config().options.search, .align = attends && gold};
-  Translations all = translate(model, test.pairs, options, told);
-  Measured measured{.outputs = std::move(all.outputs)};
-  if (options.align) measured.links = std::move(all.links);
-  for (const nn::NamedParam& p : nn::parameters(model.model())) {
-    measured.parameters += static_cast<int64_t>(p.var.size());
+ShownAnswer shown_of(const TaskModel& model, const Example& example, size_t number, const AnswerOptions& answer,
+                     const std::string& method) {
+  ShownAnswer shown{number, example.title(), example.right.empty() ? "" : example.right[0], "", ""};
+  shown.text = model.answer(std::span(&example, 1), answer).at(0).at(0).text;
+  if (method.empty()) return shown;
+  ExplainOptions how;
+  how.method = method, how.search = answer.search;
+  try {
+    shown.picture = picture_of(model, explain(model, example, how));
+  } catch (const Error&) {  // a text that is answered in parts has no picture
   }
-  options.align = attends;
+  return shown;
+}
+
+/// What a model is shown by: attention, or the first method for images; "" where it does not attend.
+std::string shown_method(const TaskModel& model, const Explainable& known) {
+  if (known.attends()) return "attention";
+  return model.row().input().streamed || known.methods.empty() ? "" : known.methods[0];
+}
+
+bool has_links(const Examples& examples) {
+  for (int64_t i = 0; i < examples.count; ++i) {
+    if (!examples.at(i).links.empty()) return true;
+  }
+  return false;
+}
+
+Measured made(const fs::path& folder, const TestSet& test, std::span<const size_t> shown, const Done& done) {
+  const TaskModel model = TaskModel::load(folder);
+  const Explainable known = explainable(model);
+  EvaluateOptions how;
+  how.align = known.attends() && has_links(test.examples), how.done = done;
+  how.answer.search = model.config().options.search;
+  Scored scored = evaluate(model, test.examples, how);
+  Measured measured{.judged = std::move(scored.judged), .links = std::move(scored.links)};
+  measured.parameters = model.parameters();
   for (const size_t number : shown) {
-    const std::vector<std::string> line{test.pairs[number].source};
-    const bool letters = attends && reads_letters(model.config()) && model.parts(line[0]).size() == 1;
-    measured.shown.push_back({number, letters ? answer_by_letters(model, line[0], options.search)
-                                              : model.answer(line, options).at(0).at(0)});
+    const Example example = test.examples.at(static_cast<int64_t>(number));
+    measured.shown.push_back(shown_of(model, example, number, how.answer, shown_method(model, known)));
   }
   return measured;
 }
 
-void score(Measured& measured, const TestSet& test) {
-  std::vector<std::string> references;
+void score(Measured& measured, const TaskRow& row, const TestSet& test) {
+  for (const std::string_view name : row.scores) {
+    const double value = measured.judged.outputs.empty() ? kNone : score_named(name).score(measured.judged);
+    if (!std::isnan(value)) measured.scores[std::string(name)] = value;
+  }
+  if (measured.links.empty()) return;
   std::vector<data::Links> gold;
-  for (const TextPair& pair : test.pairs) references.push_back(pair.target), gold.push_back(pair.links);
-  measured.bleu = train::bleu(measured.outputs, references).score;
-  measured.chrf = train::chrf(measured.outputs, references);
-  measured.exact = train::exact_match(measured.outputs, references);
-  if (!measured.links.empty()) measured.alignment = train::alignment_score(measured.links, gold);
+  for (int64_t i = 0; i < test.examples.count; ++i) gold.push_back(test.examples.at(i).links);
+  measured.alignment = train::alignment_score(measured.links, gold);
 }
 
 double number_or_none(const json& entry, std::string_view name) {
@@ -213,68 +207,30 @@ double number_or_none(const json& entry, std::string_view name) {
   return found != entry.end() && found->is_number() ? found->get<double>() : kNone;
 }
 
-constexpr ScoreRow kScores[] = {
-    {"bleu", "BLEU", "BLEU",
-     [](std::span<const std::string> outputs, std::span<const std::string> references) {
-       return train::bleu(outputs, references).score;
-     }},
-    {"exact", "Exact match", "exact match, %",
-     [](std::span<const std::string> outputs, std::span<const std::string> references) {
-       return 100 * train::exact_match(outputs, references);
-     }},
-};
-
 }  // namespace
 
-std::span<const ScoreRow> comparison_scores() { return kScores; }
-
-const ScoreRow& score_of_task(std::string_view task) {
-  const TaskRow& row = row_named("task", tasks(), task);
-  return row_named("score", comparison_scores(), row.score);
-}
-
-TestSet test_files(const std::string& source, const std::string& target, const std::string& gold) {
-  TestSet test{source + " and " + target, read_pairs({{source}, {target}, {}})};
-  if (gold.empty()) return test;
-  const std::vector<std::string> lines = data::read_lines(gold);
-  require(lines.size() == test.pairs.size(), gold, ": as many lines of word alignments as sentences are wanted, ",
-          test.pairs.size(), ", got ", lines.size());
-  for (size_t i = 0; i < lines.size(); ++i) {
-    test.pairs[i].links = data::parse_links(gold + ":" + std::to_string(i + 1), lines[i]);
+TestSet test_set(const TaskConfig& config, const TestFiles& files) {
+  const TaskOptions& o = config.options;
+  TestSet test;
+  if (files.named()) {
+    for (const std::string& name : files.text.all()) test.name += (test.name.empty() ? "" : " and ") + name;
+    if (test.name.empty()) test.name = files.images.images;
+    test.examples = read_test(config, files);
+  } else if (!o.corpus.empty()) {
+    test = {"held-out examples of the built-in corpus " + o.corpus, read_test(config, {}), ""};
+  } else {
+    TestFiles valid{.text = o.valid_text};
+    valid.images = o.images, valid.images.images = o.images.valid_images;
+    valid.images.labels = o.images.valid_labels, valid.images.names = o.images.valid_names;
+    if (valid.images.images.empty() && !o.images.valid_names.empty()) valid.images.images = o.images.images;
+    require(valid.named(), config.row().input().files[0],
+            ": name files to score with, as the recipe names no validation files");
+    std::string names;
+    for (const std::string& name : valid.text.all()) names += (names.empty() ? "" : ", ") + name;
+    test = {"the validation files " + (names.empty() ? valid.images.images : names), read_test(config, valid), ""};
   }
+  test.fingerprint = fingerprint_of(test.examples);
   return test;
-}
-
-TestSet test_of(const TextConfig& config) {
-  const TextOptions& o = config.options;
-  if (!o.corpus.empty()) {
-    return {"held-out sentences of the built-in corpus " + o.corpus, builtin_test(config)};
-  }
-  require(!o.valid_source.empty() || !o.valid_tsv.empty(),
-          "--source and --target are wanted, files to score with: the recipe names no validation files");
-  data::PairFiles files{{o.valid_source.begin(), o.valid_source.end()},
-                        {o.valid_target.begin(), o.valid_target.end()},
-                        {o.valid_tsv.begin(), o.valid_tsv.end()}};
-  std::string names;
-  for (const auto* list : {&o.valid_source, &o.valid_target, &o.valid_tsv}) {
-    for (const std::string& name : *list) names += (names.empty() ? "" : ", ") + name;
-  }
-  return {"the validation files " + names, read_pairs(std::move(files))};
-}
-
-Translations translate(const TextModel& model, std::span<const TextPair> pairs, const AnswerOptions& options,
-                       const Told& told) {
-  constexpr size_t kAtOnce = 256;  // in pieces, so that a bar moves
-  Translations all;
-  for (size_t at = 0; at < pairs.size(); at += kAtOnce) {
-    std::vector<std::string> lines;
-    for (const TextPair& pair : pairs.subspan(at, std::min(kAtOnce, pairs.size() - at))) lines.push_back(pair.source);
-    for (const std::vector<Answer>& answers : model.answer(lines, options)) {
-      all.outputs.push_back(answers.at(0).text), all.links.push_back(answers.at(0).links);
-    }
-    if (told) told(all.outputs.size());
-  }
-  return all;
 }
 
 std::string LengthGroup::text() const {
@@ -294,36 +250,40 @@ std::vector<LengthGroup> length_groups(std::span<const int64_t> lengths, int64_t
   return best;
 }
 
-std::vector<int64_t> source_lengths(std::span<const TextPair> pairs, bool letters) {
+std::vector<int64_t> source_lengths(const Examples& examples, bool letters) {
   std::vector<int64_t> lengths;
-  for (const TextPair& pair : pairs) lengths.push_back(letters ? letters_in(pair.source) : words_in(pair.source));
+  for (int64_t i = 0; i < examples.count; ++i) {
+    const Example one = examples.at(i);
+    const auto* text = std::get_if<std::string>(&one.inputs.at(0));
+    if (!text) return {};
+    lengths.push_back(letters ? letters_in(*text) : words_in(*text));
+  }
   return lengths;
 }
 
-std::vector<double> score_by_length(const ScoreRow& score, std::span<const std::string> outputs,
-                                    std::span<const TextPair> pairs, std::span<const int64_t> lengths,
+std::vector<double> score_by_length(const ScoreRow& score, const Judged& judged, std::span<const int64_t> lengths,
                                     std::span<const LengthGroup> groups) {
-  require(outputs.size() == pairs.size() && lengths.size() == pairs.size(), "score_by_length: ", pairs.size(),
-          " outputs and lengths are wanted, got ", outputs.size(), " and ", lengths.size());
+  require(judged.outputs.size() == lengths.size(), "score_by_length: expected ", lengths.size(), " outputs, got ",
+          judged.outputs.size());
   std::vector<double> scores;
   for (const LengthGroup& group : groups) {
-    std::vector<std::string> said, wanted;
-    for (size_t i = 0; i < pairs.size(); ++i) {
-      if (group.has(lengths[i])) said.push_back(outputs[i]), wanted.push_back(pairs[i].target);
+    Judged some;
+    for (size_t i = 0; i < lengths.size(); ++i) {
+      if (group.has(lengths[i])) some.outputs.push_back(judged.outputs[i]), some.right.push_back(judged.right[i]);
     }
-    scores.push_back(said.empty() ? kNone : score.score(said, wanted));
+    scores.push_back(some.outputs.empty() ? kNone : score.score(some));
   }
   return scores;
 }
 
-std::vector<size_t> sentences_to_show(std::span<const TextPair> pairs, size_t count) {
+std::vector<size_t> examples_to_show(const Examples& examples, size_t count) {
   constexpr int64_t kMostWords = 16;
+  const std::vector<int64_t> lengths = source_lengths(examples, false);
   std::vector<size_t> places;
-  const std::vector<int64_t> lengths = source_lengths(pairs, false);
-  for (size_t i = 0; i < pairs.size(); ++i) {
-    if (lengths[i] > 0 && lengths[i] <= kMostWords) places.push_back(i);
+  for (size_t i = 0; i < static_cast<size_t>(examples.count); ++i) {
+    if (lengths.empty() || (lengths[i] > 0 && lengths[i] <= kMostWords)) places.push_back(i);
   }
-  std::ranges::stable_sort(places, {}, [&](size_t i) { return lengths[i]; });
+  if (!lengths.empty()) std::ranges::stable_sort(places, {}, [&](size_t i) { return lengths[i]; });
   std::vector<size_t> chosen;
   for (size_t k = 0; k < count && k < places.size(); ++k) {  // the middle of each third
     chosen.push_back(places[(2 * k + 1) * places.size() / (2 * std::min(count, places.size()))]);
@@ -331,15 +291,15 @@ std::vector<size_t> sentences_to_show(std::span<const TextPair> pairs, size_t co
   return chosen;
 }
 
-Measured measure(const fs::path& folder, const TestSet& test, std::span<const size_t> shown, const Told& told) {
-  require(!test.pairs.empty(), "measure: at least one sentence is wanted, got none of ", test.name);
+Measured measure(const fs::path& folder, const TestSet& test, std::span<const size_t> shown, const Done& done) {
+  require(test.examples.count > 0, "measure: expected at least one example, got none from ", test.name);
   const json key = key_of(folder, test, shown);
-  std::optional<Measured> measured = kept(folder / kCache, key, test.pairs.size());
+  std::optional<Measured> measured = kept(folder / kCache, key);
   if (!measured) {
-    measured = made(folder, test, shown, told);
+    measured = made(folder, test, shown, done);
     save(folder / kCache, key, *measured);
   }
-  score(*measured, test);
+  score(*measured, task_of(read_config(folder)), test);
   return *measured;
 }
 

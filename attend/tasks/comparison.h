@@ -1,16 +1,17 @@
-// Models side by side: the same sentences for all of them, what each said and where it looked, its scores, the main one by
-// length of the source, and how it learnt.
+// Models side by side: the same examples for all of them, what each answered and where it looked, its scores, the main one by
+// length of the source, and how it learned.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "attend/tasks/text.h"
+#include "attend/tasks/model.h"
 #include "attend/train/agreement.h"
 
 namespace attend::tasks {
@@ -18,36 +19,14 @@ namespace attend::tasks {
 /// What models are scored with, and where it comes from, in words.
 struct TestSet {
   std::string name;
-  std::vector<TextPair> pairs;
+  Examples examples;
+  std::string fingerprint;  ///< changes with any of the examples
 };
-/// The pairs of two files; `gold`: a file of their word alignments, one sentence a line ("0-0 2-1"), or "".
-TestSet test_files(const std::string& source, const std::string& target, const std::string& gold = "");
-/// Those of the built-in corpus that no training sees, else the validation files; throws Error where there are neither.
-TestSet test_of(const TextConfig& config);
+/// Of these files or, where none are named, those of the built-in corpus that no training sees, else the validation files.
+/// Throws Error where there are none of these.
+TestSet test_set(const TaskConfig& config, const TestFiles& files);
 
-/// A score of outputs against their references that models can be compared by, from 0 to 100; more is better.
-struct ScoreRow {
-  std::string_view name;   ///< as logs of training have it
-  std::string_view title;  ///< "Exact match"
-  std::string_view unit;   ///< what stands beside an axis: "exact match, %"
-  double (*score)(std::span<const std::string> outputs, std::span<const std::string> references);
-};
-std::span<const ScoreRow> comparison_scores();
-/// That of a task: BLEU, or exact match where an answer is one word, as BLEU, which counts four words in a row, is 0 there.
-const ScoreRow& score_of_task(std::string_view task);
-
-/// Told how many sentences are done.
-using Told = std::function<void(size_t done)>;
-
-/// What a model said to each source; links only where they were asked for.
-struct Translations {
-  std::vector<std::string> outputs;
-  std::vector<data::Links> links;
-};
-Translations translate(const TextModel& model, std::span<const TextPair> pairs, const AnswerOptions& options,
-                       const Told& told = {});
-
-/// Sentences with a source of `first` to `last` words, or of `first` and more.
+/// Examples with a source of `first` to `last` words, or of `first` and more.
 struct LengthGroup {
   int64_t first = 1;
   std::optional<int64_t> last;
@@ -59,36 +38,36 @@ struct LengthGroup {
 /// Groups with round bounds, from the shortest to the longest: as few bounds as tell at least four groups apart, each with at
 /// least `least` sentences.
 std::vector<LengthGroup> length_groups(std::span<const int64_t> lengths, int64_t least);
-/// The lengths of sources: words, or letters where models read letters.
-std::vector<int64_t> source_lengths(std::span<const TextPair> pairs, bool letters);
-/// The score of the sentences of each group; not a number where a group has none.
-std::vector<double> score_by_length(const ScoreRow& score, std::span<const std::string> outputs,
-                                    std::span<const TextPair> pairs, std::span<const int64_t> lengths,
+/// The lengths of sources: words, or letters where models read letters. Empty where they are images.
+std::vector<int64_t> source_lengths(const Examples& examples, bool letters);
+/// The score of the answers of each group; not a number where a group has none.
+std::vector<double> score_by_length(const ScoreRow& score, const Judged& judged, std::span<const int64_t> lengths,
                                     std::span<const LengthGroup> groups);
 
-/// Up to `count` sentences to look at, of different lengths but none too long for a picture: their places.
-std::vector<size_t> sentences_to_show(std::span<const TextPair> pairs, size_t count = 3);
+/// Up to `count` examples to look at: texts of different lengths but none too long for a picture; images as they come.
+std::vector<size_t> examples_to_show(const Examples& examples, size_t count = 3);
 
-/// One answer to look at; without weights where the model does not attend, between letters where it reads those.
+/// One answer to look at.
 struct ShownAnswer {
-  size_t number = 0;  ///< of the sentence
-  Answer answer;
+  size_t number = 0;                  ///< of the example
+  std::string title, reference, text;
+  std::string picture;                ///< where the model looked, as SVG; "" where it does not attend
 };
 
 /// What a model made of a test set.
 struct Measured {
-  std::vector<std::string> outputs;
+  Judged judged;
   std::vector<data::Links> links;  ///< empty: no gold alignments, or the model does not attend
   std::vector<ShownAnswer> shown;
   int64_t parameters = 0;
 
-  double bleu = 0, chrf = 0, exact = 0;
+  std::map<std::string, double> scores;  ///< of the task's rows
   std::optional<train::AlignmentScore> alignment;
 };
-/// Translates with the search that the model was trained with. What came out is kept in the folder (compare.json), and taken from
-/// there as long as weights, options and sentences are the same.
+/// Answers with the search that the model was trained with. What came out is kept in the folder (compare.json), and taken from
+/// there as long as weights, options and examples are the same.
 Measured measure(const std::filesystem::path& folder, const TestSet& test, std::span<const size_t> shown,
-                 const Told& told = {});
+                 const Done& done = {});
 
 /// The validations of a run, as its log has them. Not a number where a validation has no score.
 struct Curve {

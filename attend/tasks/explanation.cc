@@ -10,6 +10,8 @@
 #include "attend/explain/evidence.h"
 #include "attend/explain/grid.h"
 #include "attend/explain/methods.h"
+#include "attend/tasks/image_look.h"
+#include "attend/tasks/words.h"
 
 namespace attend::tasks {
 namespace {
@@ -19,20 +21,9 @@ constexpr const char* kEndText = "</s>";
 constexpr size_t kNamedWords = 5;
 constexpr int64_t kLongest = 2048;  // tokens: a map of more has no picture
 
-explain::TraceSide side_of(const data::Tokeniser& tokeniser, const data::TokenisedWords& words, std::string text) {
-  explain::TraceSide side{std::move(text), {}, words.words, words.word_of, {}};
-  for (size_t i = 0; i < words.ids.size(); ++i) {
-    side.tokens.push_back(tokeniser.piece(words.ids[i]));
-    if (words.ids[i] == data::kUnknown) side.unknown.push_back(static_cast<int32_t>(i));
-  }
-  return side;
-}
-
-void set_target(explain::Trace& trace, const TextModel& model, const decode::Hypothesis& answer) {
-  const data::TokenisedWords words = model.target().words(answer.tokens);
-  data::TokenisedWords shown = words;
-  shown.ids = answer.tokens;
-  trace.target = side_of(model.target(), shown, model.target().decode(answer.tokens));
+void set_target(explain::Trace& trace, const TaskModel& model, const Ready& source, const decode::Hypothesis& answer) {
+  trace.target = model.output().side(answer.tokens, source);
+  trace.target.kind = model.row().output->name;
   if (answer.token_log_probabilities.size() > answer.tokens.size()) {
     trace.target.tokens.emplace_back(kEndText);
     trace.target.word_of.push_back(-1);
@@ -42,34 +33,29 @@ void set_target(explain::Trace& trace, const TextModel& model, const decode::Hyp
   trace.token_log_probabilities = answer.token_log_probabilities;
 }
 
-data::TokenisedWords source_of(const TextModel& model, const std::string& text) {
-  data::TokenisedWords source = model.source().tokenise(text);
-  require(!source.ids.empty(), "explain: a text with at least one word is wanted, got an empty one");
-  const int64_t longest = longest_explained(model), length = static_cast<int64_t>(source.ids.size());
-  require(length <= longest, "explain: a text of at most ", longest, " tokens is wanted, got ", length);
+Ready source_of(const TaskModel& model, const Value& text) {
+  Ready source = model.input().ready(text);
+  require(source.length() > 0, "explain: expected a text with at least one word, got an empty one");
+  const int64_t longest = longest_explained(model);
+  require(source.length() <= longest, "explain: expected a text of at most ", longest, " tokens, got ", source.length());
   return source;
 }
 
-std::vector<int32_t> target_of(const TextModel& model, const std::string& text, int64_t source_length) {
-  std::vector<int32_t> target = model.target().encode(text);
-  require(!target.empty(), "explain: a target with at least one word is wanted, got an empty one");
-  const int64_t length = static_cast<int64_t>(target.size()), fixed = model.model().answer_length(source_length);
-  require(length <= kLongest, "explain: a target of at most ", kLongest, " tokens is wanted, got ", length);
-  require(fixed < 0 || length == fixed, "explain: a target of ", fixed, " tokens is wanted, as this model says, got ",
+std::vector<int32_t> target_of(const TaskModel& model, const std::string& text, const Ready& source) {
+  std::vector<int32_t> target = model.output().encode(text, source);
+  require(!target.empty(), "explain: expected a target with at least one word, got an empty one");
+  const int64_t length = static_cast<int64_t>(target.size()), fixed = model.model().answer_length(source.length());
+  require(length <= kLongest, "explain: expected a target of at most ", kLongest, " tokens, got ", length);
+  require(fixed < 0 || length == fixed, "explain: expected a target of ", fixed, " tokens, as this model says, got ",
           length);
   return target;
 }
 
-std::vector<std::vector<int32_t>> prefixes_of(const TextModel& model, const ExplainOptions& options) {
+std::vector<std::vector<int32_t>> prefixes_of(const TaskModel& model, const Ready& source,
+                                              const ExplainOptions& options) {
   if (!options.prefix_tokens.empty()) return {options.prefix_tokens};
-  if (!options.prefix.empty()) return {model.target().encode(options.prefix)};
+  if (!options.prefix.empty()) return {model.output().encode(options.prefix, source)};
   return {};
-}
-
-decode::SearchOptions search_of(const ExplainOptions& options) {
-  decode::SearchOptions search = options.search;
-  if (search.sample) search.beam = 1;  // the beam that a recipe names is for the likeliest answers
-  return search;
 }
 
 bool looks_at_source(const explain::TraceSite& site) {
@@ -94,24 +80,20 @@ void check_evidence(const std::vector<explain::TraceSite>& sites, const explain:
           "explain: for evidence a site that looks at the source, such as decoder.memory, is wanted, got ", part.site);
 }
 
-/// A text of a word that the model knows.
-std::string short_text(const TextModel& model) {
-  std::string text = model.source().decode(std::vector<int32_t>{data::kFirstWord});
-  return data::split_words(text).empty() ? "a" : text;
-}
-
 /// The answers of a search over one source, or the one that was given.
-std::vector<decode::Hypothesis> answers_of(const TextModel& model, const data::TokenisedWords& source,
-                                           const ExplainOptions& options, const decode::SearchOptions& search,
-                                           explain::Recorder& recorder) {
-  const data::Sequences sources({source.ids});
+std::vector<decode::Hypothesis> answers_of(const TaskModel& model, const Ready& source, const ExplainOptions& options,
+                                           const decode::SearchOptions& search, explain::Recorder& recorder) {
+  const Ready* const all[] = {&source};
+  const data::Source sources = model.source(all);
   std::optional<Observing> observing;  // which costs time: attention that nobody looks at is fused
   if (options.map || options.weights) observing.emplace(recorder);
   if (options.target) {
-    const std::vector<int32_t> target = target_of(model, *options.target, static_cast<int64_t>(source.ids.size()));
+    const std::vector<int32_t> target = target_of(model, *options.target, source);
     return decode::score(model.model(), {sources, data::Sequences({target})}, &recorder);
   }
-  return decode::search(model.model(), sources, search, prefixes_of(model, options), &recorder)[0];
+  const std::unique_ptr<decode::Constraint> constraint = model.output().constraint(all);
+  return decode::search(model.model(), sources, search, prefixes_of(model, source, options), &recorder,
+                        constraint.get())[0];
 }
 
 void add_map(const explain::Answered& answered, const ExplainOptions& options, explain::Trace& trace) {
@@ -143,16 +125,15 @@ void add_map(const explain::Answered& answered, const ExplainOptions& options, e
 
 }  // namespace
 
-int64_t longest_explained(const TextModel& model) {
-  // Learned positions end where the longest sentence of training did.
-  const bool learned = std::ranges::any_of(model.config().model.options, [](const OptionInfo& option) {
-    return option.name == "model.positions" && option.value == "learned";
-  });
-  return learned ? std::min(kLongest, model.longest()) : kLongest;
+int64_t longest_explained(const TaskModel& model) {
+  const int64_t able = model.model().longest_source();  // learned positions end somewhere
+  return able > 0 ? std::min(kLongest, model.longest()) : kLongest;
 }
 
-std::vector<std::string> notes_on(const TextModel& model, const data::TokenisedWords& source, int64_t parts) {
+std::vector<std::string> notes_on(const TaskModel& model, const Ready& ready, int64_t parts) {
   std::vector<std::string> notes;
+  if (!ready.is_text()) return notes;
+  const data::TokenisedWords& source = ready.tokens;
   const int64_t length = static_cast<int64_t>(source.ids.size()), longest = model.longest();
   if (longest > 0 && length > longest) {
     notes.push_back("This text has " + std::to_string(length) + " tokens, more than any in training (at most " +
@@ -170,30 +151,41 @@ std::vector<std::string> notes_on(const TextModel& model, const data::TokenisedW
   std::string list;
   for (size_t i = 0; i < std::min(unknown.size(), kNamedWords); ++i) list += (i == 0 ? "" : ", ") + unknown[i];
   if (unknown.size() > kNamedWords) list += " and " + std::to_string(unknown.size() - kNamedWords) + " more";
-  notes.push_back("The vocabulary does not know " + list + ": all that the model sees there is that it is unknown.");
+  const bool letters = !ready.letters.empty();
+  notes.push_back("The vocabulary does not contain " + list + ": all that the model sees there is " +
+                  (letters ? "its letters." : "that it is unknown."));
   return notes;
 }
 
 bool Explainable::attends() const { return std::ranges::any_of(sites, looks_at_source); }
 
-Explainable explainable(const TextModel& model) {
-  const std::string text = short_text(model);
+Explainable explainable(const TaskModel& model) {
+  Explainable known;
+  if (model.output().is_image()) return known;
+  const Example example{.inputs = {model.input().trial()}};
   ExplainOptions options;
   options.search.max_length = 2;
-  const auto asked = [&](auto&& take) {  // what refuses to be asked cannot be
+  const auto ask = [&](auto&& take) {  // what is refused cannot be asked for
     try {
-      take(explain(model, text, options));
+      take(explain(model, example, options));
     } catch (const Error&) {
     }
   };
-  Explainable known;
+  if (!model.row().input().streamed) {
+    if (model.output().words()) options.target = model.output().piece(data::kFirstWord);  // its own may have no word
+    for (const std::string& name : look_methods(model.model())) {
+      options.method = name;
+      ask([&](const Explanation&) { known.methods.push_back(name); });
+    }
+    return known;
+  }
   options.map = false;
-  asked([&](explain::Trace trace) { known.sites = std::move(trace.sites); });
+  ask([&](Explanation found) { known.sites = std::move(std::get<explain::Trace>(found).sites); });
   for (explain::TraceSite& site : known.sites) site.weights = {}, site.centres = {};
   options.map = true, options.weights = false;
   for (const explain::MethodRow& row : explain::methods()) {
     options.method = row.name;
-    asked([&](const explain::Trace&) { known.methods.emplace_back(row.name); });
+    ask([&](const Explanation&) { known.methods.emplace_back(row.name); });
   }
   return known;
 }
@@ -204,66 +196,82 @@ std::string method_for(const Explainable& known, const std::string& method) {
   return has("attention") ? "attention" : has("jacobian") ? "jacobian" : known.methods[0];
 }
 
-void check_explain(const TextModel& model, const Explainable& known, const std::string& text,
+void check_explain(const TaskModel& model, const Explainable& known, const Example& example,
                    const ExplainOptions& options) {
   const std::string method = method_for(known, options.method);
-  if (method != kAuto) (void)explain::method_named(method);
   std::string there;
   for (const std::string& one : known.methods) there += (there.empty() ? "" : ", ") + one;
-  require(std::ranges::find(known.methods, method) != known.methods.end(),
-          "explain: a method that this model has is wanted: ", there.empty() ? "it has none" : there, "; got ", method);
+  require(std::ranges::find(known.methods, method) != known.methods.end(), "method: this model has ",
+          there.empty() ? "none" : there, "; got ", quoted(method));
+  const decode::SearchOptions search = model.output().search(options.search);
+  if (!model.row().input().streamed) {
+    decode::check(search);
+    return check_look_target(model, options);
+  }
   if (method == "attention") {
     const explain::AttentionPart part = part_of(known.sites, options);
     explain::check_part(known.sites, part);
     check_evidence(known.sites, part, options);
   }
-  const data::TokenisedWords source = source_of(model, text);
-  if (options.target) (void)target_of(model, *options.target, static_cast<int64_t>(source.ids.size()));
-  decode::check(model.model(), data::Sequences({source.ids}), search_of(options), prefixes_of(model, options));
+  const Ready source = source_of(model, example.inputs.at(0));
+  const Ready* const all[] = {&source};
+  if (options.target) (void)target_of(model, *options.target, source);
+  decode::check(model.model(), model.source(all), search, prefixes_of(model, source, options));
 }
 
-explain::Trace trace_of(const TextModel& model, const explain::Recorder& recorder, const Recorded& recorded,
+explain::Trace trace_of(const TaskModel& model, const explain::Recorder& recorder, const Recorded& recorded,
                         const std::vector<decode::Hypothesis>& answers, const decode::SearchOptions& search) {
   explain::Trace trace;
   trace.model = model.name(), trace.task = model.config().options.task, trace.network = model.config().model.name;
   trace.parameters = model.parameters();
   decode::SearchOptions shown = search;
   for (const OptionInfo& option : describe_options(shown)) trace.options.emplace_back(option.name, option.value);
-  trace.source = side_of(model.source(), recorded.source, recorded.text);
+  trace.source = model.input().side(recorded.source);
   trace.notes = notes_on(model, recorded.source);
-  set_target(trace, model, answers[0]);
-  trace.sites = recorder.sites(recorded.sentence, answers[0].node, static_cast<int64_t>(recorded.source.ids.size()));
+  set_target(trace, model, recorded.source, answers[0]);
+  trace.sites = recorder.sites(recorded.sentence, answers[0].node, recorded.source.length());
   trace.beam = recorder.tree(recorded.sentence);
+  const bool says_end = model.model().answer_length(recorded.source.length()) < 0;
   for (explain::TraceNode& node : trace.beam) {
-    node.token = node.id == data::kEnd ? kEndText : model.target().piece(node.id);
+    node.token = says_end && node.id == data::kEnd ? kEndText : model.output().piece(node.id);
   }
   for (const decode::Hypothesis& one : answers) {
-    trace.answers.push_back(
-        {model.target().decode(one.tokens), one.score, one.log_probability, one.ended, recorder.place_of(one.node)});
+    trace.answers.push_back({model.output().written(one.tokens, recorded.source), model.output().score(one),
+                             one.log_probability, one.ended, recorder.place_of(one.node)});
   }
   return trace;
 }
 
-explain::Trace explain(const TextModel& model, const std::string& text, const ExplainOptions& options) {
-  const data::TokenisedWords source = source_of(model, text);
-  const decode::SearchOptions search = search_of(options);
+explain::Trace explain_text(const TaskModel& model, const std::string& text, const ExplainOptions& options) {
+  const Ready source = source_of(model, text);
+  const decode::SearchOptions search = model.output().search(options.search);
   const bool read = options.method == kAuto || explain::method_named(options.method).needs_attention;
   explain::Recorder recorder(
       [&](const explain::Recorder& heard) {
         if (options.check) options.check();
-        if (options.partial) options.partial(model.target().decode(heard.likeliest(0)));
+        if (options.partial) options.partial(model.output().written(heard.likeliest(0), source));
       },
       {.weights = options.weights || (options.map && read), .numbers = options.numbers});
   const std::vector<decode::Hypothesis> answers = answers_of(model, source, options, search, recorder);
-  explain::Trace trace = trace_of(model, recorder, {source, text}, answers, search);
+  explain::Trace trace = trace_of(model, recorder, {source}, answers, search);
   trace.given = options.target.has_value();
-  const explain::Answered answered{
-      model.model(), source.ids, answers[0].tokens, trace.sites, trace.token_log_probabilities, options.check};
+  const explain::Answered answered{.model = model.model(),
+                                   .source = source.tokens.ids,
+                                   .target = answers[0].tokens,
+                                   .sites = trace.sites,
+                                   .log_probabilities = trace.token_log_probabilities,
+                                   .check = options.check,
+                                   .letters = source.letters};
   if (options.map) add_map(answered, options, trace);
   if (!options.weights) {
     for (explain::TraceSite& site : trace.sites) site.weights = {}, site.centres = {};
   }
   return trace;
+}
+
+Explanation explain(const TaskModel& model, const Example& example, const ExplainOptions& options) {
+  if (const auto* text = std::get_if<std::string>(&example.inputs.at(0))) return explain_text(model, *text, options);
+  return look(model, example, options);
 }
 
 }  // namespace attend::tasks

@@ -1,14 +1,18 @@
-// What a text model looked at when it answered: its trace, with maps by any method.
+// What a model looked at, or what its answer depended on, when it answered an example.
 #pragma once
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
+#include <variant>
 #include <vector>
 
+#include "attend/explain/image_trace.h"
 #include "attend/explain/recorder.h"
 #include "attend/explain/trace.h"
-#include "attend/tasks/text.h"
+#include "attend/tasks/model.h"
 
 namespace attend::tasks {
 
@@ -23,7 +27,7 @@ struct ExplainOptions {
   decode::SearchOptions search;
   std::optional<std::string> target;   ///< explain this answer; else the model's own
   std::string prefix;                  ///< how the model's own answer has to begin, as text …
-  std::vector<int32_t> prefix_tokens;  ///< … or as tokens, which wins
+  std::vector<int32_t> prefix_tokens;  ///< … or as tokens, which takes precedence
   size_t numbers = 0;                  ///< most weights that are kept at any time (explain::TooLarge); 0: any
   /// Called again and again while it is computed; what it throws ends it.
   std::function<void()> check;
@@ -33,14 +37,18 @@ struct ExplainOptions {
   template <class Visit>
   void fields(Visit&& visit) {
     visit("method", method,
-          "attention, rollout, saliency, jacobian, occlusion; auto: attention where there is one, else jacobian");
-    visit("site", site, "attention: decoder.memory, or of a Transformer encoder.self and decoder.self");
+          "text: attention, rollout, saliency, jacobian, occlusion; images: attention, glimpses, gradcam, saliency; auto: "
+          "attention where there is one, else the first that the network has");
+    visit("site", site, "attention: decoder.memory, pooling, or of a Transformer encoder.self and decoder.self");
     visit("layer", layer, "attention: of this layer, from 0; -1: all");
     visit("head", head, "attention: this head, from 0; -1: all");
     visit("combine", combine, "attention: of several heads and layers the mean or the max");
-    visit("evidence", evidence, "measure what it does to the answer to change what was looked at");
+    visit("evidence", evidence, "measure how the answer changes when what was looked at is changed");
   }
 };
+
+/// A text's trace, or what was seen of an image.
+using Explanation = std::variant<explain::Trace, explain::ImageLook>;
 
 /// What can be asked of a model.
 struct Explainable {
@@ -49,33 +57,46 @@ struct Explainable {
   /// Whether its answers look at their source.
   bool attends() const;
 };
-/// Finds it out by asking for everything once, of a short text.
-Explainable explainable(const TextModel& model);
+/// Asks for everything once, of a small example, and keeps what succeeds.
+Explainable explainable(const TaskModel& model);
 
 /// Most tokens of a text that is explained.
-int64_t longest_explained(const TextModel& model);
+int64_t longest_explained(const TaskModel& model);
 /// Throws Error where explain() would refuse this, before anything is computed.
-void check_explain(const TextModel& model, const Explainable& known, const std::string& text,
+void check_explain(const TaskModel& model, const Explainable& known, const Example& example,
                    const ExplainOptions& options);
 /// "auto" as the method that it means for this model; others as they are.
 std::string method_for(const Explainable& known, const std::string& method);
 
 /// What to know before one trusts the answer to a text, in plain sentences: that the text is longer than those of training,
 /// and which of its words the vocabulary does not know. `parts`: into how many it was cut.
-std::vector<std::string> notes_on(const TextModel& model, const data::TokenisedWords& source, int64_t parts = 1);
+std::vector<std::string> notes_on(const TaskModel& model, const Ready& source, int64_t parts = 1);
 
 /// A sentence of a search that was recorded.
 struct Recorded {
-  const data::TokenisedWords& source;
-  std::string text;
+  const Ready& source;
   int32_t sentence = 0;
 };
 /// What a recorder heard of it, with its answers, best first: all sites with their weights, and no maps.
-explain::Trace trace_of(const TextModel& model, const explain::Recorder& recorder, const Recorded& recorded,
+explain::Trace trace_of(const TaskModel& model, const explain::Recorder& recorder, const Recorded& recorded,
                         const std::vector<decode::Hypothesis>& answers, const decode::SearchOptions& search);
 
-/// The trace of the answer to one text, which is taken in one piece. Refuses an empty text, one that is too long, and a
-/// site, layer, head or method that does not exist, with those that do.
-explain::Trace explain(const TextModel& model, const std::string& text, const ExplainOptions& options);
+/// The explanation of the answer to one example, taken in one piece. Refuses an empty text, one that is too long, features
+/// in place of an image, and a site, layer, head or method that does not exist, with those that do. What is shown of an image
+/// is what the network sees: cropped to its proportions; of glimpses at its size, as they are told in pixels, else as fine as
+/// the image is. The example's own right answers are named as such.
+Explanation explain(const TaskModel& model, const Example& example, const ExplainOptions& options);
+explain::Trace explain_text(const TaskModel& model, const std::string& text, const ExplainOptions& options);
+
+/// How much a captioner's words look at what they speak of, in percent: the mean over all words that speak of an object.
+struct Gaze {
+  int64_t words = 0;
+  double on_object = 0;  ///< attention on the cells that the object's box touches
+  double by_chance = 0;  ///< what even attention to all cells would have there
+};
+/// Whether there is something to measure: captions by a network that attends, and examples that know what their words speak of.
+bool has_gaze(const TaskModel& model, const Examples& examples);
+/// Each image's first caption is given to the network and read word by word.
+Gaze gaze(const TaskModel& model, const Examples& examples, const Done& done = {});
 
 }  // namespace attend::tasks

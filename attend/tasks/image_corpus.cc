@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <numeric>
+#include <optional>
 #include <set>
 
 #include "attend/base/error.h"
@@ -25,11 +26,18 @@ constexpr int64_t kSceneSize = 60;
 
 using StoredPtr = std::shared_ptr<const data::StoredImages>;
 
-ImageExamples examples_of(data::ImageSetPtr set) {
-  return {set->size(), [set](int64_t i) {
+/// With the names of their labels, where these are wanted.
+Examples examples_of(data::ImageSetPtr set, bool labels) {
+  const auto named = [set, labels](const data::LabelledImage& one) {
+    return labels ? std::vector{set->labels().at(static_cast<size_t>(one.label))} : std::vector<std::string>();
+  };
+  return {set->size(),
+          [set, named](int64_t i) {
             data::LabelledImage one = set->at(i);
-            return ImageExample{.image = std::move(one.image), .label = one.label, .name = std::move(one.name)};
-          }};
+            std::vector<std::string> right = named(one);
+            return Example{.inputs = {std::move(one.image)}, .right = std::move(right), .name = std::move(one.name)};
+          },
+          [set, named](int64_t i) { return named(set->at(i)); }};
 }
 
 StoredPtr some_of(const data::StoredImages& all, std::span<const int64_t> numbers) {
@@ -70,13 +78,13 @@ struct Wanted {
   std::vector<std::string> known = {};  // as they were learned; none: as they come
 };
 
-StoredPtr read_labelled(const ImageData& data, const std::string& images, const std::string& labels,
+StoredPtr read_labelled(const ImageFiles& data, const std::string& images, const std::string& labels,
                         const Wanted& wanted, data::Broken& broken) {
-  require(!images.empty(), "images: an IDX file, a folder, or a built-in corpus is wanted, got none");
-  require(fs::exists(images), images, ": an IDX file or a folder of images is wanted, got nothing of that name");
-  require(!data::is_image_name(images), images, ": an IDX file or a folder of images is wanted, got one image");
+  require(!images.empty(), "images: expected an IDX file, a folder, or a built-in corpus, got none");
+  require(fs::exists(images), images, ": expected an IDX file or a folder of images, found nothing of that name");
+  require(!data::is_image_name(images), images, ": expected an IDX file or a folder of images, got one image");
   if (fs::is_directory(images)) {
-    require(labels.empty(), "labels: a folder's sub-folders are its labels, got ", labels, ", too");
+    require(labels.empty(), "labels: the sub-folders of a folder are its labels already, got ", labels, " as well");
     const int64_t side = data.size > 0 ? data.size : data::FolderOptions{}.height;
     const int64_t channels = data.channels > 0 ? data.channels : data::FolderOptions{}.channels;
     return data::read_folder(
@@ -84,7 +92,7 @@ StoredPtr read_labelled(const ImageData& data, const std::string& images, const 
         broken);
   }
   if (!wanted.labels && labels.empty()) return data::read_idx_unlabelled(images);
-  require(!labels.empty(), images, ": the IDX file of its labels is wanted, too (labels)");
+  require(!labels.empty(), images, ": needs the IDX file of its labels as well (labels)");
   return data::read_idx_pair(images, labels, wanted.labels ? wanted.known : std::vector<std::string>());
 }
 
@@ -94,48 +102,55 @@ struct SceneRow {
 };
 constexpr SceneRow kScenes[] = {{"none", false}, {"translated", false}, {"cluttered", true}};
 
-data::SceneOptions scene_options(const ImageData& data) {
+data::SceneOptions scene_options(const ImageFiles& data) {
   const SceneRow& row = row_named("scene", kScenes, data.scene);
   return {.size = data.size > 0 ? data.size : kSceneSize, .pieces = row.clutter ? data.pieces : 0};
 }
 
 /// The parts of a corpus of labelled images.
-data::ImageCorpus labelled_corpus(const ImageData& data, bool labels, uint64_t seed, data::Broken& broken) {
+data::ImageCorpus labelled_corpus(const TaskOptions& options, bool labels, data::Broken& broken) {
+  const ImageFiles& files = options.images;
   data::ImageCorpus corpus;
-  if (!data.corpus.empty()) {
-    require(data.images.empty(), "train: files or a built-in corpus are wanted, got both (corpus: ", data.corpus, ")");
-    corpus = data::make_image_corpus(data.corpus, seed);
+  if (!options.corpus.empty()) {
+    require(files.images.empty(), "train: expected files or a built-in corpus, got both (corpus: ", options.corpus, ")");
+    corpus = data::make_image_corpus(options.corpus, options.seed());
   } else {
-    const StoredPtr all = read_labelled(data, data.images, data.labels, {labels}, broken);
-    if (data.valid_images.empty()) {
-      std::tie(corpus.valid, corpus.train) = held_out(*all, data.held_out, seed);
+    const StoredPtr all = read_labelled(files, files.images, files.labels, {labels}, broken);
+    if (files.valid_images.empty()) {
+      std::tie(corpus.valid, corpus.train) = held_out(*all, options.held_out, options.seed());
     } else {
       // A folder comes label by label: shuffled, its first images stand for all of them.
       const StoredPtr valid =
-          read_labelled(data, data.valid_images, data.valid_labels, {labels, all->labels()}, broken);
-      corpus.train = all, corpus.valid = some_of(*valid, order_of(valid->size(), seed));
+          read_labelled(files, files.valid_images, files.valid_labels, {labels, all->labels()}, broken);
+      corpus.train = all, corpus.valid = some_of(*valid, order_of(valid->size(), options.seed()));
     }
     corpus.test = corpus.valid;
   }
-  row_named("scene", kScenes, data.scene);
-  return data.scene == "none" ? corpus : data::scenes_over(corpus, scene_options(data), seed);
+  row_named("scene", kScenes, files.scene);
+  return files.scene == "none" ? corpus : data::scenes_over(corpus, scene_options(files), options.seed());
 }
 
-ImageCorpus labelled(const ImageData& data, bool labels, uint64_t seed) {
-  data::Broken broken(data::on_broken_named(data.on_broken));
-  const data::ImageCorpus sets = labelled_corpus(data, labels, seed, broken);
+Corpus labelled(const TaskOptions& options, bool labels) {
+  data::Broken broken(data::on_broken_named(options.images.on_broken));
+  const data::ImageCorpus sets = labelled_corpus(options, labels, broken);
   broken.settle("train");
-  return {examples_of(sets.train), examples_of(sets.valid), examples_of(sets.test),
-          labels ? sets.train->labels() : std::vector<std::string>(), broken.summary()};
+  return {.train = examples_of(sets.train, labels),
+          .valid = examples_of(sets.valid, labels),
+          .test = examples_of(sets.test, labels),
+          .labels = labels ? sets.train->labels() : std::vector<std::string>(),
+          .report = broken.summary()};
 }
 
-ImageExamples labelled_test(const ImageData& data, const Wanted& wanted, uint64_t seed) {
-  data::Broken broken(data::on_broken_named(data.on_broken));
-  if (!data.corpus.empty()) return examples_of(labelled_corpus(data, wanted.labels, seed, broken).test);
-  const StoredPtr all = read_labelled(data, data.images, data.labels, wanted, broken);
+Examples labelled_test(const TaskOptions& options, const Wanted& wanted) {
+  const ImageFiles& files = options.images;
+  data::Broken broken(data::on_broken_named(files.on_broken));
+  if (!options.corpus.empty()) {
+    return examples_of(labelled_corpus(options, wanted.labels, broken).test, wanted.labels);
+  }
+  const StoredPtr all = read_labelled(files, files.images, files.labels, wanted, broken);
   broken.settle("eval");
-  if (data.scene == "none") return examples_of(all);
-  return examples_of(data::scenes_over({all, all, all}, scene_options(data), seed).test);
+  if (files.scene == "none") return examples_of(all, wanted.labels);
+  return examples_of(data::scenes_over({all, all, all}, scene_options(files), options.seed()).test, wanted.labels);
 }
 
 constexpr std::string_view kShapes = "shapes";
@@ -143,8 +158,10 @@ constexpr int64_t kShapesTrain = 20000, kShapesHeldOut = 1000;
 
 /// Scenes of shapes with all captions that are right: those of one scene differ in what they begin with, so that a network
 /// has to tell its objects apart to learn from them.
-ImageExamples shapes(data::ShapesPart part, const ImageData& data, uint64_t seed) {
-  const data::ShapesOptions options{.size = data.size > 0 ? data.size : data::ShapesOptions{}.size};
+Examples shapes(data::ShapesPart part, const TaskOptions& task) {
+  const int64_t size = task.images.size;
+  const data::ShapesOptions options{.size = size > 0 ? size : data::ShapesOptions{}.size};
+  const uint64_t seed = task.seed();
   const auto spoken = [](const data::ShapeScene& scene) {
     std::vector<data::Box> boxes;
     for (const int32_t object : scene.captions[0].speaks_of) {
@@ -155,10 +172,10 @@ ImageExamples shapes(data::ShapesPart part, const ImageData& data, uint64_t seed
   return {part == data::ShapesPart::kTrain ? kShapesTrain : kShapesHeldOut,
           [=](int64_t i) {
             data::ShapeScene scene = data::shape_scene(part, seed, i, options);
-            return ImageExample{.image = std::move(scene.image),
-                                .captions = data::references(scene),
-                                .name = "scene " + std::to_string(i),
-                                .spoken = spoken(scene)};
+            return Example{.inputs = {scene.image},
+                           .right = data::references(scene),
+                           .name = "scene " + std::to_string(i),
+                           .spoken = spoken(scene)};
           },
           [=](int64_t i) { return data::references(data::shape_scene(part, seed, i, options)); }};
 }
@@ -166,42 +183,42 @@ ImageExamples shapes(data::ShapesPart part, const ImageData& data, uint64_t seed
 constexpr int64_t kMostBytes = int64_t{4} << 30;
 
 /// Images with captions, all in memory, fitted to one size.
-ImageExamples captioned(const ImageData& data, const std::string& names, data::Broken& broken) {
-  require(!data.captions.empty(), "captions: a file of captions is wanted, got none");
-  require(fs::is_directory(data.images), "images: the folder of the images is wanted, got ", quoted(data.images));
-  const auto all = std::make_shared<std::vector<ImageExample>>();
+Examples captioned(const ImageFiles& data, const std::string& names, data::Broken& broken) {
+  require(!data.captions.empty(), "captions: expected a file of captions, got none");
+  require(fs::is_directory(data.images), "images: expected the folder of the images, got ", quoted(data.images));
+  std::vector<Example> all;
   int64_t bytes = 0, side = data.size, channels = data.channels;  // 0: as the first image is
   for (data::CaptionExample& one : data::captioned_images({data.captions, data.images, names}, broken)) {
     try {
-      ImageExample read = read_example(one.file);
-      if (!read.features.defined()) {
-        if (side == 0) side = std::max(read.image.height, read.image.width);
-        if (channels == 0) channels = read.image.channels;
-        read.image = data::fitted(read.image, side, side, channels);
+      Value value = read_image_value(one.file);
+      if (auto* image = std::get_if<data::Image>(&value)) {
+        if (side == 0) side = std::max(image->height, image->width);
+        if (channels == 0) channels = image->channels;
+        *image = data::fitted(*image, side, side, channels);
+        bytes += static_cast<int64_t>(image->pixels.size());
+      } else {
+        bytes += static_cast<int64_t>(sizeof(real) * std::get<Tensor>(value).size());
       }
-      read.captions = std::move(one.image.captions), read.name = one.image.name;
-      bytes += static_cast<int64_t>(read.image.pixels.size() + sizeof(real) * read.features.size());
-      all->push_back(std::move(read));
+      all.push_back({.inputs = {std::move(value)}, .right = std::move(one.image.captions), .name = one.image.name});
     } catch (const Error& error) {
       if (broken.refuses()) throw;
       broken.add("images that cannot be read", one.image.name);
     }
-    require(bytes <= kMostBytes, "images: at most ", kMostBytes >> 30,
-            " GiB are kept in memory; ask for a smaller size");
+    require(bytes <= kMostBytes, "images: more than ", kMostBytes >> 30,
+            " GiB would be kept in memory; choose a smaller size");
   }
-  return {static_cast<int64_t>(all->size()), [all](int64_t i) { return (*all)[static_cast<size_t>(i) % all->size()]; },
-          [all](int64_t i) { return (*all)[static_cast<size_t>(i) % all->size()].captions; }};
+  return tasks::examples_of(std::move(all));
 }
 
-ImageExamples chosen(const ImageExamples& all, std::vector<int64_t> numbers) {
+Examples chosen(const Examples& all, std::vector<int64_t> numbers) {
   const auto which = std::make_shared<const std::vector<int64_t>>(std::move(numbers));
   const auto number = [which](int64_t i) { return (*which)[static_cast<size_t>(i) % which->size()]; };
   return {static_cast<int64_t>(which->size()), [all, number](int64_t i) { return all.at(number(i)); },
-          [all, number](int64_t i) { return all.captions(number(i)); }};
+          [all, number](int64_t i) { return all.right(number(i)); }};
 }
 
 /// Takes those that are validated with out of those that are trained on; refuses them where both were `listed`.
-void keep_apart(ImageCorpus& corpus, bool listed) {
+void keep_apart(Corpus& corpus, bool listed) {
   std::set<std::string> held;
   for (int64_t i = 0; i < corpus.valid.count; ++i) held.insert(corpus.valid.at(i).name);
   std::vector<int64_t> rest;
@@ -212,31 +229,30 @@ void keep_apart(ImageCorpus& corpus, bool listed) {
     if (!held.contains(name)) rest.push_back(i);
   }
   if (both.empty()) return;
-  require(!listed, "valid_names: images that are not among names are wanted, got ",
-          corpus.train.count - static_cast<int64_t>(rest.size()), " of both, such as ", both);
-  require(!rest.empty(), "valid_names: some of the images are wanted, got all of them");
+  require(!listed, "valid_names: expected images that are not among names, got ",
+          corpus.train.count - static_cast<int64_t>(rest.size()), " that are in both, such as ", both);
+  require(!rest.empty(), "valid_names: expected some of the images, got all of them");
   corpus.train = chosen(corpus.train, std::move(rest));
 }
 
-ImageCorpus captioned_corpus(const ImageData& data, uint64_t seed) {
-  if (!data.corpus.empty()) {
-    require(data.corpus == kShapes, "corpus: captions are built in for ", kShapes, ", got ", quoted(data.corpus));
-    return {shapes(data::ShapesPart::kTrain, data, seed),
-            shapes(data::ShapesPart::kValid, data, seed),
-            shapes(data::ShapesPart::kTest, data, seed),
-            {},
-            ""};
+Corpus captioned_corpus(const TaskOptions& options) {
+  const ImageFiles& files = options.images;
+  if (!options.corpus.empty()) {
+    require(options.corpus == kShapes, "corpus: captions are built in for ", kShapes, ", got ", quoted(options.corpus));
+    return {.train = shapes(data::ShapesPart::kTrain, options),
+            .valid = shapes(data::ShapesPart::kValid, options),
+            .test = shapes(data::ShapesPart::kTest, options)};
   }
-  data::Broken broken(data::on_broken_named(data.on_broken));
-  ImageCorpus corpus;
-  corpus.train = captioned(data, data.names, broken);
-  if (!data.valid_names.empty()) {
-    corpus.valid = captioned(data, data.valid_names, broken);
-    keep_apart(corpus, !data.names.empty());
+  data::Broken broken(data::on_broken_named(files.on_broken));
+  Corpus corpus;
+  corpus.train = captioned(files, files.names, broken);
+  if (!files.valid_names.empty()) {
+    corpus.valid = captioned(files, files.valid_names, broken);
+    keep_apart(corpus, !files.names.empty());
   } else {
-    const std::vector<int64_t> order = order_of(corpus.train.count, seed);
-    const int64_t held = held_count(corpus.train.count, data.held_out);
-    const ImageExamples all = corpus.train;
+    const std::vector<int64_t> order = order_of(corpus.train.count, options.seed());
+    const int64_t held = held_count(corpus.train.count, options.held_out);
+    const Examples all = corpus.train;
     corpus.valid = chosen(all, {order.begin(), order.begin() + held});
     corpus.train = chosen(all, {order.begin() + held, order.end()});
   }
@@ -245,70 +261,84 @@ ImageCorpus captioned_corpus(const ImageData& data, uint64_t seed) {
   return corpus;
 }
 
-/// Nothing where it is no image, or lies elsewhere, whatever links lead there.
-ImageExample read_inside(const fs::path& folder, const fs::path& file) {
+/// Whether a task's images have captions, else labels or nothing.
+bool has_captions(const TaskRow& row) { return row.output == &kWordsOutput; }
+bool has_labels(const TaskRow& row) { return row.output == &kLabelOutput; }
+
+/// The image of a file within that folder; nothing where it is none, or lies elsewhere, whatever links lead there.
+std::optional<data::Image> read_inside(const fs::path& folder, const fs::path& file) {
   std::error_code problem;
   const fs::path home = fs::canonical(folder, problem);
   const fs::path whole = problem ? fs::path() : fs::canonical(file, problem);
   if (problem || std::ranges::mismatch(home, whole).in1 != home.end()) return {};
   try {
-    return {.image = data::read_image(whole)};
+    return data::read_image(whole);
   } catch (const Error&) {
     return {};
   }
 }
 
+bool is_features(const std::string& file) { return fs::path(file).extension() == ".npy"; }
+
 }  // namespace
 
-void keep_captions(ImageExample& example, int64_t most, Random& random) {
-  std::vector<std::string>& captions = example.captions;
-  if (most == 0 || static_cast<int64_t>(captions.size()) <= most) return;
-  data::shuffle(captions, random);
-  captions.resize(static_cast<size_t>(most));
-  example.spoken.clear();  // was of the one that came first
+void keep_some(Example& example, int64_t most, Random& random) {
+  if (most == 0 || static_cast<int64_t>(example.right.size()) <= most) return;
+  data::shuffle(example.right, random);
+  example.right.resize(static_cast<size_t>(most));
+  example.spoken.clear();  // belonged to the one that came first
 }
 
-ImageExample read_example(const std::string& file) {
-  if (fs::path(file).extension() != ".npy") return {.image = data::read_image(file), .name = file};
-  const Tensor features = data::read_npy(file);
-  require(features.rank() == 3, file, ": features [channels,rows,columns] are wanted, got ", features.shape());
-  return {.features = features, .name = file};
+bool is_image_file(const std::string& file) { return is_features(file) || data::is_image_name(file); }
+
+Value read_image_value(const std::string& file) {
+  if (!is_features(file)) return data::read_image(file);
+  Tensor features = data::read_npy(file);
+  require(features.rank() == 3, file, ": expected features [channels,rows,columns], got ", features.shape());
+  return features;
 }
 
-ImageCorpus read_image_corpus(const ImageData& data, ImageAnswers answers, uint64_t seed) {
-  if (answers == ImageAnswers::caption) return captioned_corpus(data, seed);
-  return labelled(data, answers == ImageAnswers::label, seed);
+Corpus read_image_corpus(const TaskConfig& config) {
+  if (has_captions(config.row())) return captioned_corpus(config.options);
+  return labelled(config.options, has_labels(config.row()));
 }
 
-std::vector<ImageExample> found_again(const ImageData& data, ImageAnswers answers, uint64_t seed,
-                                      const std::vector<ValidImage>& wanted) {
-  const std::string& images = data.valid_images.empty() ? data.images : data.valid_images;
-  const bool by_name = data.corpus.empty() && fs::is_directory(images);
-  ImageExamples valid;
-  if (!by_name) valid = read_image_corpus(data, answers, seed).valid;
-  std::vector<ImageExample> found;
-  for (const ValidImage& one : wanted) {
-    ImageExample example;
+std::vector<Example> find_images(const TaskConfig& config, const std::vector<ValidExample>& wanted) {
+  const ImageFiles& files = config.options.images;
+  const std::string& images = files.valid_images.empty() ? files.images : files.valid_images;
+  const bool by_name = config.options.corpus.empty() && fs::is_directory(images);
+  Examples valid;
+  if (!by_name) valid = read_image_corpus(config).valid;
+  std::vector<Example> found;
+  for (const ValidExample& one : wanted) {
+    Example example;
     if (by_name) {
-      example =
-          read_inside(images, answers == ImageAnswers::caption ? fs::path(images) / one.name : fs::path(one.name));
+      const fs::path file = has_captions(config.row()) ? fs::path(images) / one.name : fs::path(one.name);
+      if (std::optional<data::Image> image = read_inside(images, file)) example.inputs = {std::move(*image)};
       example.name = one.name;
     } else if (one.number < valid.count) {
       example = valid.at(one.number);
     }
-    if (example.image.pixels.empty() || (!one.name.empty() && example.name != one.name)) continue;
-    example.image = data::fitted(example.image, data.size, data.size, data.channels);
+    auto* image = example.inputs.empty() ? nullptr : std::get_if<data::Image>(&example.inputs[0]);
+    if (!image || (!one.name.empty() && example.name != one.name)) continue;
+    *image = data::fitted(*image, files.size, files.size, files.channels);
     found.push_back(std::move(example));
   }
   return found;
 }
 
-ImageExamples read_image_test(const ImageData& data, ImageAnswers answers, uint64_t seed,
-                              const std::vector<std::string>& labels) {
-  if (answers != ImageAnswers::caption) return labelled_test(data, {answers == ImageAnswers::label, labels}, seed);
-  if (!data.corpus.empty()) return captioned_corpus(data, seed).test;
-  data::Broken broken(data::on_broken_named(data.on_broken));
-  ImageExamples all = captioned(data, data.names, broken);
+Examples read_image_test(const TaskConfig& config, const ImageFiles& files, const std::vector<std::string>& labels) {
+  TaskOptions options = config.options;
+  if (!files.images.empty()) {
+    options.corpus.clear();
+    options.images.images = files.images, options.images.labels = files.labels;
+    options.images.captions = files.captions, options.images.names = files.names;
+    if (!files.on_broken.empty()) options.images.on_broken = files.on_broken;
+  }
+  if (!has_captions(config.row())) return labelled_test(options, {has_labels(config.row()), labels});
+  if (!options.corpus.empty()) return captioned_corpus(options).test;
+  data::Broken broken(data::on_broken_named(options.images.on_broken));
+  Examples all = captioned(options.images, options.images.names, broken);
   broken.settle("eval");
   return all;
 }

@@ -6,25 +6,14 @@
 
 namespace attend::tasks {
 namespace {
-
-constexpr std::string_view kModelName = "model.name", kPrefix = "model.";
-
-std::vector<std::string_view> names_of(models::Reads reads) {
-  std::vector<std::string_view> names;
-  for (const models::ModelRow& row : models::zoo()) {
-    if (row.reads == reads) names.push_back(row.name);
-  }
-  return names;
+constexpr std::string_view kModelName = "model.name", kPrefix = "model.", kLetters = ".letters.kind";
 }
 
-}  // namespace
-
-ModelChoice ModelChoice::take(SettingList& settings, const std::string& otherwise, models::Reads reads) {
+ModelChoice ModelChoice::take(SettingList& settings, std::span<const std::string_view> networks) {
   SettingList own = take_prefix(settings, kPrefix);
   const Setting* named = find_setting(own, kModelName);
-  ModelChoice choice{named ? named->value : otherwise, {}, reads};
-  const std::vector<std::string_view> names = names_of(reads);
-  if (std::ranges::find(names, choice.name) == names.end()) refuse_name(kModelName, names, choice.name);
+  ModelChoice choice{named ? named->value : std::string(networks[0]), {}, networks};
+  if (std::ranges::find(networks, choice.name) == networks.end()) refuse_name(kModelName, networks, choice.name);
   std::erase_if(own, [](const Setting& s) { return s.name == kModelName; });
   choice.options = models::model_row(choice.name).options(own, std::string(kPrefix));
   return choice;
@@ -32,17 +21,22 @@ ModelChoice ModelChoice::take(SettingList& settings, const std::string& otherwis
 
 std::vector<OptionInfo> ModelChoice::with(std::vector<OptionInfo> of_run) const {
   std::string names;
-  for (const std::string_view one : names_of(reads)) names += (names.empty() ? "" : ", ") + std::string(one);
+  for (const std::string_view one : networks) names += (names.empty() ? "" : ", ") + std::string(one);
   of_run.push_back({std::string(kModelName), name, "the network: " + names, "text"});
   of_run.insert(of_run.end(), options.begin(), options.end());
   return of_run;
 }
 
-void ModelChoice::find_out(const Settings& found) {
+void ModelChoice::derive(const Settings& derived) {
   for (OptionInfo& option : options) {
-    const auto one = found.find(option.name.substr(kPrefix.size()));
-    if (one != found.end()) option.value = one->second;
+    const auto one = derived.find(option.name.substr(kPrefix.size()));
+    if (one != derived.end()) option.value = one->second;
   }
+}
+
+bool ModelChoice::reads_letters() const {
+  return std::ranges::any_of(
+      options, [](const OptionInfo& option) { return option.name.ends_with(kLetters) && option.value != "none"; });
 }
 
 std::unique_ptr<models::Model> ModelChoice::make(int64_t seed) const {

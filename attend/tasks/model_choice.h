@@ -2,7 +2,9 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "attend/base/options.h"
@@ -12,16 +14,17 @@ namespace attend::tasks {
 
 struct ModelChoice {
   std::string name;
-  std::vector<OptionInfo> options;  ///< "model.hidden"
-  models::Reads reads = models::Reads::words;
+  std::vector<OptionInfo> options;              ///< "model.hidden"
+  std::span<const std::string_view> networks;  ///< among which it was chosen
 
-  /// Takes what begins with "model." out of `settings`; without a name it is `otherwise`. Refuses a network that reads
-  /// something else.
-  static ModelChoice take(SettingList& settings, const std::string& otherwise, models::Reads reads);
+  /// Takes what begins with "model." out of `settings`; without a name it is the first of `networks`. Refuses any other.
+  static ModelChoice take(SettingList& settings, std::span<const std::string_view> networks);
   /// A run's options and these.
   std::vector<OptionInfo> with(std::vector<OptionInfo> of_run) const;
-  /// Sets those of its options that follow from the data (names without "model."); one that it has not is passed over.
-  void find_out(const Settings& found);
+  /// Sets those of its options that follow from the data (names without "model."); one that it lacks is passed over.
+  void derive(const Settings& derived);
+  /// Whether it looks at the letters of its words.
+  bool reads_letters() const;
   std::unique_ptr<models::Model> make(int64_t seed) const;
 };
 

@@ -8,9 +8,9 @@ namespace attend::tasks {
 namespace fs = std::filesystem;
 
 void check_folder(const fs::path& folder) {
-  require(fs::exists(folder), folder.string(), ": a model's folder is wanted, there is none");
-  require(fs::is_directory(folder), folder.string(), ": a model's folder is wanted, got a file");
-  require(fs::exists(folder / kConfig), folder.string(), ": a model's folder is wanted, got one without ", kConfig,
+  require(fs::exists(folder), folder.string(), ": not a model folder, as there is no such folder");
+  require(fs::is_directory(folder), folder.string(), ": not a model folder, but a file");
+  require(fs::exists(folder / kConfig), folder.string(), ": not a model folder, as it has no ", kConfig,
           "; `attend train … --out ", folder.string(), "` makes one");
 }
 

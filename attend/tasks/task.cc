@@ -3,11 +3,64 @@
 #include <algorithm>
 
 #include "attend/base/names.h"
-#include "attend/tasks/image.h"
-#include "attend/tasks/text.h"
 
 namespace attend::tasks {
 namespace {
+
+constexpr TaskInput kText[] = {{"text", &kTextInput}};
+constexpr TaskInput kImage[] = {{"image", &kImageInput}};
+
+constexpr std::string_view kTranslators[] = {"transformer", "recurrent", "encoder_decoder", "language_model", "ctc"};
+constexpr std::string_view kClassifiers[] = {"classifier"};
+constexpr std::string_view kParsers[] = {"recurrent", "transformer", "encoder_decoder"};
+constexpr std::string_view kSpeakers[] = {"recurrent", "transformer", "encoder_decoder", "ctc"};
+constexpr std::string_view kLookers[] = {"glimpse", "image_classifier"};
+constexpr std::string_view kCaptioners[] = {"captioner", "encoder_decoder"};
+constexpr std::string_view kAutoencoders[] = {"autoencoder"};
+
+constexpr std::string_view kTranslation[] = {"bleu", "chrf", "exact"};
+constexpr std::string_view kExactFirst[] = {"exact", "chrf"};
+constexpr std::string_view kAccuracy[] = {"accuracy"};
+constexpr std::string_view kLabels[] = {"accuracy", "macro_f1"};
+constexpr std::string_view kBrackets[] = {"bracket_f1", "exact", "well_formed"};
+constexpr std::string_view kPronunciation[] = {"phoneme_error", "word_error", "exact"};
+constexpr std::string_view kCaptions[] = {"bleu4", "bleu1", "bleu2", "bleu3", "exact"};
+
+constexpr TaskSetting kTextDefaults[] = {{"search.length_penalty", "0.6"}};
+// A label is far shorter than its text: no pair is left out for that.
+constexpr TaskSetting kClassifyDefaults[] = {{"held_out", "0.1"},
+                                             {"filter.longest", "400"},
+                                             {"filter.ratio", "0"},
+                                             {"tokeniser.kind", "words"},
+                                             {"tokeniser.lowercase", "true"},
+                                             {"model.encoder.size", "128"},
+                                             {"model.pooling", "attention"},
+                                             {"train.epochs", "10"},
+                                             {"train.best_by", "accuracy"}};
+constexpr TaskSetting kParseDefaults[] = {{"filter.longest", "400"},
+                                          {"filter.ratio", "0"},
+                                          {"tokeniser.kind", "words"},
+                                          {"model.embedding", "128"},
+                                          {"model.hidden", "256"},
+                                          {"model.dropout", "0.3"},
+                                          {"model.decoder.query", "after"},
+                                          {"model.decoder.feeding", "true"},
+                                          {"train.best_by", "bracket_f1"}};
+constexpr TaskSetting kPronounceDefaults[] = {{"filter.longest", "60"},
+                                              {"tokeniser.kind", "characters"},
+                                              {"tokeniser.target_kind", "words"},
+                                              {"model.embedding", "64"},
+                                              {"model.hidden", "256"},
+                                              {"model.dropout", "0.2"},
+                                              {"model.decoder.query", "after"},
+                                              {"model.decoder.feeding", "true"},
+                                              {"train.best_by", "exact"}};
+constexpr TaskSetting kImageDefaults[] = {{"held_out", "0.05"},
+                                          {"tokeniser.kind", "words"},
+                                          {"tokeniser.lowercase", "true"},
+                                          {"tokeniser.min_count", "2"},
+                                          {"search.max_length", "40"},
+                                          {"search.no_unknown", "true"}};
 
 // The query comes after the update: before it, a decoder has not yet read the word that it said last, and has to guess where
 // to look (alignment error rate 0.30 against 0.17).
@@ -35,6 +88,18 @@ constexpr TaskSetting kCharacters[] = {
     {"train.best_by", "exact"},
 };
 
+constexpr TaskSetting kFeelings[] = {{"model.encoder.size", "48"}, {"batch.tokens", "1000"}, {"train.epochs", "4"}, {"train.rate", "3e-3"}};
+
+constexpr TaskSetting kTrees[] = {{"model.embedding", "48"},
+                                 {"model.hidden", "96"},
+                                 {"model.dropout", "0.1"},
+                                 {"batch.tokens", "600"},
+                                 {"train.epochs", "6"},
+                                 {"train.rate", "4e-3"}};
+
+constexpr TaskSetting kLetters[] = {
+    {"model.hidden", "96"}, {"model.dropout", "0.1"}, {"batch.tokens", "1000"}, {"train.epochs", "4"}, {"train.rate", "4e-3"}};
+
 constexpr TaskSetting kGlimpse[] = {
     {"model.name", "glimpse"}, {"model.first", "random"}, {"model.deviation", "0.05"},   {"model.reward", "likelihood"},
     {"batch.images", "128"},   {"train.epochs", "20"},    {"train.best_by", "accuracy"},
@@ -61,47 +126,70 @@ constexpr TaskSetting kAutoencode[] = {
     {"train.epochs", "5"},
 };
 
-constexpr TaskRow kTasks[] = {
-    {"translate", "one language to another; built in: English to romanised Hindi", &kText, "hindi", kHindi, "bleu"},
-    {"dates", "dates as people write them to ISO 8601", &kText, "dates", kCharacters, "exact"},
-    {"reverse", "words spelled backwards", &kText, "reverse", kCharacters, "exact"},
-    {"glimpse", "images to labels, by a few glances; built in: digits", &kImages, "digits", kGlimpse, "accuracy"},
-    {"caption", "images to sentences; built in: scenes of coloured shapes", &kImages, "shapes", kShapes, "bleu4"},
-    {"autoencode", "images to a few numbers and back; built in: digits", &kImages, "digits", kAutoencode, ""},
-};
+std::vector<TaskRow>& table() {
+  static std::vector<TaskRow> rows = with_room<TaskRow>({
+      {"translate", "one language to another; built in: English to romanised Hindi", kText, &kWordsOutput, kTranslators,
+       "pairs", "hindi", kTextDefaults, kHindi, kTranslation},
+      {"dates", "dates as people write them to ISO 8601", kText, &kWordsOutput, kTranslators, "pairs", "dates",
+       kTextDefaults, kCharacters, kExactFirst},
+      {"reverse", "words spelled backwards", kText, &kWordsOutput, kTranslators, "pairs", "reverse", kTextDefaults,
+       kCharacters, kExactFirst},
+      {"classify", "texts to labels; built in: how people feel about what they write of", kText, &kLabelOutput,
+       kClassifiers, "labels", "feelings", kClassifyDefaults, kFeelings, kLabels},
+      {"parse", "sentences to grammar trees; built in: sentences of a small grammar", kText, &kTreeOutput, kParsers,
+       "trees", "trees", kParseDefaults, kTrees, kBrackets},
+      {"pronounce", "spelling to phonemes; built in: a spelling system of our own", kText, &kWordsOutput, kSpeakers,
+       "pronunciations", "letters", kPronounceDefaults, kLetters, kPronunciation},
+      {"glimpse", "images to labels, by a few glances; built in: digits", kImage, &kLabelOutput, kLookers, "images",
+       "digits", kImageDefaults, kGlimpse, kAccuracy},
+      {"caption", "images to sentences; built in: scenes of coloured shapes", kImage, &kWordsOutput, kCaptioners,
+       "images", "shapes", kImageDefaults, kShapes, kCaptions},
+      {"autoencode", "images to a few numbers and back; built in: digits", kImage, &kImageOutput, kAutoencoders,
+       "images", "digits", kImageDefaults, kAutoencode, {}},
+  });
+  return rows;
+}
 
 std::string value_or(const SettingList& settings, std::string_view name, std::string_view otherwise) {
   const Setting* found = find_setting(settings, name);
   return found ? found->value : std::string(otherwise);
 }
 
-bool names_files(const Family& family, const SettingList& asked) {
-  return std::ranges::any_of(
-      asked, [&](const Setting& s) { return std::ranges::find(family.files, s.name) != family.files.end(); });
+bool names_files(const TaskRow& task, const SettingList& asked) {
+  const auto& files = task.input().files;
+  return std::ranges::any_of(asked, [&](const Setting& s) { return std::ranges::find(files, s.name) != files.end(); });
 }
 
 }  // namespace
 
-std::span<const TaskRow> tasks() { return kTasks; }
+std::span<const TaskRow> tasks() { return table(); }
+void add_task(const TaskRow& row) { table().push_back(row); }
+const TaskRow& task_named(std::string_view name) { return row_named("task", tasks(), name); }
 
 const TaskRow& task_of(const SettingList& asked) {
-  const std::string name = value_or(asked, "task", kTasks[0].name), corpus = value_or(asked, "corpus", "");
+  const std::string name = value_or(asked, "task", tasks()[0].name), corpus = value_or(asked, "corpus", "");
   const TaskRow* owner = nullptr;
-  for (const TaskRow& row : kTasks) {
+  for (const TaskRow& row : tasks()) {
     if (row.corpus == corpus && (!owner || row.name == name)) owner = &row;
   }
-  return owner ? *owner : row_named("task", tasks(), name);
+  return owner ? *owner : task_named(name);
 }
 
 SettingList with_task_defaults(const SettingList& asked) {
   const TaskRow& task = task_of(asked);
-  if (names_files(*task.family, asked)) return asked;
   const std::string where = "task " + std::string(task.name);
-  SettingList settings{{"corpus", std::string(task.corpus), where}};
   const bool other_model = find_setting(asked, "model.name") != nullptr;  // has options of its own
-  for (const TaskSetting& s : task.on_builtin) {
-    if (other_model && s.name.starts_with("model.")) continue;
-    settings.push_back({std::string(s.name), std::string(s.value), where});
+  SettingList settings;
+  const auto add = [&](std::span<const TaskSetting> some) {
+    for (const TaskSetting& s : some) {
+      if (other_model && s.name.starts_with("model.")) continue;
+      settings.push_back({std::string(s.name), std::string(s.value), where});
+    }
+  };
+  add(task.defaults);
+  if (!names_files(task, asked)) {
+    settings.push_back({"corpus", std::string(task.corpus), where});
+    add(task.on_builtin);
   }
   settings.insert(settings.end(), asked.begin(), asked.end());
   return settings;

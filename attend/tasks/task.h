@@ -1,12 +1,52 @@
-// The tasks: what can be trained by name, on a corpus of its own or on files.
+// The tasks: task = inputs × network × output × scores × pictures × corpus. Each is a row; commands, server, page and tests
+// iterate over the rows and never ask which task it is.
 #pragma once
 
+#include <memory>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
-#include "attend/tasks/run.h"
+#include "attend/base/options.h"
+#include "attend/models/zoo.h"
 
 namespace attend::tasks {
+
+class Input;
+class Output;
+struct Corpus;
+struct Examples;
+struct TaskConfig;
+struct TestFiles;
+
+/// A kind of input: words or an image.
+struct InputRow {
+  std::string_view name;     ///< "text", "image"
+  models::Reads reads;       ///< what its networks read
+  std::string_view counted;  ///< what a rate counts: "tokens" per second
+  std::string_view given;    ///< what a person gives, for help: "a line of text", "PNG or JPEG files"
+  bool streamed;             ///< examples are encoded once and stored; else every batch is made anew
+  std::span<const std::string_view> files;    ///< options that name what to train on, in place of a built-in corpus
+  std::span<const std::string_view> derived;  ///< options of networks that follow from it, whatever was asked for
+  std::unique_ptr<Input> (*make)(const TaskConfig& config, std::string_view name);
+  Corpus (*corpus)(const TaskConfig& config);
+  Examples (*test)(const TaskConfig& config, const TestFiles& files, const std::vector<std::string>& labels);
+};
+extern const InputRow kTextInput, kImageInput;
+
+/// A kind of output: words, a label, a tree, an image.
+struct OutputRow {
+  std::string_view name;
+  std::unique_ptr<Output> (*make)(const TaskConfig& config);
+  std::span<const std::string_view> derived;  ///< as an input's
+};
+extern const OutputRow kWordsOutput, kLabelOutput, kTreeOutput, kImageOutput;
+
+struct TaskInput {
+  std::string_view name;  ///< "document", "question"; of a task with one input that of its kind
+  const InputRow* kind;
+};
 
 struct TaskSetting {
   std::string_view name, value;
@@ -14,17 +54,26 @@ struct TaskSetting {
 
 struct TaskRow {
   std::string_view name, summary;
-  const Family* family;
-  std::string_view corpus;                  ///< built-in, used where no files are named
-  std::span<const TaskSetting> on_builtin;  ///< what training on it wants different from the defaults
-  std::string_view score;                   ///< what its models are compared by: a row of comparison_scores()
+  std::span<const TaskInput> inputs;
+  const OutputRow* output;
+  std::span<const std::string_view> networks;  ///< that it may use, the default first; empty: all that read its input
+  std::string_view format;                     ///< of its files: a row of data::example_formats(), "pairs" or "images"
+  std::string_view corpus;                     ///< built in, used where no files are named
+  std::span<const TaskSetting> defaults;       ///< what it needs different from the defaults
+  std::span<const TaskSetting> on_builtin;     ///< what training on the built-in corpus needs beyond that
+  std::span<const std::string_view> scores;    ///< rows of scores(), the main one first; empty: none
+
+  const InputRow& input() const { return *inputs[0].kind; }
 };
 /// The menu: help, option checks and tests iterate over it.
 std::span<const TaskRow> tasks();
+/// Adds a task from outside the library; its tables have to outlive the program's use of it.
+void add_task(const TaskRow& row);
+const TaskRow& task_named(std::string_view name);
 
-/// The task that these settings ask for; where they name a corpus that is a task's own, that one.
+/// The task that these settings ask for; where they name a corpus that belongs to a task, that one.
 const TaskRow& task_of(const SettingList& asked);
-/// What the task wants where it is trained on its own corpus, before what was asked for; as asked where files are named.
+/// The task's defaults, then, unless files are named, what its built-in corpus needs, then what was asked for.
 SettingList with_task_defaults(const SettingList& asked);
 
 }  // namespace attend::tasks

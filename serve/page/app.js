@@ -4,14 +4,12 @@ import * as api from "./api.js";
 import { showConnection } from "./connection.js";
 import { make } from "./dom.js";
 import { ImageEntry } from "./image_entry.js";
-import { ImagePane } from "./image_pane.js";
 import { Pane } from "./pane.js";
 import { newPane, readState, writeState } from "./state.js";
 import { TextEntry } from "./text_entry.js";
 import { startTheme } from "./theme.js";
 
 const find = (id) => document.getElementById(id);
-const PANES = { text: Pane, image: ImagePane };
 
 class App {
   constructor(models) {
@@ -50,8 +48,7 @@ class App {
 
   #add(settings) {
     const models = this.panes.length ? this.#alike : this.models;
-    const { reads } = models.find(({ name }) => name === settings.model) ?? models[0];
-    this.panes.push(new PANES[reads](models, settings, this.state, this));
+    this.panes.push(new Pane(models, settings, this.state, this));
   }
 
   // True where the model reads something else than what is asked now: the page begins anew with it.
@@ -116,8 +113,7 @@ class App {
     this.#showSlider("beam", beam);
     this.#showSlider("temperature", state.temperature);
     find("beam").disabled = state.temperature > 0;
-    // Labels and images are not searched for.
-    const searches = this.panes.some(({ model }) => model.reads !== "image" || model.answers === "caption");
+    const searches = this.panes.some(({ model }) => model.searches);
     for (const name of ["beam", "temperature"]) find(name).parentElement.hidden = !searches;
     find("again").hidden = state.temperature === 0 || !searches;
     const options = [["", "nothing"], ...this.#alike.map(({ name }) => [name, name])];
@@ -130,9 +126,9 @@ class App {
       );
   }
 
-  // A text, or a row of the gallery of images.
-  open(what) {
-    this.entry.open(what);
+  // A row of the gallery.
+  open(row) {
+    this.entry.open(row);
   }
 
   answer() {

@@ -1,6 +1,7 @@
 // What the map shows: by which method, of which layer and head, in words or in tokens.
 
 import { choice, make } from "./dom.js";
+import { mainSites } from "./sites.js";
 
 const METHODS = {
   attention: "Attention: what was read",
@@ -14,7 +15,7 @@ const numbered = (name, size) => Array.from({ length: size }, (_, index) => [ind
 
 export function controls(pane) {
   const { settings, model } = pane;
-  const layers = model.sites.filter(({ site }) => site === "decoder.memory");
+  const layers = mainSites(model);
   const heads = layers[0]?.heads ?? 0;
   const attention = settings.method === "attention";
   const several = (settings.layer < 0 && layers.length > 1) || (settings.head < 0 && heads > 1);
@@ -60,7 +61,7 @@ export function controls(pane) {
         ["words", "Words"],
         ["tokens", "Tokens"],
       ],
-      settings.unit,
+      pane.unit,
       pick("unit"),
     ),
   );

@@ -11,16 +11,13 @@ const WIDTH = 420,
   TOP = 12,
   RIGHT = 14;
 const TICKS = 4;
-const SCORES = [
-  ["bleu", "BLEU"],
-  ["accuracy", "Accuracy"],
-  ["bleu4", "BLEU-4"],
-];
 
-export async function showCurves(place, model, signal) {
+export async function showCurves(place, { name: model, scores: known = [] }, signal) {
   const { train = [], valid = [] } = await api.curves(model, signal);
   const loss = [line("training", train, "loss"), line("validation", valid, "valid_loss")].filter(Boolean);
-  const scores = SCORES.map(([field, name]) => plot(`${name} on validation`, [line(name, valid, field)].filter(Boolean)));
+  const scores = known.map(({ name, title }) =>
+    plot(`${title} on validation`, [line(title, valid, name)].filter(Boolean)),
+  );
   const plots = [plot("Loss", loss), ...scores].filter(Boolean);
   place.replaceChildren(
     plots.length

@@ -6,8 +6,9 @@ import { urlOf } from "./pictures.js";
 
 const FIRST = 20;
 
-export async function showGallery(place, model, opened, signal) {
-  const { sentences = [], note } = await api.gallery(model, signal);
+// `opened(row)`: {source, reference, …} of the sentence that was chosen.
+export async function showSentences(place, { name, answers }, opened, signal) {
+  const { sentences = [], note } = await api.gallery(name, signal);
   if (!sentences.length) {
     place.replaceChildren(make("p", { class: "hint" }, note ?? "There are no validation sentences."));
     return;
@@ -15,7 +16,7 @@ export async function showGallery(place, model, opened, signal) {
   const list = make(
     "ol",
     { class: "gallery" },
-    sentences.slice(0, FIRST).map((row) => item(row, opened)),
+    sentences.slice(0, FIRST).map((row) => item(row, answers, opened)),
   );
   const rest = sentences.slice(FIRST);
   const more =
@@ -26,7 +27,7 @@ export async function showGallery(place, model, opened, signal) {
         type: "button",
         class: "quiet",
         click: () => {
-          list.append(...rest.map((row) => item(row, opened)));
+          list.append(...rest.map((row) => item(row, answers, opened)));
           more.remove();
         },
       },
@@ -39,19 +40,27 @@ export async function showGallery(place, model, opened, signal) {
   );
 }
 
-function item({ source, reference, output, chrf }, opened) {
+// How good an answer in words is, is a matter of degree; others are right or wrong.
+const graded = ({ chrf }) =>
+  make(
+    "span",
+    { class: "score", title: "chrF, 0 to 100" },
+    make("span", { class: "figure" }, (chrf ?? 0).toFixed(0)),
+    " chrF",
+  );
+const judged = ({ output, reference }) =>
+  make("span", { class: output === reference ? "score" : "score wrong" }, output === reference ? "right" : "wrong");
+const GRADES = { words: graded };
+
+function item(row, answers, opened) {
+  const { source, reference, output } = row;
   return make(
     "li",
     {},
     make(
       "button",
-      { type: "button", click: () => opened(source) },
-      make(
-        "span",
-        { class: "score", title: "chrF, 0 to 100" },
-        make("span", { class: "figure" }, (chrf ?? 0).toFixed(0)),
-        " chrF",
-      ),
+      { type: "button", click: () => opened(row) },
+      (GRADES[answers] ?? judged)(row),
       make("span", { class: "source" }, source),
       make("span", { class: "said" }, make("span", { class: "tag" }, "said "), output),
       make("span", { class: "wanted" }, make("span", { class: "tag" }, "wanted "), reference),
@@ -60,8 +69,8 @@ function item({ source, reference, output, chrf }, opened) {
 }
 
 // `opened(row)`: {name, image, …} of the image that was chosen.
-export async function showImages(place, model, opened, signal) {
-  const { images = [], note } = await api.gallery(model, signal);
+export async function showImages(place, { name }, opened, signal) {
+  const { images = [], note } = await api.gallery(name, signal);
   if (!images.length) {
     place.replaceChildren(make("p", { class: "hint" }, note ?? "There are no validation images."));
     return;

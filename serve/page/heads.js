@@ -3,34 +3,38 @@
 import * as api from "./api.js";
 import { make } from "./dom.js";
 import { renderHeads } from "./heatmap.js";
+import { crosses } from "./sites.js";
 
 // Numbers that are asked for in one piece. Above it, heads come one at a time, and only those that look from one side to
 // the other: a long text should not make the page or the server hold its breath.
 const AT_ONCE = 400000;
 
 const TITLES = {
-  "decoder.memory": "The translation looks at the sentence",
-  "encoder.self": "The sentence looks at itself",
-  "decoder.self": "The translation looks at what it has said",
+  "target source": "The answer looks at the text",
+  "target source+before": "The answer looks at the text, and at what it has said",
+  "source source": "The text looks at itself",
+  "target before": "The answer looks at what it has said",
 };
 
-export const crosses = (site) => site.endsWith(".memory");
-
-// `request` is the one that gave `trace`; `opened({site, layer, head}, trace)` is called with the head that was chosen and
-// a trace that has its weights.
-export async function showHeads(place, trace, request, level, opened, signal) {
+// `opened({site, layer, head, crossing}, trace)` is called with the head that was chosen and a trace that has its weights.
+export async function showHeads(place, pane, opened, signal) {
+  const { trace } = pane.seen,
+    { unit } = pane,
+    { methods } = pane.model;
   if (!trace.sites.length) {
     place.replaceChildren(make("p", { class: "hint" }, "This network does not attend to anything."));
     return;
   }
   const whole = numbersOf(trace) <= AT_ONCE;
-  const asked = { ...request, method: "attention", layer: -1, head: -1, combine: "mean" };
+  const part = { method: "attention", layer: -1, head: -1, combine: "mean" };
+  const asked = { ...pane.request(), ...(methods.includes("attention") ? part : {}) };
   const full = whole
     ? await api.explain({ ...asked, weights: true }, signal)
     : await oneByOne(place, trace, asked, signal);
-  const names = [...new Set(full.sites.map(({ site }) => site))].sort((a, b) => crosses(b) - crosses(a));
+  const sites = [...new Map(full.sites.map((one) => [one.site, one])).values()];
+  sites.sort((a, b) => crosses(b) - crosses(a));
   place.replaceChildren(hint(whole));
-  for (const site of names) addSection(place, site, full, level, opened);
+  for (const site of sites) addSection(place, site, full, unit, opened);
 }
 
 const hint = (whole) =>
@@ -42,11 +46,13 @@ const hint = (whole) =>
   );
 
 // On the page before it is drawn: off it, an element knows no colours.
-function addSection(place, site, trace, level, opened) {
+function addSection(place, found, trace, level, opened) {
+  const { site, queries, keys } = found;
   const pictures = make("div");
-  const title = make("h3", {}, TITLES[site] ?? site, make("small", {}, ` ${site}`));
+  const title = make("h3", {}, TITLES[`${queries} ${keys}`] ?? site, make("small", {}, ` ${site}`));
   place.append(make("section", { class: "site" }, title, pictures));
-  renderHeads(pictures, { trace, site, level, onpick: (layer, head) => opened({ site, layer, head }, trace) });
+  const onpick = (layer, head) => opened({ site, layer, head, crossing: crosses(found) }, trace);
+  renderHeads(pictures, { trace, site, level, onpick });
 }
 
 function numbersOf({ source, target, sites }) {
@@ -57,7 +63,7 @@ function numbersOf({ source, target, sites }) {
 
 // The trace with the weights of its attentions from one side to the other, which are maps of their own.
 async function oneByOne(place, trace, request, signal) {
-  const sites = trace.sites.filter(({ site }) => crosses(site));
+  const sites = trace.sites.filter(crosses);
   const total = sites.reduce((sum, { heads }) => sum + heads, 0),
     told = make("p", { class: "hint" });
   place.replaceChildren(told);

@@ -57,6 +57,14 @@ export class ImageEntry {
     return Boolean(this.app.state.picture);
   }
 
+  // What is sent, and the right answer to it, where that is known.
+  get given() {
+    return { image: this.app.state.picture.data };
+  }
+  get reference() {
+    return this.app.state.picture.reference ?? "";
+  }
+
   // Another model has other validation images, and may see colours, which the board has not.
   async follow(model) {
     if (model.name === this.model) return;
@@ -139,9 +147,10 @@ export class ImageEntry {
   }
 
   #take(picture) {
-    const { state } = this.app;
+    const { state, panes } = this.app;
     showError(this.error, null);
     Object.assign(state, { picture, image: picture.sample ? picture.name : "" });
+    for (const pane of panes) pane.forget();
     this.#mark();
     this.app.changed();
     this.app.answer();

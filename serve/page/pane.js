@@ -1,51 +1,106 @@
-// One model's answer to the text, and everything that can be seen of how it came about.
+// One model's answer to what was given, and everything that can be seen of how it came about. How it is asked depends on what it
+// reads (questions.js), how the answer is shown on what it answers with (answers.js), and what can be looked at on both
+// (views.js).
 
+import { answerOf, Plain } from "./answers.js";
 import * as api from "./api.js";
-import { Views } from "./views.js";
-import { make } from "./dom.js";
-import { Frame } from "./frame.js";
-import { gridOf, shown } from "./grid.js";
-import { decimal, plainTokens, probability } from "./numbers.js";
-import { Ribbon } from "./ribbon.js";
+import { choice, make, showError } from "./dom.js";
+import { count } from "./numbers.js";
+import { QUESTIONS } from "./questions.js";
+import { mainSites } from "./sites.js";
+import { Tabs } from "./tabs.js";
+import { VIEWS } from "./views.js";
 import { Yours } from "./yours.js";
 
-export class Pane extends Frame {
-  constructor(...given) {
-    super(...given);
-    this.trace = null;
-    this.ribbon = new Ribbon((side, index) => this.views.light(side, index));
-    this.views = new Views(this);
-    this.yours = new Yours((text) => this.takeTarget(text));
-    this.facts = make("div", { class: "facts" });
+const READ = { text: "text", image: "images" };
+
+// "BLEU 31.2", "Accuracy 97.1 %"
+const scoreText = ({ title, value }) =>
+  title.endsWith(" %") ? `${title.slice(0, -2)} ${value.toFixed(1)} %` : `${title} ${value.toFixed(1)}`;
+
+export class Pane {
+  // `settings` are this pane's part of the state, `shared` is the whole of it. `app` has entry, changed(), takeKind(name),
+  // open(row) and announce(text).
+  constructor(models, settings, shared, app) {
+    Object.assign(this, { models, settings, shared, app });
+    if (!this.model) settings.model = models[0].name;
+    this.about = make("p", { class: "about" });
+    this.error = make("p", { class: "error", role: "alert", hidden: true });
+    this.draft = new Plain(this);
+    this.place = make("div", { class: "said-place" });
     this.notes = make("ul", { class: "notes", hidden: true });
+    this.yours = new Yours((text) => this.takeTarget(text));
+    this.views = new Tabs(this, VIEWS[this.model.reads]);
     this.body = make(
       "div",
       { class: "pane-body", hidden: true },
-      this.ribbon.element,
-      this.ribbon.readout,
-      this.facts,
+      this.place,
       this.notes,
       this.yours.element,
       this.views.element,
     );
-    this.element.append(this.body);
-    this.settle();
+    const head = make("header", { class: "pane-head" }, this.#chooser(), this.about);
+    this.element = make("section", { class: "pane" }, head, this.error, this.body);
+    this.#settle();
   }
 
-  // Of a link, or of another model's pane, only what this model has is kept.
-  settle() {
-    const { settings } = this;
-    if (!this.model.methods.includes(settings.method)) settings.method = this.model.methods[0];
-    const sites = this.model.sites.filter(({ site }) => site === "decoder.memory");
+  get model() {
+    return this.models.find((model) => model.name === this.settings.model);
+  }
+
+  // Cells are words, unless one side is a single word of several tokens, as letters are of one that is to be pronounced.
+  get unit() {
+    const { trace } = this.seen ?? {};
+    if (this.settings.unit !== "auto" || !trace) return this.settings.unit;
+    const spelled = ({ words, word_of }) => words.length === 1 && word_of.filter((word) => word === 0).length > 1;
+    return spelled(trace.source) || spelled(trace.target) ? "tokens" : "words";
+  }
+
+  #chooser() {
+    const mixed = this.models.some(({ reads }) => reads !== this.models[0].reads);
+    const label = ({ name, reads }) => (mixed ? `${name} (${READ[reads] ?? reads})` : name);
+    const options = this.models.map((model) => [model.name, label(model)]);
+    return choice("model", "Model", options, this.settings.model, (name) => this.takeModel(name));
+  }
+
+  // Of a link, or of another model's pane, only what this model has is kept; and it answers in its own way.
+  #settle() {
+    const { settings, model } = this;
+    if (!model.methods.includes(settings.method)) settings.method = model.methods[0] ?? "";
+    const sites = mainSites(model);
     if (settings.layer >= sites.length) settings.layer = -1;
     if (settings.head >= (sites[0]?.heads ?? 0)) settings.head = -1;
-    this.introduce();
+    const { name, network, parameters, scores = [] } = model;
+    this.about.textContent = [network, `${count(parameters)} parameters`, ...scores.map(scoreText)].join(" · ");
+    this.element.setAttribute("aria-label", `The answer of ${name}`);
+    if (this.kind === answerOf(model)) return;
+    this.kind = answerOf(model);
+    this.said = this.kind.make(this);
+    this.#put(this.said);
+    this.yours.edits(this.kind.edited);
+  }
+
+  takeModel(name) {
+    if (this.app.takeKind(name)) return;
+    Object.assign(this.settings, { model: name, layer: -1, head: -1, prefix: "", target: "" });
+    this.clear();
+    this.#settle();
+    this.app.changed();
+    this.answer();
+  }
+
+  // Another way to look at the same answer.
+  look(changes) {
+    Object.assign(this.settings, changes);
+    this.#settle();
+    this.app.changed();
+    this.#ask(false);
   }
 
   takeTarget(text) {
     this.settings.target = text;
     this.app.changed();
-    this.ask(false);
+    this.#ask(false);
   }
 
   takeBranch(ids) {
@@ -54,29 +109,53 @@ export class Pane extends Frame {
     this.answer();
   }
 
-  // A new text leaves behind what was chosen for the old one.
+  // Something new to answer leaves behind what was chosen for the old.
   forget() {
     Object.assign(this.settings, { prefix: "", target: "" });
   }
 
-  #search() {
+  clear() {
+    this.stop();
+    this.views.show(null);
+    this.element.removeAttribute("aria-busy");
+    this.spoken = "";
+    this.body.hidden = true;
+  }
+
+  stop() {
+    this.asking?.abort();
+    this.views.stop();
+  }
+
+  answer() {
+    return this.#ask(true);
+  }
+
+  // What is asked, and how its answer is searched for.
+  asked() {
     const { beam, temperature, seed } = this.shared,
-      { prefix } = this.settings;
+      { prefix } = this.settings,
+      { name, searches, search } = this.model;
+    const drawn = { sample: true, temperature, seed, beam: 1 };
     return {
-      model: this.settings.model,
-      text: this.shared.text,
-      ...(temperature > 0
-        ? { sample: true, temperature, seed, beam: 1 }
-        : { beam: beam || this.model.search?.beam || 1 }),
+      model: name,
+      ...this.app.entry.given,
+      ...(searches ? (temperature > 0 ? drawn : { beam: beam || search?.beam || 1 }) : {}),
       ...(prefix ? { prefix_tokens: prefix.split(",").map(Number) } : {}),
     };
   }
 
-  // What gives the trace that is shown; without the target, the model's own answer.
+  // Beside the best answer, those that are shown with it.
+  several() {
+    return this.kind.asks?.(this.model) ?? {};
+  }
+
+  // What gives the trace that is shown; without the target, that of the model's own answer.
   request(own = false) {
     const { method, layer, head, combine, target } = this.settings;
     return {
-      ...this.#search(),
+      ...this.asked(),
+      ...this.several(),
       method,
       weights: false,
       ...(method === "attention" ? { layer, head, combine } : {}),
@@ -84,76 +163,62 @@ export class Pane extends Frame {
     };
   }
 
-  async work(signal, anew) {
-    if (!this.model.methods.length) return this.#answerOnly(signal);
-    if (anew && !this.settings.target) await this.#stream(signal);
-    const own = await api.explain(this.request(true), signal);
-    const trace = this.settings.target ? await api.explain(this.request(), signal) : own;
-    this.#show(trace, own, anew);
-  }
-
-  // A network of which nothing can be shown still answers.
-  async #answerOnly(signal) {
-    const {
-      answers: [answer],
-      notes,
-    } = await this.#stream(signal);
-    this.#showNotes(notes);
-    this.ribbon.say(this.shared.text, answer.text, false);
-    this.facts.replaceChildren(
-      `log-probability ${decimal(answer.log_probability)}. This network has no attention to look at.`,
-    );
-    this.body.classList.remove("growing");
-    this.body.classList.add("opaque");
-    this.app.announce(`${this.settings.model}: ${answer.text}`);
-  }
-
-  async #stream(signal) {
-    if (api.seen(this.request(true))) return null;
+  // The answer, shown while it is made.
+  async grow(signal) {
     const { text } = this.shared;
+    const say = (partial) => this.draft.say(text, partial, true);
     this.body.hidden = false;
     this.body.classList.add("growing");
-    this.ribbon.say(text, "");
+    this.#put(this.draft);
     this.#showNotes([]);
-    return api.run(this.#search(), (partial) => this.ribbon.say(text, partial), signal);
+    say("");
+    return api.run({ ...this.asked(), ...this.several() }, say, signal);
   }
 
-  fail(error, anew) {
-    // A beginning that the model cannot say would be refused with every text.
+  // A newer question ends the one before it.
+  async #ask(anew) {
+    this.asking?.abort();
+    const asking = (this.asking = new AbortController());
+    this.element.setAttribute("aria-busy", "true");
+    showError(this.error, null);
+    try {
+      const seen = await QUESTIONS[this.model.reads](this, asking.signal, anew);
+      this.#show(seen, anew);
+    } catch (error) {
+      if (!api.cancelled(error)) this.#fail(error, anew);
+    } finally {
+      if (this.asking === asking) this.element.removeAttribute("aria-busy");
+    }
+  }
+
+  #fail(error, anew) {
+    // A beginning that the model cannot say would be refused each time.
     if (error.status === 400 && this.settings.prefix) {
       this.settings.prefix = "";
       this.app.changed();
       error = new Error(`${error.message} (the chosen beginning is given up; ask again without it)`);
     }
-    super.fail(error, anew);
+    if (anew) this.body.hidden = true;
+    showError(this.error, error);
   }
 
-  #show(trace, own, anew) {
-    Object.assign(this, { trace, own });
+  #show(seen, anew) {
+    this.seen = seen;
     this.body.hidden = false;
-    this.body.classList.remove("growing", "opaque");
-    if (anew) this.ribbon.pinned = null;
-    this.#showRibbon();
-    this.#showFacts();
-    this.#showNotes(trace.notes);
-    this.yours.show(trace, own, this.settings.target !== "");
-    this.views.show(trace);
-    if (anew) this.app.announce(`${this.settings.model}: ${trace.target.text}`);
+    this.body.classList.remove("growing");
+    this.#put(this.said);
+    this.said.show(seen, anew);
+    this.#showNotes(seen.notes);
+    this.yours.show(seen, this.settings.target !== "");
+    this.views.show(seen);
+    const [{ text = "" }] = seen.answers;
+    this.spoken = text;
+    if (anew) this.app.announce(`${this.model.name}: ${(seen.trace?.target.text ?? text) || "an image"}`);
   }
 
-  #showRibbon() {
-    const grid = gridOf(this.trace, { map: 0, level: this.settings.unit }),
-      width = grid.columns.length;
-    this.ribbon.render({
-      source: grid.columns,
-      target: grid.rows,
-      percent: grid.percent,
-      attention: ["attention", "rollout"].includes(this.trace.maps[0].method),
-      write: (value) => shown(grid, value),
-      map: grid.rows.map((_, row) => Array.from(grid.values.subarray(row * width, (row + 1) * width))),
-      chances: chances(this.trace.target, this.settings.unit),
-      unknown: unknown(this.trace.source, this.settings.unit),
-    });
+  // Where it already stands it is left alone: something in it may have the focus.
+  #put({ element }) {
+    if (element.parentElement !== this.place) this.place.replaceChildren(element);
   }
 
   // What to know before one trusts the answer, in the server's words.
@@ -161,41 +226,4 @@ export class Pane extends Frame {
     this.notes.hidden = !notes.length;
     this.notes.replaceChildren(...notes.map((note) => make("li", {}, note)));
   }
-
-  #showFacts() {
-    const { target } = this.trace,
-      { prefix } = this.settings,
-      forced = prefix ? prefix.split(",").length : 0;
-    const per = target.log_probability / Math.max(1, target.tokens.length);
-    this.facts.replaceChildren(
-      make("span", { title: "the geometric mean over its tokens" }, `${probability(per)} sure per token`),
-      make("span", {}, `log-probability ${decimal(target.log_probability)}`),
-      ...(target.ended ? [] : [make("span", { class: "warning" }, "cut off: the longest length was reached")]),
-      ...(forced && !target.given ? [this.#chip(plainTokens(target.tokens).slice(0, forced).join(" "))] : []),
-    );
-  }
-
-  #chip(beginning) {
-    return make(
-      "span",
-      { class: "chip" },
-      `begins as you chose: ${beginning} `,
-      make("button", { type: "button", class: "quiet", click: () => this.takeBranch([]) }, "Undo"),
-    );
-  }
-}
-
-// Places of the words or tokens that the vocabulary does not know.
-function unknown({ unknown: tokens = [], word_of }, unit) {
-  return new Set(unit === "tokens" ? tokens : tokens.map((token) => word_of[token]));
-}
-
-// The probability of each word or token of the answer.
-function chances(target, unit) {
-  if (unit === "tokens") return target.log_probabilities.map(Math.exp);
-  const logs = target.words.map(() => 0);
-  target.word_of.forEach((word, token) => {
-    if (word >= 0) logs[word] += target.log_probabilities[token];
-  });
-  return logs.map(Math.exp);
 }

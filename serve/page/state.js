@@ -10,11 +10,11 @@ const PANE = {
   layer: -1,
   head: -1,
   combine: "mean",
-  unit: "words",
+  unit: "auto",
   target: "",
   prefix: "",
 };
-const ALLOWED = { view: VIEWS, combine: ["mean", "max"], unit: ["words", "tokens"] };
+const ALLOWED = { view: VIEWS, combine: ["mean", "max"], unit: ["auto", "words", "tokens"] };
 const LIMITS = { beam: [0, 12], temperature: [0, 2], seed: [1, 1e9], layer: [-1, 999], head: [-1, 999] };
 const MOST_PANES = 2;
 

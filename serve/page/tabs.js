@@ -6,12 +6,12 @@ import { make, rove, showError } from "./dom.js";
 let panes = 0;
 
 export class Tabs {
-  // `names`: what each view is called. Whoever derives makes the view v in this.place by `_v(signal)`, of this.trace, and may
-  // lack some (`has`).
-  constructor(pane, names) {
-    this.pane = pane;
+  // `rows`: by its name in the address, {name, has(model), show(pane, place, signal)} of each view. What show gives may have
+  // light(side, row), of what is pointed at in the answer, and stop().
+  constructor(pane, rows) {
+    Object.assign(this, { pane, rows });
     const id = `pane-${++panes}`;
-    this.tabs = Object.entries(names).map(([view, name]) => this.#tab(id, view, name));
+    this.tabs = Object.entries(rows).map(([view, { name }]) => this.#tab(id, view, name));
     this.error = make("p", { class: "error", role: "alert", hidden: true });
     this.place = make("div", { class: "view" });
     this.panel = make("div", { role: "tabpanel", id: `${id}-panel`, class: "panel" }, this.error, this.place);
@@ -21,25 +21,29 @@ export class Tabs {
     this.#mark();
   }
 
-  show(trace) {
-    this.trace = trace;
+  // What is seen of an answer; null: there is none.
+  show(seen) {
+    this.seen = seen;
     this.refresh();
   }
 
   refresh() {
-    if (this.trace) this.#open();
+    if (this.seen) this.#open();
+    else this.#mark();
   }
 
   stop() {
     this.asking?.abort();
+    this.view?.stop?.();
+    this.view = null;
   }
 
-  has() {
-    return true;
+  light(side, row) {
+    this.view?.light?.(side, row);
   }
 
   #shown() {
-    return this.tabs.filter((tab) => this.has(tab.dataset.view));
+    return this.tabs.filter((tab) => this.rows[tab.dataset.view].has(this.pane.model));
   }
 
   // What the address names, where there is such a view.
@@ -60,7 +64,6 @@ export class Tabs {
         click: () => {
           this.pane.settings.view = view;
           this.pane.app.changed();
-          this.#mark();
           this.refresh();
         },
       },
@@ -69,9 +72,10 @@ export class Tabs {
   }
 
   #mark() {
+    const shown = this.#shown();
     for (const tab of this.tabs) {
       const current = tab.dataset.view === this.#current;
-      tab.hidden = !this.has(tab.dataset.view);
+      tab.hidden = !shown.includes(tab);
       tab.setAttribute("aria-selected", String(current));
       tab.tabIndex = current ? 0 : -1;
       if (current) this.panel.setAttribute("aria-labelledby", tab.id);
@@ -79,12 +83,14 @@ export class Tabs {
   }
 
   async #open() {
-    this.asking?.abort();
+    this.stop();
     const { signal } = (this.asking = new AbortController());
     this.#mark();
     showError(this.error, null);
     try {
-      await this[`_${this.#current}`](signal);
+      const view = await this.rows[this.#current].show(this.pane, this.place, signal);
+      if (signal.aborted) view?.stop?.();
+      else this.view = view;
     } catch (error) {
       if (!api.cancelled(error)) showError(this.error, error);
     }

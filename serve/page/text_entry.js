@@ -6,6 +6,7 @@ import { make, showError } from "./dom.js";
 const PAUSE = 600; // milliseconds without a key, before a text is sent
 const SUGGESTIONS = 3;
 const FEW_WORDS = /^\S+(\s+\S+){2,13}$/;
+const spaced = (text) => text.trim().replace(/\s+/g, " ");
 const find = (id) => document.getElementById(id);
 
 export class TextEntry {
@@ -45,6 +46,14 @@ export class TextEntry {
     if (!state.text) this.#suggest();
   }
 
+  // What is sent, and the right answer to it, where that is known.
+  get given() {
+    return { text: this.app.state.text };
+  }
+  get reference() {
+    return this.row && spaced(this.row.source) === this.app.state.text ? (this.row.reference ?? "") : "";
+  }
+
   // Nothing of it depends on the model or on its answer.
   follow() {}
   heard() {}
@@ -58,19 +67,19 @@ export class TextEntry {
     const { state, panes } = this.app;
     const { sentences = [] } = await api.gallery(panes[0].settings.model).catch(() => ({}));
     const short = sentences.filter(({ source }) => FEW_WORDS.test(source));
-    const shown = (short.length < SUGGESTIONS ? sentences : short).slice(-SUGGESTIONS).map(({ source }) => source);
+    const shown = (short.length < SUGGESTIONS ? sentences : short).slice(-SUGGESTIONS);
     if (state !== this.app.state || state.text || !shown.length) return;
-    const button = (text) => make("button", { type: "button", class: "quiet", click: () => this.open(text) }, text);
+    const button = (row) => make("button", { type: "button", class: "quiet", click: () => this.open(row) }, row.source);
     shown.reverse();
     find("suggestions").replaceChildren("Or try ", ...shown.map(button));
     find("suggestions").hidden = false;
   }
 
-  // The text to translate, once it is certain that it is wanted.
+  // The text to answer, once it is certain that it is wanted.
   take(text) {
     const { state, panes } = this.app;
-    const wanted = text.trim().replace(/\s+/g, " ");
-    showError(find("text-error"), wanted ? null : new Error("Type a sentence first."));
+    const wanted = spaced(text);
+    showError(find("text-error"), wanted ? null : new Error("Type a text first."));
     if (!wanted) return;
     if (wanted !== state.text) for (const pane of panes) pane.forget();
     state.text = wanted;
@@ -79,9 +88,11 @@ export class TextEntry {
     this.app.answer();
   }
 
-  open(text) {
-    find("text").value = text;
-    this.take(text);
+  // A row of the gallery.
+  open(row) {
+    this.row = row;
+    find("text").value = row.source;
+    this.take(row.source);
     find("text").scrollIntoView({ block: "center" });
     find("text").focus({ preventScroll: true });
   }

@@ -1,114 +1,140 @@
-// The views of the answer to a text.
+// What can be looked at behind an answer.
 
+import { answerOf } from "./answers.js";
 import * as api from "./api.js";
 import { controls } from "./controls.js";
 import { showCurves } from "./curves.js";
-import { make, showError } from "./dom.js";
+import { choice, make, showError } from "./dom.js";
 import { showEvidence } from "./evidence.js";
-import { showGallery } from "./gallery.js";
-import { crosses, showHeads } from "./heads.js";
-import { MapView } from "./mapview.js";
-import { Tabs } from "./tabs.js";
-import { showTree } from "./tree.js";
+import { showImages, showSentences } from "./gallery.js";
+import { showHeads } from "./heads.js";
+import { renderHeatmap } from "./heatmap.js";
+import { renderLook } from "./look.js";
+import { showSearch } from "./search.js";
 
-const NAMES = {
-  map: "Map",
-  heads: "Heads",
-  search: "Search",
-  evidence: "Evidence",
-  training: "Training",
-  gallery: "Hard sentences",
+const LOOKS = {
+  attention: "Attention: where each word looked",
+  glimpses: "Glimpses: where it looked, one by one",
+  gradcam: "Grad-CAM: the cells that spoke for it",
+  saliency: "Saliency: the pixels that it depends on",
 };
 
-export class Views extends Tabs {
-  constructor(pane) {
-    super(pane, NAMES);
-    this.map = new MapView((side, index) => this.pane.ribbon.light(side, index));
-  }
-
-  // What is lit in the sentences is lit in the map.
-  light(side, index) {
-    this.map.light(side, index);
-  }
-
-  _map() {
-    const held = this.place.contains(document.activeElement) && document.activeElement.name;
-    this.place.replaceChildren(controls(this.pane), this.map.element);
-    if (held) this.place.querySelector(`select[name="${held}"]`)?.focus();
-    this.map.show({ trace: this.trace, level: this.pane.settings.unit });
-  }
-
-  _heads(signal) {
-    const opened = (head, trace) => this.#enlarge(head, trace);
-    return showHeads(this.place, this.trace, this.pane.request(), this.pane.settings.unit, opened, signal);
-  }
-
-  #enlarge({ site, layer, head }, trace) {
-    if (crosses(site)) {
-      this.pane.look({ view: "map", method: "attention", layer, head });
-      return;
-    }
-    const large = new MapView(() => {});
-    const close = make("button", { type: "button", class: "quiet", click: () => this.refresh() }, "Back to all heads");
-    this.place.replaceChildren(close, make("h3", {}, `${site}, layer ${layer}, head ${head}`), large.element);
-    large.show({ trace, site, layer, head, level: this.pane.settings.unit });
-    close.focus();
-  }
-
-  _search() {
-    this.place.replaceChildren(
-      showTree(
-        this.trace,
-        (ids) => this.pane.takeBranch(ids),
-        (step) => this.pane.ribbon.pin("target", this.#placeOf(step)),
-      ),
-    );
-  }
-
-  // A step of the search is a token; the sentences may show words.
-  #placeOf(step) {
-    const { settings, trace } = this.pane;
-    return settings.unit === "tokens" ? step : Math.max(0, trace.target.word_of[step] ?? 0);
-  }
-
-  _evidence(signal) {
-    const ask = make(
-      "button",
-      {
-        type: "button",
-        class: "main",
-        click: async () => {
-          ask.disabled = true;
-          ask.textContent = "Measuring…";
-          try {
-            const trace = await api.explain({ ...this.pane.request(), evidence: true }, signal);
-            this.place.replaceChildren(showEvidence(trace.evidence));
-          } catch (error) {
-            if (!api.cancelled(error)) showError(this.error, error);
-            ask.disabled = false;
-            ask.textContent = "Measure it";
-          }
-        },
-      },
-      "Measure it",
-    );
-    this.place.replaceChildren(
-      make("h3", {}, "Is the attention telling the truth?"),
-      make(
-        "p",
-        { class: "hint" },
-        "A map can look right and mean nothing. This takes away the words that were looked at most, then others, " +
-          "and sees what becomes of the answer.",
-      ),
-      ask,
-    );
-  }
-
-  _training(signal) {
-    return showCurves(this.place, this.pane.settings.model, signal);
-  }
-
-  _gallery(signal) {
-    return showGallery(this.place, this.pane.settings.model, (text) => this.pane.app.open(text), signal);
-  }
+// Whoever holds one of the choices still holds it after they were made anew.
+function replace(place, ...parts) {
+  const held = place.contains(document.activeElement) && document.activeElement.name;
+  place.replaceChildren(...parts.filter(Boolean));
+  if (held) place.querySelector(`select[name="${held}"]`)?.focus();
 }
+
+// The map is lit together with the answer, in both directions.
+function showMap(pane, place) {
+  const element = make("div", { class: "map" });
+  replace(place, controls(pane), element);
+  const { trace } = pane.seen;
+  const view = renderHeatmap(element, { trace, level: pane.unit, controls: false, sentences: false });
+  let quiet = false; // while one of the two lights the other
+  const quietly = (act) => {
+    if (quiet) return;
+    quiet = true;
+    act();
+    quiet = false;
+  };
+  element.addEventListener("heatfocus", ({ detail: { row, column } }) =>
+    quietly(() => (row < 0 && column >= 0 ? pane.said.light("source", column) : pane.said.light("target", row))),
+  );
+  return {
+    light: (side, index) => quietly(() => view.focus(side === "target" ? index : -1, side === "source" ? index : -1)),
+    stop: () => view.destroy(),
+  };
+}
+
+function showLook(pane, place) {
+  const { model, settings, seen } = pane;
+  const methods = model.methods.map((name) => [name, LOOKS[name] ?? name]);
+  const choose = choice("method", "Method", methods, settings.method, (method) => pane.look({ method }));
+  const element = make("div", { class: "look" });
+  const room = make("div", { class: "look-room" }, element);
+  replace(place, methods.length > 1 && make("div", { class: "controls" }, choose), room);
+  // It plays once; who comes back to it finds the step that was left.
+  const look = renderLook(element, { look: seen.look, step: seen.step ?? 0, play: !seen.played });
+  seen.played = true;
+  element.addEventListener("lookstep", ({ detail }) => {
+    seen.step = detail.step;
+  });
+  return { stop: () => look.destroy() };
+}
+
+function showAllHeads(pane, place, signal) {
+  const enlarge = ({ site, layer, head, crossing }, trace) => {
+    if (crossing) return pane.look({ view: "map", method: "attention", layer, head });
+    const close = make("button", { type: "button", class: "quiet", click: () => pane.views.refresh() }, "Back to all heads");
+    const large = make("div", { class: "map" });
+    place.replaceChildren(close, make("h3", {}, `${site}, layer ${layer}, head ${head}`), large);
+    renderHeatmap(large, { trace, site, layer, head, level: pane.unit, controls: false, sentences: false });
+    close.focus();
+  };
+  return showHeads(place, pane, enlarge, signal);
+}
+
+function showSteps(pane, place) {
+  const taken = (ids) => pane.takeBranch(ids);
+  place.replaceChildren(showSearch(pane.seen.trace, taken, (step) => pane.said.pin(step)));
+}
+
+function askEvidence(pane, place, signal) {
+  const failed = make("p", { class: "error", role: "alert", hidden: true });
+  const measure = async () => {
+    ask.disabled = true;
+    ask.textContent = "Measuring…";
+    try {
+      const trace = await api.explain({ ...pane.request(), evidence: true }, signal);
+      place.replaceChildren(showEvidence(trace.evidence));
+    } catch (error) {
+      if (!api.cancelled(error)) showError(failed, error);
+      ask.disabled = false;
+      ask.textContent = "Measure it";
+    }
+  };
+  const ask = make("button", { type: "button", class: "main", click: measure }, "Measure it");
+  place.replaceChildren(
+    make("h3", {}, "Is the attention telling the truth?"),
+    make(
+      "p",
+      { class: "hint" },
+      "A map can look right and mean nothing. This takes away the words that were looked at most, then others, " +
+        "and sees what becomes of the answer.",
+    ),
+    failed,
+    ask,
+  );
+}
+
+const always = () => true;
+const mapped = ({ methods }) => methods.length > 0;
+const training = { name: "Training", has: always, show: (pane, place, signal) => showCurves(place, pane.model, signal) };
+const gallery = (name, show) => ({
+  name,
+  has: always,
+  show: (pane, place, signal) => show(place, pane.model, (row) => pane.app.open(row), signal),
+});
+
+// By what a model reads.
+export const VIEWS = {
+  text: {
+    map: { name: "Map", has: mapped, show: showMap },
+    heads: { name: "Heads", has: (model) => mapped(model) && model.sites.length > 0, show: showAllHeads },
+    search: { name: "Search", has: (model) => mapped(model) && model.searches, show: showSteps },
+    evidence: {
+      name: "Evidence",
+      has: (model) => mapped(model) && (model.attends || !answerOf(model).perWord),
+      show: askEvidence,
+    },
+    training,
+    gallery: gallery("Hard sentences", showSentences),
+  },
+  image: {
+    map: { name: "Look", has: mapped, show: showLook },
+    training,
+    gallery: gallery("Hard images", showImages),
+  },
+};

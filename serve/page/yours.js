@@ -1,4 +1,4 @@
-// The translation as a field: whoever edits it sees where the model would have looked, and how likely it finds that.
+// The answer as a field: whoever edits it sees where the model would have looked, and how likely it finds that.
 
 import { make } from "./dom.js";
 import { decimal, probability } from "./numbers.js";
@@ -14,10 +14,10 @@ export class Yours {
       rows: 1,
       spellcheck: "false",
       autocomplete: "off",
-      "aria-label": "Edit the translation",
       input: () => this.#later(),
       keydown: (event) => this.#key(event),
     });
+    this.summary = make("summary");
     this.verdict = make("p", { class: "verdict", "aria-live": "polite" });
     this.back = make(
       "button",
@@ -27,7 +27,7 @@ export class Yours {
     this.element = make(
       "details",
       { class: "yours" },
-      make("summary", {}, "Edit the translation"),
+      this.summary,
       make(
         "p",
         { class: "hint" },
@@ -38,7 +38,15 @@ export class Yours {
     );
   }
 
-  show(trace, own, given) {
+  // What is edited: "answer", "tags"; nothing: it cannot be.
+  edits(what) {
+    this.element.hidden = !what;
+    this.summary.textContent = `Edit the ${what}`;
+    this.field.setAttribute("aria-label", this.summary.textContent);
+  }
+
+  show({ trace, own }, given) {
+    if (!trace || this.element.hidden) return;
     this.own = own.target.text;
     if (document.activeElement !== this.field) this.field.value = trace.target.text;
     if (given) this.element.open = true;

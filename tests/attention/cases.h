@@ -85,6 +85,7 @@ void expect_refusal(Call&& call, const std::string& says) {
 struct Recorder : Sink {
   struct Seen {
     std::string site;
+    Purpose purpose;
     int64_t layer, step;
     Tensor weights, centres;
     bool hard;
@@ -94,7 +95,7 @@ struct Recorder : Sink {
 
   void observe(const Observation& o) override {
     const auto copy = [](std::span<const int32_t> x) { return std::vector<int32_t>(x.begin(), x.end()); };
-    seen.push_back({std::string(o.site), o.layer, o.step, o.weights.clone(),
+    seen.push_back({std::string(o.site), o.purpose, o.layer, o.step, o.weights.clone(),
                     o.centres.defined() ? o.centres.clone() : Tensor(), o.hard, copy(o.key_lengths), copy(o.sentence),
                     copy(o.beam)});
   }

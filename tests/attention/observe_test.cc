@@ -139,13 +139,15 @@ TEST(Observing, TellsWhoWhereAndHow) {
     for (const WindowRow& window : windows()) {
       SCOPED_TRACE(std::string(align.name) + " " + std::string(window.name));
       Random random(1);
-      const Attention attention(small_config("dot", window.name, align.name, 2), random, "decoder.memory", 3);
+      const Attention attention(small_config("dot", window.name, align.name, 2), random,
+                                {"decoder.self", Purpose::past, 3});
       Recorder recorder;
       const Observing observing(recorder);
       attention(in.queries, attention.prepare(in.keys, in.values, kLengths), {.position = 4});
       ASSERT_EQ(recorder.seen.size(), 1u);
       const Recorder::Seen& seen = recorder.seen[0];
-      EXPECT_EQ(seen.site, "decoder.memory");
+      EXPECT_EQ(seen.site, "decoder.self");
+      EXPECT_EQ(seen.purpose, Purpose::past);
       EXPECT_EQ(seen.layer, 3);
       EXPECT_EQ(seen.step, 4);
       EXPECT_EQ(seen.hard, align.hard);

@@ -14,8 +14,10 @@
 #include "attend/autograd/tape.h"
 #include "attend/base/error.h"
 #include "attend/base/memory.h"
-#include "attend/kernels/onednn.h"
+#include "attend/kernels/best_product.h"
+#include "attend/kernels/convolution.h"
 #include "attend/kernels/parallel.h"
+#include "attend/kernels/pooling.h"
 #include "tests/support/array.h"
 
 namespace attend::test {

@@ -43,5 +43,6 @@ void add_attention_rows(std::vector<OpRow>& table);
 void add_convolution_rows(std::vector<OpRow>& table);
 void add_glimpse_rows(std::vector<OpRow>& table);
 void add_ctc_rows(std::vector<OpRow>& table);
+void add_crf_rows(std::vector<OpRow>& table);
 
 }  // namespace attend::test

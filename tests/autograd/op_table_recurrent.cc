@@ -66,6 +66,42 @@ struct CellRow {
   Cell cell;
 };
 
+/// The same from gates [T,B,G·H] that are made already: as if x were the gates, and W the identity.
+OpRow recurrence_row(const CellRow& c, const std::vector<int32_t>& lengths, bool reverse) {
+  const int64_t T = 4, B = 3, H = 9, G = static_cast<int64_t>(kernels::gates_of(c.cell));
+  const bool gru = c.cell == Cell::gru, lstm = c.cell == Cell::lstm;
+  std::vector<Shape> shapes{{T, B, G * H}, {G * H, H}};
+  if (gru) shapes.push_back({H});
+  shapes.push_back({B, H});
+  if (lstm) shapes.push_back({B, H});
+  OpRow row{std::string("recurrence ") + c.name + (reverse ? " reverse" : " forward"), shapes,
+            [=, cell = c.cell](const Vars& x) {
+              const RecurrentState initial{x[gru ? 3 : 2], lstm ? x[3] : Var()};
+              const RecurrentOutput out =
+                  recurrence(cell, x[0], x[1], gru ? x[2] : Var(), initial, lengths, reverse);
+              return lstm ? Vars{out.y, out.last.h, out.last.c} : Vars{out.y, out.last.h};
+            },
+            [=, cell = c.cell](const Arrays& in) {
+              Array identity({G * H, G * H});
+              for (int64_t i = 0; i < G * H; ++i) identity(i, i) = 1;
+              Arrays all{in[0], identity, in[1], Array({G * H})};
+              all.insert(all.end(), in.begin() + 2, in.end());
+              return Loops{cell, T, B, G * H, H, lengths, reverse}(all);
+            }};
+  row.prepare = [](double x) { return x / 2; };  // gates away from saturation
+  row.refusals = {{[=, cell = c.cell] {
+                     recurrence(cell, Tensor::zeros({T, B, G * H + 1}), Tensor::zeros({G * H, H}),
+                                gru ? Var(Tensor::zeros({H})) : Var());
+                   },
+                   std::string(c.name) + ": gates [T,B,"},
+                  {[=, cell = c.cell] {
+                     recurrence(cell, Tensor::zeros({T, B, G * H}), Tensor::zeros({G * H, H}),
+                                gru ? Var() : Var(Tensor::zeros({H})));
+                   },
+                   "candidate_bias"}};
+  return row;
+}
+
 }  // namespace
 
 void add_recurrent_rows(std::vector<OpRow>& table) {
@@ -86,7 +122,7 @@ void add_recurrent_rows(std::vector<OpRow>& table) {
           const RecurrentOutput out = recurrent(cell, w, x[0], initial, lengths, reverse);
           return lstm ? Vars{out.y, out.last.h, out.last.c} : Vars{out.y, out.last.h};
         };
-        OpRow row{std::string(c.name) + " " + kind + (reverse ? " reverse" : " forward"), shapes, run,
+        OpRow row{std::string("recurrent ") + c.name + " " + kind + (reverse ? " reverse" : " forward"), shapes, run,
                   Loops{c.cell, T, B, I, H, lengths, reverse}};
         row.prepare = [](double x) { return x / 2; };  // gates away from saturation
         row.refusals = {{[cell = c.cell] {
@@ -111,6 +147,7 @@ void add_recurrent_rows(std::vector<OpRow>& table) {
         table.push_back(row);
       }
     }
+    for (const bool reverse : {false, true}) table.push_back(recurrence_row(c, {2, 4, 3}, reverse));
   }
 }
 

@@ -132,6 +132,19 @@ void add_shape_rows(std::vector<OpRow>& table) {
                      return Arrays{a, b};
                    },
                    {{[] { select(Tensor::zeros({4}), 4); }, "select: an index within the first axis"}}});
+  table.push_back({"take_rows",
+                   {{4, 3, 2}},
+                   [](const Vars& x) {
+                     return Vars{take_rows(x[0], std::array{2, 0, 2}), take_rows(x[0], {})};
+                   },
+                   [](const Arrays& x) {
+                     Array y({3, 3, 2});
+                     const size_t rows[] = {2, 0, 2};
+                     for (size_t i = 0; i < y.size(); ++i) y.v[i] = x[0].v[rows[i / 6] * 6 + i % 6];
+                     return Arrays{y, Array({0, 3, 2})};
+                   },
+                   {{[] { take_rows(Tensor::zeros({4, 3}), std::array{0, 4}); }, "ids must be in [0, 4), got 4"},
+                    {[] { take_rows(Tensor::scalar(1), std::array{0}); }, "take_rows: a tensor of at least one axis"}}});
   table.push_back({"gather",
                    {{2, 3, 5}},
                    [](const Vars& x) {

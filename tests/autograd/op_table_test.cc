@@ -2,6 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <set>
+
 #include "attend/base/error.h"
 #include "tests/support/targets.h"
 
@@ -136,15 +142,54 @@ INSTANTIATE_TEST_SUITE_P(Ops, OpTable, testing::Range<size_t>(0, op_table().size
   return name;
 });
 
+/// The op that a row calls: the word before the first space.
+std::string op_of(const OpRow& row) { return row.name.substr(0, row.name.find(' ')); }
+
 TEST(OpTableItself, EveryOpRefusesSomething) {
-  // One row of each op (the word before the first space) carries its refusals.
-  std::vector<std::string> ops, refusing;
+  // One row of each op carries its refusals.
+  std::set<std::string> ops, refusing;
   for (const OpRow& row : op_table()) {
-    const std::string op = row.name.substr(0, row.name.find(' '));
-    ops.push_back(op);
-    if (!row.refusals.empty()) refusing.push_back(op);
+    ops.insert(op_of(row));
+    if (!row.refusals.empty()) refusing.insert(op_of(row));
   }
-  for (const std::string& op : ops) EXPECT_NE(std::find(refusing.begin(), refusing.end(), op), refusing.end()) << op;
+  EXPECT_EQ(ops, refusing);
+}
+
+/// Functions of attend/autograd/ops/ that have no row, and why.
+const std::map<std::string, const char*> kWithoutRow{
+    {"broadcast_shape", "a shape, of which no gradient exists; the rows of ops that broadcast check it"},
+    {"sum_to_shape", "is itself part of gradients: those of the ops that broadcast"},
+    {"patch_pixels", "a number of pixels"},
+    {"operator", "calls add, subtract, multiply, divide or affine"},
+};
+
+/// Functions declared at the start of a line of the ops' headers: "Var name(", "inline Var operator+(".
+std::set<std::string> declared_ops() {
+  const std::regex declaration(R"(^(?:inline )?(?:[A-Z]\w*|\w+_t) )"), name(R"(\b([a-z]\w*)\s*[-+*/]?\()");
+  std::set<std::string> ops;
+  for (const auto& entry : std::filesystem::directory_iterator(ATTEND_SOURCE_DIR "/attend/autograd/ops")) {
+    if (entry.path().extension() != ".h") continue;
+    std::ifstream in(entry.path());
+    for (std::string line; std::getline(in, line);) {
+      std::smatch found;
+      if (std::regex_search(line, declaration) && std::regex_search(line, found, name)) ops.insert(found[1]);
+    }
+  }
+  return ops;
+}
+
+TEST(OpTableItself, EveryDeclaredOpHasARow) {
+  const std::set<std::string> declared = declared_ops();
+  EXPECT_GE(declared.size(), 40u) << "or the headers were not read";
+  std::set<std::string> rows;
+  for (const OpRow& row : op_table()) rows.insert(op_of(row));
+  for (const std::string& op : declared) {
+    EXPECT_TRUE(rows.contains(op) || kWithoutRow.contains(op)) << op << " has no row in the op table";
+  }
+  for (const std::string& op : rows) EXPECT_TRUE(declared.contains(op)) << op << " has a row, but no declaration";
+  for (const auto& [op, why] : kWithoutRow) {
+    EXPECT_TRUE(declared.contains(op) && !rows.contains(op)) << op << " is no exception any more";
+  }
 }
 
 }  // namespace
@@ -161,6 +206,7 @@ const std::vector<OpRow>& op_table() {
     add_convolution_rows(rows);
     add_glimpse_rows(rows);
     add_ctc_rows(rows);
+    add_crf_rows(rows);
     return rows;
   }();
   return table;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <iomanip>
 #include <string>
 
 namespace attend {
@@ -14,6 +15,18 @@ TEST(Names, EditDistance) {
   EXPECT_EQ(edit_distance("kitten", "sitting"), 3u);
   EXPECT_EQ(edit_distance("flaw", "lawn"), 2u);
   EXPECT_EQ(edit_distance("Adam", "adaM"), 0u);
+}
+
+// std::quoted would be the better match for a std::string.
+TEST(Names, UnknownTextIsQuotedWhateverHoldsIt) {
+  std::string text = "a\tb";
+  const std::string& same = text;
+  EXPECT_EQ(quoted(std::string_view(text)), "\"a\\x09b\"");
+  EXPECT_EQ(quoted(text), "\"a\\x09b\"");
+  EXPECT_EQ(quoted(same), "\"a\\x09b\"");
+  EXPECT_EQ(quoted("a\tb"), "\"a\\x09b\"");
+  text.assign(100, 'x');
+  EXPECT_EQ(quoted(text), "\"" + std::string(80, 'x') + "…\"");
 }
 
 struct Row {
@@ -29,7 +42,8 @@ TEST(Names, AnUnknownNameIsRefusedWithTheNearest) {
     row_named("score", kRows, "aditive");
     FAIL() << "accepted";
   } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "score: wanted one of dot, additive, general, got \"aditive\"; the nearest is \"additive\"");
+    EXPECT_STREQ(error.what(),
+                 "score: wanted one of dot, additive, general, got \"aditive\"; the nearest is \"additive\"");
   }
 }
 

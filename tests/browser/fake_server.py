@@ -13,6 +13,8 @@ import pathlib
 import sys
 import time
 
+import canned
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE = [ROOT / "serve/page", ROOT / "attend/explain/page"]
 TYPES = {".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
@@ -21,24 +23,35 @@ METHODS = ["attention", "rollout", "saliency", "jacobian", "occlusion"]
 BROKEN = "brokenanswer"  # a text with it is answered with what is no JSON
 BROKEN_ASKED = []
 STRANGE = "zyx"  # words that begin so are none that the vocabulary knows
-GERMAN = {"a": "ein", "man": "mann", "in": "in", "blue": "blauem", "shirt": "hemd", "is": "", "standing": "steht",
-          "on": "auf", "the": "der", "ladder": "leiter", "cleaning": "putzt", "window": "fenster", "two": "zwei",
-          "dogs": "hunde", "run": "rennen", "through": "durch", "snow": "schnee", "and": "und", "young": "junger",
-          "girl": "mädchen", "plays": "spielt", "guitar": "gitarre", "unbelievable": "unglaublich", ".": "."}
+MEMORY = [("decoder.memory", "target", "source")]
+ALL_SITES = [*MEMORY, ("encoder.self", "source", "source"), ("decoder.self", "target", "before")]
+POOLING = [("pooling", "target", "source")]
+SELF = [("encoder.self", "source", "source")]
 
 
-def model(name, network, layers, heads, **more):
-    """A row of GET /v1/models. A network of several layers also looks at itself."""
-    sites = ["decoder.memory"] if layers == 1 else ["decoder.memory", "encoder.self", "decoder.self"]
-    return {"name": name, "reads": "text", "task": "translate", "network": network, "source_vocabulary": 8000, "target_vocabulary": 8000,
-            "longest": 600, "attends": True, "methods": METHODS,
-            "sites": [{"site": site, "layer": layer, "heads": heads} for site in sites for layer in range(layers)],
-            "search": {"beam": 4, "length_penalty": 0.6}, **more}
+def model(name, task, network, parameters, score, sites=tuple(MEMORY), layers=1, heads=1, **more):
+    """A row of GET /v1/models."""
+    attends = any(queries == "target" and keys == "source" for _, queries, keys in sites)
+    title, value = score
+    return {"name": name, "inputs": [{"name": "text", "kind": "text"}], "reads": "text", "answers": "words", "searches": True,
+            "task": task, "network": network, "parameters": parameters, "longest": 600, "attends": attends,
+            "methods": METHODS if attends else ["saliency", "jacobian"],
+            "sites": [{"site": site, "layer": layer, "heads": heads, "queries": queries, "keys": keys}
+                      for site, queries, keys in sites for layer in range(layers)],
+            "scores": [{"name": title.lower().rstrip(" %"), "title": title, "value": value}],
+            "source_vocabulary": 8000, "target_vocabulary": 8000, "search": {"beam": 4, "length_penalty": 0.6}, **more}
 
 
 MODELS = {row["name"]: row for row in [
-    model("recurrent", "recurrent", 1, 1, parameters=4812345, bleu=31.2),
-    model("transformer", "transformer", 3, 4, parameters=9120456, bleu=33.4)]}
+    model("recurrent", "translate", "recurrent", 4812345, ("BLEU", 31.2)),
+    model("transformer", "translate", "transformer", 9120456, ("BLEU", 33.4), ALL_SITES, 3, 4),
+    model("opinions", "classify", "classifier", 612345, ("Accuracy %", 87.3), POOLING, answers="label", searches=False,
+          labels=canned.OPINIONS),
+    model("parts-of-speech", "tag", "tagger", 812345, ("Accuracy %", 96.4), SELF, 2, 2, answers="tags", searches=False,
+          labels=canned.PARTS),
+    model("names", "tag", "tagger", 812345, ("F1 %", 88.1), SELF, 2, 2, answers="tags", searches=False, labels=canned.NAMES),
+    model("parser", "parse", "recurrent", 1912345, ("F1 %", 89.2), answers="tree"),
+    model("phonemes", "pronounce", "recurrent", 512345, ("PER %", 7.9))]}
 
 
 class Refusal(Exception):
@@ -50,21 +63,59 @@ def pieces(word):
     return ["▁" + word] if len(word) < 8 else ["▁" + word[:5], word[5:]]
 
 
-def side(text):
+def side(text, cut=pieces):
+    """Words, and the tokens that `cut` makes of each."""
     words = text.split()
-    cut = [pieces(word) for word in words]
-    tokens = [piece for parts in cut for piece in parts]
-    return {"text": text, "words": words, "tokens": tokens, "word_of": [number for number, parts in enumerate(cut) for _ in parts],
-            "unknown": [place for place, piece in enumerate(tokens) if piece.startswith("▁" + STRANGE)]}
+    parts = [cut(word) for word in words]
+    tokens = [token for tokens in parts for token in tokens]
+    return {"text": text, "words": words, "tokens": tokens, "kind": "words",
+            "word_of": [number for number, tokens in enumerate(parts) for _ in tokens],
+            "unknown": [place for place, token in enumerate(tokens) if token.lstrip("▁").startswith(STRANGE)]}
+
+
+def whole(word):
+    return [word]
 
 
 def notes(text):
     return ["The vocabulary does not know some words."] if STRANGE in text else []
 
 
-def translation(text):
-    words = [GERMAN.get(word.lower(), word.lower()) for word in text.split()]
-    return " ".join(word for word in words if word)
+def labelled(text, given):
+    label = given or canned.opinion(text)[0][0]
+    if label not in canned.OPINIONS:
+        raise Refusal(f"label: expected one of {', '.join(canned.OPINIONS)}, got {label}")
+    return {"text": label, "words": [label], "tokens": [label], "word_of": [0], "unknown": [], "kind": "label"}
+
+
+def tagged(tags_of):
+    def answer(text, given):
+        tags = given.split() if given else tags_of(text.split())
+        if len(tags) != len(text.split()):
+            raise Refusal(f"tags: expected one for each of {len(text.split())} words, got {len(tags)}")
+        return {**side(" ".join(tags), whole), "kind": "tags"}
+    return answer
+
+
+def parsed(text, given):
+    tree = canned.tree_from(given) if given else canned.tree(text.split())
+    if tree is None:
+        raise Refusal(f"tree: expected a bracketed tree, got {given}")
+    return {**side(" ".join(canned.tree_tokens(tree)), whole), "text": canned.printed(tree), "kind": "tree"}
+
+
+# How each task reads a text, and how it answers: a side of a trace. What is searched for says its end, too.
+TASKS = {"translate": (pieces, lambda text, given: side(given or canned.translation(text))),
+         "classify": (whole, labelled),
+         "tag": (whole, tagged(canned.parts_of_speech)),
+         "parse": (whole, parsed),
+         "pronounce": (list, lambda text, given: side(given or canned.phonemes(text), whole))}
+
+
+def answer_of(model, text, given=None):
+    if model["name"] == "names":
+        return tagged(canned.names)(text, given)
+    return TASKS[model["task"]][1](text, given)
 
 
 def row(t, rows, columns, sharpness, drift):
@@ -104,7 +155,15 @@ def signed(matrix):
     return [[value - 0.12 if (t + j) % 3 else value for j, value in enumerate(cells)] for t, cells in enumerate(matrix)]
 
 
+def pooled(source):
+    """One row: words that say something have most of it."""
+    values = [6.0 if word.lower() in canned.SENSE else 1.0 for word in source["tokens"]]
+    return [[float(f"{value / sum(values):.4g}") for value in values]]
+
+
 def attention_map(model, asked, source, target):
+    if target["kind"] == "label":
+        return pooled(source), asked.get("layer", -1), asked.get("head", -1)
     layers = max(site["layer"] for site in model["sites"]) + 1
     heads = model["sites"][0]["heads"]
     layer, head = asked.get("layer", -1), asked.get("head", -1)
@@ -118,39 +177,38 @@ def attention_map(model, asked, source, target):
 
 def map_of(model, asked, source, target):
     method = asked.get("method", "attention")
-    if method not in METHODS:
-        raise Refusal(f"explain: no method {method}; there are {', '.join(METHODS)}")
+    if method not in model["methods"]:
+        raise Refusal(f"method: this model has {', '.join(model['methods'])}; got {method}")
     tokens, layer, head = attention_map(model, asked, source, target)
     if method in ("saliency", "jacobian", "occlusion"):
         tokens = signed(tokens) if method != "saliency" else tokens
     return {"method": method, "label": f"{method}, {asked.get('combine', 'mean')} of what was asked for",
-            "site": "decoder.memory" if method == "attention" else "", "layer": layer, "head": head,
+            "site": model["sites"][0]["site"] if method == "attention" else "", "layer": layer, "head": head,
             "signed": method in ("jacobian", "occlusion"), "tokens": tokens, "words": to_words(tokens, source, target)}
 
 
 def site_trace(row, wanted, source, target):
-    of = {"encoder.self": ("source", "source"), "decoder.self": ("target", "before"), "decoder.memory": ("target", "source")}
-    queries, keys = of[row["site"]]
     size = {"source": len(source["tokens"]), "target": len(target["tokens"]), "before": len(target["tokens"])}
-    result = {**row, "queries": queries, "keys": keys, "hard": False}
+    result = {**row, "hard": False}
     if wanted:
-        result["weights"] = [weights(size[queries], size[keys], row["layer"], head) for head in range(row["heads"])]
+        result["weights"] = [weights(size[row["queries"]], size[row["keys"]], row["layer"], head) for head in range(row["heads"])]
     return result
 
 
 def search_tree(tokens, beam, forced):
     """The chosen path, and at each step the beams that lost."""
     nodes, parent, total = [], -1, 0.0
+    begins = "▁" if any(token.startswith("▁") for token in tokens) else ""
     for step, token in enumerate(tokens):
         chance = 0.95 - 0.09 * (step % 5)
         for other in range(beam - 1):
             p = (1 - chance) / 2 ** (other + 1)
-            nodes.append({"parent": parent, "id": 1000 + 10 * step + other, "token": f"▁other{other}",
+            nodes.append({"parent": parent, "id": 1000 + 10 * step + other, "token": f"{begins}other{other}",
                           "log_probability": math.log(p), "total": total + math.log(p),
                           "fate": "grown" if other == 0 and step % 4 == 1 else "passed"})
             if nodes[-1]["fate"] == "grown":
                 p = 0.4
-                nodes.append({"parent": len(nodes) - 1, "id": 900 + step, "token": "▁then", "log_probability": math.log(p),
+                nodes.append({"parent": len(nodes) - 1, "id": 900 + step, "token": f"{begins}then", "log_probability": math.log(p),
                               "total": nodes[-1]["total"] + math.log(p), "fate": "passed"})
         total += math.log(chance)
         ended = step == len(tokens) - 1
@@ -162,7 +220,7 @@ def search_tree(tokens, beam, forced):
 
 def answer_to(asked):
     """The words that are said. A forced beginning is heard by what its last token was called."""
-    said = translation(asked["text"])
+    said = canned.translation(asked["text"])
     forced = asked.get("prefix_tokens") or []
     if forced and forced[-1] >= 1000:
         words = said.split()
@@ -173,26 +231,41 @@ def answer_to(asked):
     return said
 
 
+def own_answer(model, asked):
+    return side(answer_to(asked)) if model["task"] == "translate" else answer_of(model, asked["text"])
+
+
+def several(model, asked):
+    """Labels are ranked, the rest is one answer."""
+    ranked = canned.opinion(asked["text"])[:asked.get("n_best", 1)]
+    return [{"text": text, "score": chance, "log_probability": math.log(chance), "ended": True, "node": -1}
+            for text, chance in ranked]
+
+
 def explain(asked):
     text = asked["text"].strip()
     model = MODELS[asked["model"]]
-    source, given = side(text), asked.get("target")
-    target = side(given if given is not None else answer_to(asked))
-    target["tokens"].append("</s>")
-    target["word_of"].append(-1)
-    nodes, last, total = search_tree(target["tokens"], int(asked.get("beam", 1)), asked.get("prefix_tokens") or [])
+    cut, _ = TASKS[model["task"]]
+    source, given = side(text, cut), asked.get("target")
+    own = own_answer(model, asked)
+    target = answer_of(model, text, given) if given is not None else own
+    if model["searches"]:
+        target["tokens"].append("</s>")
+        target["word_of"].append(-1)
+    beam = int(asked.get("beam", 1)) if model["searches"] else 1
+    nodes, last, total = search_tree(target["tokens"], beam, asked.get("prefix_tokens") or [])
     each = [node["log_probability"] for node in path(nodes, last)]
-    if given is not None and given != translation(text):
+    if given is not None and given != own["text"]:
         each = [value - 0.5 for value in each]
         total = sum(each)
     target.update(given=given is not None, ended=True, score=total / len(each), log_probability=total, log_probabilities=each)
+    answer = {"text": target["text"], "score": total / len(each), "log_probability": total, "ended": True, "node": last}
     trace = {"format": "attend-trace/1",
              "model": {key: model[key] for key in ("name", "task", "network", "parameters")},
-             "options": {"beam": str(asked.get("beam", 1))}, "source": source, "target": target,
+             "options": {"beam": str(beam)}, "source": source, "target": target,
              "sites": [site_trace(row, asked.get("weights"), source, target) for row in model["sites"]],
              "maps": [map_of(model, asked, source, target)], "evidence": [], "beam": [] if given is not None else nodes,
-             "answers": [{"text": target["text"], "score": total / len(each), "log_probability": total, "ended": True,
-                          "node": last}], "notes": notes(text)}
+             "answers": several(model, asked) if model["answers"] == "label" else [answer], "notes": notes(text)}
     if asked.get("evidence"):
         trace["evidence"] = [
             {"change": "the 2 source words it looked at most are left out", "before": -0.2, "after": -2.1,
@@ -210,19 +283,20 @@ def path(nodes, last):
     return steps[::-1]
 
 
-def curves():
+def curves(model):
     steps = range(100, 4001, 100)
+    best = model["scores"][0]
     return {"train": [{"step": step, "loss": 1.4 + 5 * math.exp(-step / 900)} for step in steps],
-            "valid": [{"step": step, "valid_loss": 1.7 + 4.6 * math.exp(-step / 900), "bleu": 34 * (1 - math.exp(-step / 1200))}
-                      for step in steps if step % 500 == 0]}
+            "valid": [{"step": step, "valid_loss": 1.7 + 4.6 * math.exp(-step / 900),
+                       best["name"]: best["value"] * (1 - math.exp(-step / 1200))} for step in steps if step % 500 == 0]}
 
 
-def gallery():
-    rows = [("two dogs run through the snow", "zwei hunde laufen durch den schnee"),
-            ("a young girl plays the guitar", "ein junges mädchen spielt gitarre"),
-            ("a man is cleaning the window", "ein mann putzt das fenster")]
-    return {"sentences": [{"source": source, "reference": reference, "output": translation(source), "chrf": 31.5 + 20 * number}
-                          for number, (source, reference) in enumerate(rows)]}
+def gallery(model):
+    rows = canned.GALLERY.get(model["name"], [])
+    if not rows:
+        return {"sentences": [], "note": "no validation outputs were kept"}
+    return {"sentences": [{"source": source, "reference": reference, "output": answer_of(model, source)["text"],
+                           "chrf": 31.5 + 20 * number} for number, (source, reference) in enumerate(rows)]}
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -238,8 +312,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         elif asked == "/v1/models":
             self.json({"models": list(MODELS.values())})
         elif parts[:2] == ["v1", "models"] and len(parts) == 4 and parts[2] in MODELS:
-            self.json(curves() if parts[3] == "curves" else
-                      gallery() if parts[2] == "transformer" else {"sentences": [], "note": "no validation outputs were kept"})
+            self.json((curves if parts[3] == "curves" else gallery)(MODELS[parts[2]]))
         else:
             self.file("index.html" if asked == "/" else parts[-1])
 
@@ -271,12 +344,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.wfile.write(data)
 
     def stream(self, asked):
-        words = answer_to(asked).split()
+        answer = own_answer(MODELS[asked["model"]], asked)
+        words = answer["text"].split()
         self.head(200, "application/x-ndjson", [("Transfer-Encoding", "chunked")])
         for count in range(1, len(words) + 1):
             self.chunk(json.dumps({"partial": " ".join(words[:count])}))
             time.sleep(0.02 if len(words) < 50 else 0)
-        answer = {"text": " ".join(words), "score": -0.1, "log_probability": -1.0, "ended": True}
+        answer = {"text": answer["text"], "score": -0.1, "log_probability": -1.0, "ended": True}
         self.chunk(json.dumps({"answers": [[answer]], "notes": notes(asked["text"])}))
         self.wfile.write(b"0\r\n\r\n")
 

@@ -155,7 +155,7 @@ class Images(PageTest):
             self.wait(lambda: name in self.one(".picture-name").text)
             said = self.run_api("classifier", row["image"], n_best=10)
             self.wait_for_answer(said[0]["text"])
-            self.assertEqual(self.texts(".said-of-image .lk-label"), [answer["text"] for answer in said])
+            self.assertEqual(self.texts(".headline .lk-label"), [answer["text"] for answer in said])
         self.assertEqual(self.all(".drop.over"), [])
 
     def test_a_large_image_is_made_smaller_and_a_broken_one_refused(self):
@@ -266,8 +266,8 @@ class Images(PageTest):
     def test_an_autoencoder_answers_with_an_image(self):
         row = self.gallery("autoencoder")[0]
         self.open(model="autoencoder", image=row["name"])
-        self.wait(lambda: len(self.all(".said-of-image img")) == 2 and self.idle())
-        sent, made = (image.get_attribute("src") for image in self.all(".said-of-image img"))
+        self.wait(lambda: len(self.all(".headline img")) == 2 and self.idle())
+        sent, made = (image.get_attribute("src") for image in self.all(".headline img"))
         self.assertTrue(sent.endswith(row["image"]))
         self.assertTrue(made.endswith(self.run_api("autoencoder", row["image"])[0]["image"]))
         self.assertFalse(self.one("[data-view=map]").is_displayed())
@@ -374,7 +374,7 @@ class Images(PageTest):
                     self.wait(lambda: self.texts(".view")[0])
                     self.assertLessEqual(self.script("return document.documentElement.scrollWidth"), 390, view)
                 self.view("map")
-                self.script("document.querySelector('.said-of-image').scrollIntoView()")
+                self.script("document.querySelector('.headline').scrollIntoView()")
                 self.shot(f"images-phone-{model}-look")
         finally:
             self.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})

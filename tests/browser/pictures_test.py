@@ -6,6 +6,7 @@ import subprocess
 import tempfile
 import unittest
 
+from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.support.ui import Select
 
 import support
@@ -66,10 +67,35 @@ class Pictures(PageTest):
         self.assertIn("for or against", self.one(".hm-legend").text)
         self.assertEqual(self.texts("#left-out"), [""])
 
+    def test_a_tree_is_lit_together_with_its_map(self):
+        for level in ("words", "tokens"):
+            self.picture(f"tree-{level}")
+            self.assertEqual(self.texts(".tr-node .tr-name"), "S NP DT JJ NN VP VBZ .".split())
+            self.assertEqual(self.texts(".tr-word .tr-name"), "the unhappy dog barks .".split())
+            self.assertEqual(self.all(".hm-sentences"), [], "the tree stands in their place")
+            self.hover("[data-token='1'] .tr-box")
+            self.wait(lambda: self.texts(".tr-share") == ["6 %", "12 %", "70 %", "6 %", "6 %"])
+            self.assertEqual(self.texts("th.hm-lit"), ["(NP"])
+            self.assertIn("NP looked at dog 70 %, unhappy 12 %", self.one(".tr-readout").text)
+            self.hover("td[data-row='5'][data-column='0']")  # ")" closes the NP
+            self.wait(lambda: self.texts(".tr-active .tr-name") == ["NP"])
+            self.hover("[data-word='1'] .tr-box")
+            self.wait(lambda: self.one(".tr-readout").text.startswith("unhappy was looked at by JJ over unhappy: 76 %"))
+            self.assertEqual(self.texts("thead th.hm-lit"), ["unhappy" if level == "words" else "▁un"])
+        self.shot("picture-tree")
+
+    def hover(self, selector):
+        ActionChains(self.browser).move_to_element(self.one(selector)).perform()
+
+    def test_other_traces_have_no_tree(self):
+        self.picture("tags-words")
+        self.assertEqual(self.all(".tr"), [])
+        self.assertTrue(self.all(".hm-sentences"))
+
     def test_nothing_goes_beyond_a_phone(self):
         self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
             "width": support.PHONE[0], "height": support.PHONE[1], "deviceScaleFactor": 1, "mobile": True})
-        for name in ("plain-words", "heads-words", "signed-tokens", "odd-words"):
+        for name in ("plain-words", "heads-words", "signed-tokens", "odd-words", "tree-words"):
             self.picture(name)
             self.assertLessEqual(self.script("return document.documentElement.scrollWidth"), support.PHONE[0], name)
         self.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})

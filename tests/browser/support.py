@@ -131,6 +131,14 @@ class PageTest(unittest.TestCase):
                 return None
             raise
 
+    def settle(self):
+        """Several questions to the server, each after the answer to the last: what the page was about to do is done by then."""
+        self.browser.execute_async_script("""
+            const done = arguments[0];
+            (async () => {
+              for (let i = 0; i < 5; ++i) await (await fetch("healthz", {cache: "no-store"})).text();
+            })().then(() => requestAnimationFrame(() => done()));""")
+
     def script(self, code, *values):
         return self.browser.execute_script(code, *values)
 

@@ -1,12 +1,11 @@
 // `attend compare` from the outside: trained, gone on with, failed in part, refused before anything is trained.
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <thread>
 
+#include "tests/support/changes.h"
 #include "tests/support/command.h"
 #include "tests/support/folder.h"
 #include "tests/support/process.h"
@@ -123,13 +122,12 @@ TEST_F(CompareSlow, AModelThatFailsDoesNotLoseTheOthers) {
 }
 
 /// Runs until the second model has made some steps, then asks for an end.
-int interrupt_second(const std::vector<std::string>& arguments, const fs::path& log, const std::string& errors) {
+int interrupt_second(const std::vector<std::string>& arguments, const TestFolder& folder, const fs::path& log) {
   const auto size = [&] { return fs::exists(log) ? fs::file_size(log) : 0; };
   const auto before = size();
-  Process process(arguments, errors);
-  for (int i = 0; i < 600 && size() <= before + 500 && !process.ended(); ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  }
+  Changes changes(folder.path());
+  Process process(arguments, (folder.path() / "errors").string());
+  EXPECT_TRUE(changes.wait_until(process.output(), [&] { return size() > before + 500; }));
   process.signal(SIGINT);
   return process.wait();
 }
@@ -139,13 +137,12 @@ TEST_F(CompareSlow, AfterCtrlCTheSameCommandGoesOn) {
       "compare",  recipe().string(), "--variant", "first",          "--variant", "second: train.steps=1000000",
       "--source", source_.string(),  "--target",  target_.string(), "--out",     out().string()};
   const fs::path log = out() / "models/second/log.jsonl";
-  const std::string errors = (folder_.path() / "errors").string();
-  EXPECT_EQ(interrupt_second(asked, log, errors), 130) << folder_.bytes("errors");
+  EXPECT_EQ(interrupt_second(asked, folder_, log), 130) << folder_.bytes("errors");
   EXPECT_EQ(report()["models"][0]["state"], "finished");
   EXPECT_EQ(report()["models"][1]["state"], "interrupted");
   const auto trained = written("first");
   const std::string learnt = folder_.bytes("report/models/second/log.jsonl");
-  EXPECT_EQ(interrupt_second(asked, log, errors), 130) << folder_.bytes("errors");
+  EXPECT_EQ(interrupt_second(asked, folder_, log), 130) << folder_.bytes("errors");
   EXPECT_TRUE(has(folder_.bytes("errors"), "trained before")) << folder_.bytes("errors");
   EXPECT_EQ(written("first"), trained);
   const std::string later = folder_.bytes("report/models/second/log.jsonl");
@@ -170,14 +167,14 @@ TEST_F(Compare, WhatCannotBeIsRefusedBeforeAnythingIsTrained) {
   expect_refused(asked + " --variant 'x: tsv=missing.tsv'", "missing.tsv");
   expect_refused(asked + " --trian.epochs 3", "--train.epochs");
   expect_refused(asked + " --variant a --variant a", "two called");
-  expect_refused(in_quotes(recipe()), "--source and --target are wanted");
-  expect_refused(in_quotes(recipe()) + " --source " + in_quotes(source_), "both or none");
-  expect_refused(in_quotes(recipe()) + " --gold " + in_quotes(source_), "--gold wants --source and --target");
+  expect_refused(in_quotes(recipe()), "source: name files to score with");
+  expect_refused(in_quotes(recipe()) + " --source " + in_quotes(source_), "go together");
+  expect_refused(in_quotes(recipe()) + " --gold " + in_quotes(source_), "--gold needs --source and --target");
   expect_refused(asked + " --gold " + in_quotes(folder_.file("gold", "0-1 1-0\n")), "4, got 1");
   expect_refused(asked + " --gold " + in_quotes(folder_.file("gold", "0-1\n1:0\n\n\n")), ":2");
   expect_refused("nothing" + test_files(), "tasks: translate");
-  expect_refused(test_files(), "a recipe, a task or models' folders are wanted");
-  expect_refused(in_quotes(folder_.path()) + test_files(), "a model's folder is wanted");
+  expect_refused(test_files(), "name a recipe, a task or models' folders");
+  expect_refused(in_quotes(folder_.path()) + test_files(), "not a model folder");
   EXPECT_EQ(attend_with("compare reverse 2>/dev/null").code, 2) << "--out is wanted";
   EXPECT_EQ(attend_with("compare --help").code, 0);
 }

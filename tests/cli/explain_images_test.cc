@@ -8,11 +8,11 @@
 #include "attend/data/image_file.h"
 #include "attend/explain/image_trace.h"
 #include "attend/explain/png.h"
-#include "attend/tasks/image.h"
 #include "tests/support/command.h"
 #include "tests/support/folder.h"
 #include "tests/support/looks.h"
 #include "tests/support/small_run.h"
+#include "tests/support/untrained.h"
 
 namespace {
 
@@ -21,13 +21,11 @@ using namespace attend;
 using namespace attend::test;
 
 /// With the weights that it begins with: what it says does not matter here.
-void save_model(const fs::path& folder, const SettingList& more, std::vector<std::string> labels = {"six", "seven"}) {
+void save_model(const fs::path& folder, const SettingList& more,
+                const std::vector<std::string>& labels = {"six", "seven"}) {
   SettingList settings{{"task", "glimpse", ""}, {"size", "16", ""}, {"channels", "1", ""}};
   settings.insert(settings.end(), more.begin(), more.end());
-  tasks::ImageModel model(tasks::ImageConfig(settings), std::move(labels), nullptr);
-  fs::create_directories(folder);
-  model.save(folder);
-  models::save_weights(model.model(), folder / "weights.safetensors");
+  save_untrained(folder, settings, image_corpus(16, {}, labels));
 }
 
 class ExplainImages : public testing::Test {
@@ -103,7 +101,7 @@ TEST_F(ExplainImages, MethodsAndTargetsOfAClassifier) {
 TEST_F(ExplainImages, WhatIsAskedWronglyIsRefused) {
   const Result method = explain("glimpse", "digit.png", "--method gradcam");
   EXPECT_EQ(method.code, 2);
-  EXPECT_TRUE(has(method.output, "glimpses is wanted of the network glimpse, got gradcam")) << method.output;
+  EXPECT_TRUE(has(method.output, "the network glimpse has glimpses; got gradcam")) << method.output;
   const Result label = explain("classifier", "digit.png", "--target sevn");
   EXPECT_EQ(label.code, 2);
   EXPECT_TRUE(has(label.output, "seven")) << label.output;
@@ -147,7 +145,7 @@ TEST_F(ExplainImages, RebuiltImagesDoNotReplaceOthers) {
   const std::string before = folder_->bytes("digit.png");
   const Result here = rebuilt(digit, ".");
   EXPECT_EQ(here.code, 2) << here.output;
-  EXPECT_TRUE(has(here.output, "another folder is wanted")) << here.output;
+  EXPECT_TRUE(has(here.output, "choose another folder")) << here.output;
   EXPECT_EQ(folder_->bytes("digit.png"), before);
   const Result both = rebuilt(digit + " " + other, "new");
   EXPECT_EQ(both.code, 2) << both.output;
@@ -174,7 +172,7 @@ TEST_F(ExplainImages, TakesTestImagesByNumber) {
   for (const char* wrong : {"10000", "-1", "x", "1,,2"}) {
     const Result refused = shown(std::string("--example ") + wrong);
     EXPECT_EQ(refused.code, 2) << wrong;
-    EXPECT_TRUE(has(refused.output, "numbers of 0 to 9999 are wanted")) << refused.output;
+    EXPECT_TRUE(has(refused.output, "expected numbers from 0 to 9999")) << refused.output;
   }
   for (const char* wrong : {"0", "-3"}) {
     const Result refused = attend_with("eval " + in_quotes(path("digits")) + " --copies " + wrong + " 2>&1");
@@ -183,7 +181,7 @@ TEST_F(ExplainImages, TakesTestImagesByNumber) {
   }
   const Result nothing = shown("");
   EXPECT_EQ(nothing.code, 2);
-  EXPECT_TRUE(has(nothing.output, "an image is wanted")) << nothing.output;
+  EXPECT_TRUE(has(nothing.output, "an image file, or --example 0")) << nothing.output;
 }
 
 }  // namespace

@@ -87,21 +87,21 @@ TEST_F(Explain, RefusesWithTwoAndOneLine) {
     EXPECT_EQ(lines(result.output), 1) << result.output;
     EXPECT_TRUE(has(result.output, part)) << result.output;
   };
-  refused(explain("''"), "a text with at least one word is wanted");
+  refused(explain("''"), "expected a text with at least one word");
   refused(explain("'a b' --head 3"), "head 0 to 0 is wanted, or -1 for all; got 3");
   refused(explain("'a b' --layer 2"), "a layer that it has is wanted, or -1 for all: 0 (1 head); got 2");
   refused(explain("'a b' --method atention"), "attention");
   refused(explain("'a b' --level letters"), "words or tokens");
   refused(explain("'a b' --out x.gif"), ".html, .svg, .png or .json");
   refused(explain("'a b' --colour blue"), "auto, always or never");
-  refused(attend_with("explain " + in_quotes(folder_->path() / "none") + " 'a b' 2>&1"), "a model's folder is wanted");
+  refused(attend_with("explain " + in_quotes(folder_->path() / "none") + " 'a b' 2>&1"), "not a model folder");
   refused(explain("'a b' --out " + in_quotes(folder_->path() / "none" / "x.svg")),
-          "there is no " + (folder_->path() / "none").string());
+          "there is no folder " + (folder_->path() / "none").string());
   refused(explain("'a b' --layer -2"), "or -1 for all");
   refused(explain("'a b' --method saliency --layer 9"), "--layer chooses among attentions, but the method is saliency");
   refused(explain("'a b' --site encoder.self"),
           "a site that the model has is wanted: decoder.memory; got encoder.self");
-  refused(explain(""), "TEXT is wanted");
+  refused(explain(""), "say what the model is to answer");
 }
 
 TEST_F(Explain, WordsWithoutQuotesAreOneText) {

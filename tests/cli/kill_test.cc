@@ -1,16 +1,15 @@
 // Training that is killed at any moment: there is always a model to use, and resumed it is the run that was not killed.
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <sstream>
 #include <string>
-#include <thread>
 
 #include "attend/base/real.h"
+#include "tests/support/changes.h"
 #include "tests/support/command.h"
 #include "tests/support/folder.h"
 #include "tests/support/process.h"
@@ -34,6 +33,11 @@ std::vector<std::string> losses(const std::string& log) {
   return all;
 }
 
+unsigned number_in(const char* variable, unsigned otherwise) {
+  const char* text = std::getenv(variable);
+  return text ? static_cast<unsigned>(std::stoul(text)) : otherwise;
+}
+
 class KillSlow : public testing::Test {
  protected:
   std::vector<std::string> arguments(const std::string& name) const {
@@ -48,12 +52,22 @@ class KillSlow : public testing::Test {
     ASSERT_EQ(used.code, 0) << used.output;
     ASSERT_EQ(lines(used.output), 1) << used.output;
   }
-  void kill_once(const std::string& name, int milliseconds) {
+  /// Runs until its end, or until it is killed after so many changes to its files; how many there were. Between two changes
+  /// a run only computes: a kill there is one just after the first of them.
+  size_t run(const std::string& name, size_t changes) {
+    Changes folder(folder_.path());
     Process process(arguments(name));
-    std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
-    killed_ += !process.ended();
-    process.signal(SIGKILL);
-    process.wait();
+    size_t seen = 0;
+    while (seen < changes) {
+      const size_t more = folder.wait(process.output());
+      if (more == 0) break;
+      seen += more;
+    }
+    if (seen >= changes) process.signal(SIGKILL);
+    const int code = process.wait();
+    killed_ += code == 128 + SIGKILL;
+    EXPECT_TRUE(code == 0 || code == 128 + SIGKILL) << code;
+    return seen;
   }
 
   TestFolder folder_;
@@ -63,15 +77,20 @@ class KillSlow : public testing::Test {
 };
 
 TEST_F(KillSlow, AtAnyMomentLeavesAModelAndTheSameRun) {
-  const char* asked = std::getenv("ATTEND_KILLS");
-  const int rounds = asked ? std::atoi(asked) : 8;
-  ASSERT_EQ(Process(arguments("straight")).wait(), 0);
+  constexpr double kMost = 1.0 / 3;  // so that most runs are killed more than once
+  const unsigned rounds = number_in("ATTEND_KILLS", 8), seed = number_in("ATTEND_KILL_SEED", std::random_device{}());
+  const std::string again = "ATTEND_KILL_SEED=" + std::to_string(seed) + " draws the same moments";
+  std::printf("%s\n", again.c_str());
+  SCOPED_TRACE(again);
+  const size_t changes = run("straight", SIZE_MAX);
+  ASSERT_EQ(killed_, 0);
   const std::vector<std::string> wanted = losses(folder_.bytes("straight/log.jsonl"));
   // A run that came to its end, by itself or in the last round, is compared, and the next round begins anew.
-  std::mt19937 random(std::random_device{}());
+  std::mt19937 random(seed);
+  std::uniform_real_distribution share(0.0, kMost);  // of the changes of a whole run, which are not always told one by one
   int whole = 0;
-  for (int round = 0; round < rounds; ++round) {
-    kill_once("killed", static_cast<int>(random() % (round % 2 == 0 ? 60 : 200)));
+  for (unsigned round = 0; round < rounds; ++round) {
+    run("killed", static_cast<size_t>(share(random) * static_cast<double>(changes)));
     ASSERT_NO_FATAL_FAILURE(expect_usable("killed")) << "round " << round;
     const bool ended = fs::exists(folder_.path() / "killed" / "result.json");
     if (!ended && round + 1 < rounds) continue;
@@ -86,7 +105,8 @@ TEST_F(KillSlow, AtAnyMomentLeavesAModelAndTheSameRun) {
     fs::remove_all(folder_.path() / "killed");
     ++whole;
   }
-  std::printf("%d rounds, %d of them killed; %d runs came to their end\n", rounds, killed_, whole);
+  std::printf("%u rounds, a whole run making %zu changes; %d of them killed, %d runs came to their end\n", rounds, changes,
+              killed_, whole);
   EXPECT_GT(killed_, 0);
 }
 

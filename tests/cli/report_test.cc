@@ -18,17 +18,16 @@ Compared model(const std::string& name, double bleu, double seconds) {
   Compared one;
   one.name = name, one.folder = "models/" + name, one.options = "attention.score=" + name, one.state = "finished";
   one.steps = 10, one.tokens = 1000, one.seconds = seconds;
-  one.test = {"two files", {{"ein kleiner hund", "a small dog", {}}, {"ja", "yes", {}}}};
+  one.test = {"two files",
+              tasks::examples_of({{.inputs = {"ein kleiner hund"}, .right = {"a small dog"}},
+                                  {.inputs = {"ja"}, .right = {"yes"}}}),
+              ""};
   one.groups = {{1, 2, 1}, {3, {}, 1}};
   one.by_length = {bleu - 1, std::numeric_limits<double>::quiet_NaN()};
   one.curve = {{5, 10}, {0.5, 1}, {3, 2}, {1, bleu}};
   tasks::Measured measured;
-  measured.bleu = bleu, measured.chrf = bleu + 10, measured.exact = 0.5, measured.parameters = 12345;
-  tasks::ShownAnswer shown{0, {}};
-  shown.answer.text = "a <small> dog & more";
-  shown.answer.source = {"ein", "kleiner", "hund"}, shown.answer.target = {"a", "dog"};
-  shown.answer.weights = Tensor::of({2, 3}, {0.8, 0.1, 0.1, 0, 0.2, 0.8});
-  measured.shown = {shown};
+  measured.scores = {{"bleu", bleu}, {"chrf", bleu + 10}, {"exact", 50}}, measured.parameters = 12345;
+  measured.shown = {{0, "ein kleiner hund", "a small dog", "a <small> dog & more", "<svg></svg>"}};
   one.measured = measured;
   one.scores = {{"bleu", {{"score", bleu}}}};
   return one;
@@ -36,6 +35,7 @@ Compared model(const std::string& name, double bleu, double seconds) {
 
 Comparison comparison() {
   Comparison c{"recipe.yml", "words", true, {model("dot", 30.04, 60), model("<script> & \"additive\"", 31.2, 90)}};
+  c.score = &tasks::score_named(c.row->scores[0]);
   Compared failed;
   failed.name = "mad", failed.state = "failed", failed.error = "the loss is not finite | <at step> 3";
   c.models.push_back(failed);
@@ -79,7 +79,8 @@ TEST(Report, TheMarkdownTableHasOneRowPerModelAndTheBestInBold) {
 
 TEST(Report, WhereAnswersAreOneWordExactMatchIsTheScore) {
   Comparison c = comparison();
-  c.score = tasks::score_of_task("reverse");
+  c.row = &tasks::task_named("reverse");
+  c.score = &tasks::score_named(c.row->scores[0]);
   EXPECT_TRUE(has(markdown_report(c), "| model | Exact % | chrF |")) << markdown_report(c);
   EXPECT_EQ(length_plot(c).title, "Exact match by length of the source");
   EXPECT_EQ(length_plot(c).y_label, "exact match, %");

@@ -140,7 +140,7 @@ TEST_F(Run, ABeginningThatIsUnknownIsNamedOnce) {
   EXPECT_EQ(known.code, 0);
   EXPECT_FALSE(has(known.output, "attend run")) << known.output;
   const auto warnings = [](const Result& result) {
-    const std::string warning = "attend run: the vocabulary does not know \"zebra\"";
+    const std::string warning = "attend run: the vocabulary does not contain \"zebra\"";
     const size_t first = result.output.find(warning);
     if (first == std::string::npos) return 0;
     return result.output.find(warning, first + 1) == std::string::npos ? 1 : 2;

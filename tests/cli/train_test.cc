@@ -1,14 +1,13 @@
 // `attend train` from the outside: trained, resumed, interrupted, and refused without leaving half a model behind.
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
-#include <thread>
 
 #include "attend/base/real.h"
+#include "tests/support/changes.h"
 #include "tests/support/command.h"
 #include "tests/support/folder.h"
 #include "tests/support/process.h"
@@ -175,10 +174,9 @@ TEST_F(TrainSlow, CtrlCSavesAndSaysHowToGoOn) {
   recipe(1'000'000);
   int code = 0;
   {
+    Changes changes(folder_.path());
     Process process({"train", (folder_.path() / "recipe.yml").string(), "--out", out().string()}, errors);
-    for (int i = 0; i < 200 && folder_.bytes("model/log.jsonl").empty(); ++i) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    }
+    EXPECT_TRUE(changes.wait_until(process.output(), [&] { return !folder_.bytes("model/log.jsonl").empty(); }));
     process.signal(SIGINT);
     code = process.wait();
   }
@@ -252,18 +250,12 @@ TEST_F(TrainSlow, ResumedAfterItStoppedEarlyItSaysSo) {
   EXPECT_EQ(nlohmann::json::parse(folder_.bytes("model/result.json"))["steps"], 50);
 }
 
-/// Waits until a file has something in it.
-void await(const TestFolder& folder, const std::string& name) {
-  for (int i = 0; i < 400 && folder.bytes(name).empty(); ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  }
-}
-
 TEST_F(TrainSlow, TwoRunsDoNotWriteIntoOneFolder) {
   recipe(1'000'000);
   const std::vector<std::string> arguments{"train", (folder_.path() / "recipe.yml").string(), "--out", out().string()};
+  Changes changes(folder_.path());
   Process process(arguments);
-  await(folder_, "model/log.jsonl");
+  ASSERT_TRUE(changes.wait_until(process.output(), [&] { return !folder_.bytes("model/log.jsonl").empty(); }));
   const std::string before = folder_.bytes("model/config.yml");
   for (const char* flags : {" --force --train.steps 5", " --resume --train.steps 5"}) {
     const Result second = train(in_quotes(folder_.path() / "recipe.yml") + flags);

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "attend/tasks/text.h"
+#include "attend/tasks/config.h"
 #include "tests/support/message.h"
 
 namespace attend::cli {
@@ -78,12 +78,12 @@ TEST(SettingsOver, TakeKeysWithoutTheirFirstPart) {
   EXPECT_EQ(value(settings, "model.attention.score"), "dot");
   EXPECT_EQ(value(settings, "model.hidden"), "8");
   EXPECT_EQ(value(settings, "train.epochs"), "1");
-  EXPECT_EQ(tasks::TextConfig(settings).model.name, "recurrent");
+  EXPECT_EQ(tasks::TaskConfig(settings).model.name, "recurrent");
 }
 
 TEST(SettingsOver, AnotherNetworkTakesNothingFromTheRecipesNetwork) {
   const SettingList settings = settings_over(kRecipe, variant_of("x: model.name=transformer heads=2"));
-  const tasks::TextConfig config(settings);
+  const tasks::TaskConfig config(settings);
   EXPECT_EQ(config.model.name, "transformer");
   EXPECT_EQ(value(settings, "model.heads"), "2");
   EXPECT_EQ(value(settings, "model.hidden"), "(none)");

@@ -127,7 +127,7 @@ TEST(Batches, HoldTheIdsOfTheirRows) {
   const EncodedPairs pairs = made_up(10);
   const std::vector<uint32_t> rows = {7, 2};
   const Batch batch = Batches(pairs, {}).batch(rows);
-  EXPECT_EQ(batch.source.row(0).front(), 4 + 7);
+  EXPECT_EQ(batch.source.text().row(0).front(), 4 + 7);
   EXPECT_EQ(batch.target.row(1).front(), 5 + 2);
   EXPECT_EQ(batch.target.lengths[1], pairs.target_length(2));
 }

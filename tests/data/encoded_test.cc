@@ -59,7 +59,7 @@ TEST(Encoded, PairsOutliveTheirWriterAndCopies) {
     kept = pairs;
   }
   EXPECT_EQ(copied(kept.source(0)), (Row{4, 5}));
-  EXPECT_EQ(message_of([&] { kept.target(1); }), "EncodedPairs: a pair from 0 to 0 is wanted, got 1");
+  EXPECT_EQ(message_of([&] { kept.target(1); }), "EncodedPairs: expected a pair from 0 to 0, got 1");
 }
 
 TEST(Encoded, TheFilterCountsWhatItLeavesOut) {

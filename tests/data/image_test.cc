@@ -33,13 +33,5 @@ TEST(Image, TensorRefusesSizesThatDiffer) {
   EXPECT_THROW(to_tensor(std::vector<Image>{}), Error);
 }
 
-TEST(Image, StandsAsOneWord) {
-  const Sequences all = Sequences::of_images(to_tensor(std::vector{Image(2, 3, 1), Image(2, 3, 1)}));
-  EXPECT_EQ(all.count(), 2);
-  EXPECT_EQ(all.longest(), 1);
-  EXPECT_EQ(all.lengths, (std::vector<int32_t>{1, 1}));
-  EXPECT_THROW(Sequences::of_images(Tensor(Shape{2, 3})), Error);
-}
-
 }  // namespace
 }  // namespace attend::data

@@ -423,7 +423,7 @@ TEST(Sampling, ManyIdsAreSortedOnlyAsFarAsNeeded) {
     };
     void params(const nn::VisitParams&) override {}
     Var loss(const data::Batch&, models::Training*) const override { return {}; }
-    std::unique_ptr<models::State> begin(const Sequences&) const override { return std::make_unique<None>(); }
+    std::unique_ptr<models::State> begin(const data::Source&) const override { return std::make_unique<None>(); }
     Tensor next(models::State&, std::span<const int32_t> last) const override {
       Tensor logits({static_cast<int64_t>(last.size()), vocabulary()});
       for (size_t r = 0; r < last.size(); ++r) std::copy(row.begin(), row.end(), logits.data() + r * row.size());
@@ -614,10 +614,9 @@ TEST(Search, Refusals) {
   refuses({.beam = 0}, "beam must be at least 1, got 0");
   refuses({.n_best = 0}, "n_best must be at least 1");
   refuses({.beam = 2, .n_best = 3}, "n_best must not exceed beam, got 3 of 2");
-  refuses({.beam = 2, .sample = true}, "set beam to 1 and n_best to the number of samples");
   refuses({.length_penalty = -1}, "length_penalty");
   refuses({.coverage_penalty = -1}, "coverage_penalty must be");
-  refuses({.coverage_penalty = 1}, "no attention whose site ends in \".memory\"");
+  refuses({.coverage_penalty = 1}, "needs a model that attends to its source at each step");
   refuses({.min_length = -1}, "min_length");
   refuses({.min_length = 5, .max_length = 4}, "min_length must not exceed max_length, got 5 and 4");
   refuses({.no_repeat_ngram = -1}, "no_repeat_ngram");

@@ -38,7 +38,7 @@ double moved(const models::ImageClassifier& model, const Tensor& images, int64_t
   changed.data()[static_cast<size_t>(b) * (images.size() / static_cast<size_t>(images.dim(0))) + i] +=
       static_cast<real>(step);
   return static_cast<double>(
-      model.logits(data::Sequences::of_images(changed)).value().data()[b * model.vocabulary() + label]);
+      model.logits(data::Source::of_images(changed)).value().data()[b * model.vocabulary() + label]);
 }
 
 TEST(ImageSaliency, IsTheSlopeInEveryPixel) {
@@ -117,7 +117,7 @@ TEST(ImageSaliency, WorksOnAWordOfACaption) {
   options.encoder = {.channels = 2, .stages = "4"};
   Random random(3);
   const models::Captioner model(options, random);
-  const data::Batch batch{data::Sequences::of_images(random_images({1, 2, 6, 6})),
+  const data::Batch batch{data::Source::of_images(random_images({1, 2, 6, 6})),
                           data::Sequences(std::vector<std::vector<int32_t>>{{4, 5, 6}})};
   const std::vector<int32_t> word{5};
   const Seen seen = image_saliency([&] { return select(model.logits(batch), 1); }, word);

@@ -42,6 +42,17 @@ TEST(ImageLook, ACaptionComesBack) {
   EXPECT_TRUE(std::get<CaptionLook>(there_and_back(test::hard_caption_look()).seen).hard);
 }
 
+/// A network that has learned little may say nothing at all.
+TEST(ImageLook, ACaptionWithoutWordsComesBack) {
+  ImageLook look = test::caption_look();
+  auto& caption = std::get<CaptionLook>(look.seen);
+  caption.words.clear(), caption.log_probabilities.clear(), caption.weights = Tensor({0, 64});
+  const ImageLook back = there_and_back(look);
+  EXPECT_TRUE(std::get<CaptionLook>(back.seen).words.empty());
+  EXPECT_EQ(steps_of(back), 0u);
+  EXPECT_EQ(answer_of(back), "");
+}
+
 TEST(ImageLook, GlimpsesComeBack) {
   ImageLook look = test::glimpse_look();
   std::get<GlimpseLook>(look.seen).glances[1].stop = 0.25;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <optional>
 
 #include "attend/attention/observe.h"
 #include "attend/decode/search.h"
@@ -184,11 +185,85 @@ TEST_P(MethodsOf, EvidenceOfAHeadIsTheScoreWithoutIt) {
 INSTANTIATE_TEST_SUITE_P(Every, MethodsOf, testing::ValuesIn(networks()),
                          [](const auto& info) { return info.param.name; });
 
-TraceSite site(const std::string& name, int64_t layer, const std::string& queries, const std::string& keys,
-               const Shape& shape, std::vector<real> weights) {
+// One label for a text, by attention pooling: a word may be left out, and its weights may be changed.
+TEST(MethodsOfAClassifier, APoolingHasAMapAndEvidence) {
+  Random random(7);
+  const auto model = models::make_model(
+      "classifier", {{"encoder.vocabulary", "11"}, {"encoder.size", "6"}, {"labels", "5"}, {"pooling", "attention"}},
+      random);
+  const std::vector<int32_t> source{4, 6, 9}, label{2};
+  Recorder recorder;
+  std::optional<decode::Hypothesis> scored;
+  {
+    const Observing observing(recorder);
+    scored = decode::score(*model, {data::Sequences({source}), data::Sequences({label})}, &recorder)[0];
+  }
+  const Answered a{*model, source, label, recorder.sites(0, scored->node, 3), scored->token_log_probabilities};
+  const Tensor map = method_named("attention").map(a, {.site = "pooling"});
+  ASSERT_EQ(map.shape(), (Shape{1, 3}));
+  EXPECT_NEAR(map.data()[0] + map.data()[1] + map.data()[2], 1, 1e-5);
+  const Tensor lost = method_named("occlusion").map(a, {});
+  const std::vector<int32_t> shorter{4, 9};
+  const auto without = decode::score(*model, {data::Sequences({shorter}), data::Sequences({label})})[0];
+  EXPECT_NEAR(lost.data()[1], scored->log_probability - without.log_probability, 1e-5);
+  const std::vector<int32_t> word_of{0, 1, 2};
+  const std::vector<TraceEvidence> lines = evidence(a, map, word_of);
+  ASSERT_EQ(lines.size(), 4u) << "two of words, two of weights";
+  EXPECT_NE(lines[2].after, lines[2].before) << "equal weights change something";
+}
+
+// A word that is left out takes its letters with it.
+TEST(MethodsOfAClassifier, LettersStayWithTheirWords) {
+  Random random(7);
+  const auto model = models::make_model("classifier",
+                                        {{"encoder.vocabulary", "11"},
+                                         {"encoder.size", "6"},
+                                         {"encoder.letters.kind", "convolution"},
+                                         {"encoder.letters.vocabulary", "9"},
+                                         {"labels", "5"}},
+                                        random);
+  using Letters = std::vector<std::vector<int32_t>>;
+  const std::vector<int32_t> label{2};
+  const auto scored = [&](const std::vector<int32_t>& source, const Letters& letters) {
+    data::Batch batch{data::Sequences({source}), data::Sequences({label})};
+    batch.source.add_letters(data::letter_rows(std::vector<Letters>(1, letters), static_cast<int64_t>(source.size())));
+    return decode::score(*model, batch)[0].log_probability;
+  };
+  const std::vector<int32_t> source{4, 6, 9};
+  const Letters letters{{4, 5}, {6}, {7, 8, 4, 4}};
+  const double before = scored(source, letters);
+  const Answered a{.model = *model, .source = source, .target = label, .log_probabilities = {before}, .letters = letters};
+  const Tensor lost = method_named("occlusion").map(a, {});
+  EXPECT_NEAR(lost.data()[1], before - scored({4, 9}, {{4, 5}, {7, 8, 4, 4}}), 1e-5);
+  EXPECT_GT(std::abs(method_named("saliency").map(a, {}).data()[2]), 1e-6);
+  const std::vector<int32_t> word_of{0, 0, 0};
+  EXPECT_TRUE(evidence(a, lost, word_of).empty()) << "one word, and no attention";
+  const Answered fewer{.model = *model, .source = source, .target = label, .log_probabilities = {before}, .letters = {{4}}};
+  EXPECT_NE(message_of([&] { (void)fewer.sources(); }).find("the letters of 3 words, got those of 1"), std::string::npos);
+}
+
+TEST(MethodsOfATagger, OcclusionIsRefused) {
+  Random random(7);
+  const auto model = models::make_model(
+      "tagger", {{"encoder.vocabulary", "11"}, {"encoder.size", "6"}, {"labels", "5"}}, random);
+  for (const std::vector<int32_t>& source : {std::vector<int32_t>{4}, std::vector<int32_t>{4, 5}}) {
+    const Answered a{*model, source, source, {}, std::vector<double>(source.size(), -1)};
+    EXPECT_NE(message_of([&] { (void)method_named("occlusion").map(a, {}); }).find("one label per source token"),
+              std::string::npos);
+  }
+}
+
+TraceSite site(Purpose purpose, int64_t layer, const Shape& shape, std::vector<real> weights) {
   Tensor t(shape);
   std::copy(weights.begin(), weights.end(), t.data());
-  return {.site = name, .layer = layer, .heads = shape[0], .queries = queries, .keys = keys, .weights = t};
+  const bool self = purpose == Purpose::self, past = purpose == Purpose::past;
+  return {.site = self ? "encoder.self" : past ? "decoder.self" : "decoder.memory",
+          .purpose = purpose,
+          .layer = layer,
+          .heads = shape[0],
+          .queries = self ? "source" : "target",
+          .keys = past ? "before" : "source",
+          .weights = t};
 }
 
 class ByHand : public testing::Test {
@@ -203,22 +278,31 @@ class ByHand : public testing::Test {
 TEST_F(ByHand, RolloutGoesThroughEncoderAndDecoder) {
   const Answered a{*model_, {4, 5}, {6}, {}, {-1, -1}};
   Answered with = a;
-  with.sites = {site("encoder.self", 0, "source", "source", {1, 2, 2}, {0, 1, 1, 0}),
-                site("decoder.self", 0, "target", "before", {1, 2, 2}, {1, 0, 1, 0}),
-                site("decoder.memory", 0, "target", "source", {1, 2, 2}, {1, 0, 0, 1})};
+  with.sites = {site(Purpose::self, 0, {1, 2, 2}, {0, 1, 1, 0}),
+                site(Purpose::past, 0, {1, 2, 2}, {1, 0, 1, 0}),
+                site(Purpose::source, 0, {1, 2, 2}, {1, 0, 0, 1})};
   // The encoder swaps half of each word; each step reads one word of it.
   const Tensor map = method_named("rollout").map(with, {});
   for (size_t i = 0; i < 4; ++i) EXPECT_NEAR(map.data()[i], 0.5, 1e-6);
-  with.sites[0] = site("encoder.self", 0, "source", "source", {1, 2, 2}, {1, 0, 0, 1});
+  with.sites[0] = site(Purpose::self, 0, {1, 2, 2}, {1, 0, 0, 1});
   const Tensor straight = method_named("rollout").map(with, {});
   EXPECT_NEAR(straight.data()[0], 1, 1e-6);
   EXPECT_NEAR(straight.data()[3], 1, 1e-6);
 }
 
+TEST_F(ByHand, RolloutOfAPoolingReadsWhatTheEncoderMixed) {
+  Answered a{*model_, {4, 5}, {6}, {}, {-1}};
+  a.sites = {site(Purpose::self, 0, {1, 2, 2}, {0, 1, 0, 1}), site(Purpose::pooling, 0, {1, 1, 2}, {0.25, 0.75})};
+  // E = ½(I + W) = [½ ½; 0 1], of which the pooling takes a quarter and three.
+  const Tensor map = method_named("rollout").map(a, {});
+  EXPECT_NEAR(map.data()[0], 0.125, 1e-6);
+  EXPECT_NEAR(map.data()[1], 0.875, 1e-6);
+}
+
 TEST_F(ByHand, HeadsAndLayersAreCombined) {
   Answered a{*model_, {4, 5}, {6}, {}, {-1, -1}};
-  a.sites = {site("decoder.memory", 0, "target", "source", {2, 2, 2}, {1, 0, 0, 1, 0.5, 0.5, 0, 1}),
-             site("decoder.memory", 1, "target", "source", {2, 2, 2}, {0, 1, 1, 0, 0.5, 0.5, 1, 0})};
+  a.sites = {site(Purpose::source, 0, {2, 2, 2}, {1, 0, 0, 1, 0.5, 0.5, 0, 1}),
+             site(Purpose::source, 1, {2, 2, 2}, {0, 1, 1, 0, 0.5, 0.5, 1, 0})};
   EXPECT_NEAR(attention_map(a, {}).data()[0], 0.5, 1e-6);
   EXPECT_NEAR(attention_map(a, {.layer = 0}).data()[0], 0.75, 1e-6);
   EXPECT_NEAR(attention_map(a, {.layer = 1, .head = 0}).data()[1], 1, 1e-6);

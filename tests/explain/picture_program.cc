@@ -6,6 +6,7 @@
 
 #include "attend/base/replacement.h"
 #include "attend/data/image_file.h"
+#include "attend/explain/answer_text.h"
 #include "attend/explain/heatmap.h"
 #include "attend/explain/image_picture.h"
 #include "attend/explain/image_text.h"
@@ -77,6 +78,8 @@ int main(int argc, char** argv) try {
   write(folder, "self", test::self_trace(), false);
   write(folder, "broken", test::broken_trace(), false);
   write(folder, "odd", test::odd_trace(), false);
+  write(folder, "tree", test::tree_trace(), false);
+  write(folder, "tags", test::tags_trace(), false);
   write(folder, "large", test::large_trace(500), false);
   write_file(folder / "multiples.svg", explain::svg_multiples(test::heads_trace(6, 8), "decoder.memory"));
   write_file(folder / "several.html",
@@ -85,6 +88,10 @@ int main(int argc, char** argv) try {
     const explain::Grid grid = explain::map_grid(trace, trace.maps[0], "tokens");
     std::puts(explain::text_heatmap(grid, {}).c_str());
     std::puts(explain::text_heatmap(grid, {explain::Ink::true_colour, 80}).c_str());
+  }
+  for (const auto& trace : {test::hindi_trace(), test::tags_trace(), test::tree_trace()}) {
+    std::puts(explain::text_answer(trace, {}).c_str());
+    std::puts(explain::text_answer(trace, {explain::Ink::true_colour, 60}).c_str());
   }
   write(folder, "caption", test::caption_look());
   write(folder, "caption-hard", test::hard_caption_look());

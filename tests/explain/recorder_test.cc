@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <vector>
@@ -204,6 +205,104 @@ TEST(Recorder, NamesAttentionsWhoseWeightsNobodyWants) {
   EXPECT_EQ(sites[0].keys, "source");
   EXPECT_FALSE(sites[0].weights.defined());
   EXPECT_EQ(recorder.numbers(), 0u);
+}
+
+/// A classifier that pools by attention; its encoder attends too where its kind does.
+std::unique_ptr<models::Model> pooling_network(const std::string& encoder) {
+  Random random(3);
+  return models::make_model("classifier",
+                            {{"encoder.kind", encoder},
+                             {"encoder.vocabulary", "11"},
+                             {"encoder.size", "8"},
+                             {"encoder.heads", "2"},
+                             {"encoder.hidden", "12"},
+                             {"encoder.layers", "2"},
+                             {"labels", "7"},
+                             {"pooling", "attention"},
+                             {"attention.score", "scaled_dot"},
+                             {"attention.heads", "2"},
+                             {"attention.key_projection", "linear"}},
+                            random);
+}
+
+TEST(Recorder, WhatAClassifierPoolsIsWhatItsLabelLookedAt) {
+  for (const std::string encoder : {"recurrent", "transformer", "intra"}) {
+    SCOPED_TRACE(encoder);
+    const auto network = pooling_network(encoder);
+    Recorder recorder;
+    std::vector<std::vector<decode::Hypothesis>> answers;
+    {
+      const Observing observing(recorder);
+      answers = decode::search(*network, data::Sequences(kSources), {}, {}, &recorder);
+    }
+    for (size_t b = 0; b < kSources.size(); ++b) {
+      const decode::Hypothesis& answer = answers[b][0];
+      const auto S = static_cast<int64_t>(kSources[b].size());
+      const auto sites = recorder.sites(static_cast<int32_t>(b), answer.node, S);
+      Told told;
+      {
+        const TapePause pause;
+        const Observing observing(told);
+        (void)network->loss({data::Sequences({kSources[b]}), data::Sequences({answer.tokens})});
+      }
+      const auto pooled = std::ranges::find(sites, Purpose::pooling, &TraceSite::purpose);
+      ASSERT_NE(pooled, sites.end());
+      EXPECT_EQ(pooled->site, "pooling");
+      EXPECT_EQ(pooled->queries, "target");
+      EXPECT_EQ(pooled->keys, "source");
+      ASSERT_EQ(pooled->weights.shape(), (Shape{2, 1, S}));
+      for (int64_t h = 0; h < 2; ++h) {
+        const std::vector<real>& wanted = told.all.at({"pooling", 0}).at({h, 0});
+        for (int64_t s = 0; s < S; ++s) {
+          EXPECT_NEAR(pooled->weights.data()[h * S + s], wanted[static_cast<size_t>(s)], kTolerance);
+        }
+      }
+    }
+  }
+}
+
+TEST(Recorder, AnEncoderThatTellsPlaceByPlaceIsOneSiteOfEachLayer) {
+  const auto network = pooling_network("intra");
+  Recorder recorder;
+  const Observing observing(recorder);
+  const auto answers = decode::search(*network, data::Sequences(kSources), {}, {}, &recorder);
+  const auto sites = recorder.sites(1, answers[1][0].node, 3);  // shorter than the longest of its batch
+  ASSERT_EQ(sites.size(), 3u);
+  for (int64_t layer = 0; layer < 2; ++layer) {
+    const TraceSite& site = sites[static_cast<size_t>(layer)];
+    EXPECT_EQ(site.site, "encoder.past");
+    EXPECT_EQ(site.purpose, Purpose::self);
+    EXPECT_EQ(site.layer, layer);
+    EXPECT_EQ(site.queries, "source");
+    ASSERT_EQ(site.weights.shape(), (Shape{1, 3, 3}));
+    for (int64_t t = 0; t < 3; ++t) {
+      double sum = 0;
+      for (int64_t k = 0; k < 3; ++k) sum += static_cast<double>(site.weights.data()[t * 3 + k]);
+      EXPECT_NEAR(sum, t == 0 ? 0 : 1, kTolerance) << "the first place has no past";
+      for (int64_t k = t; k < 3; ++k) EXPECT_EQ(site.weights.data()[t * 3 + k], 0);
+    }
+  }
+}
+
+TEST(Recorder, SitesSayWhatTheyAreFor) {
+  Random random(3);
+  const auto network = models::make_model("transformer",
+                                          {{"size", "8"},
+                                           {"heads", "2"},
+                                           {"hidden", "12"},
+                                           {"encoder_layers", "1"},
+                                           {"decoder_layers", "1"},
+                                           {"source_vocabulary", "11"},
+                                           {"target_vocabulary", "11"}},
+                                          random);
+  Recorder recorder({}, {.weights = false});
+  const Observing observing(recorder);
+  const auto answers = decode::search(*network, data::Sequences(kSources), kBeam, {}, &recorder);
+  std::map<std::string, Purpose> purposes;
+  for (const TraceSite& site : recorder.sites(0, answers[0][0].node, 5)) purposes[site.site] = site.purpose;
+  EXPECT_EQ(purposes, (std::map<std::string, Purpose>{{"encoder.self", Purpose::self},
+                                                      {"decoder.self", Purpose::past},
+                                                      {"decoder.memory", Purpose::source}}));
 }
 
 TEST(Recorder, TheTreeHasEveryAnswerAndItsProbabilities) {

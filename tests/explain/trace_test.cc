@@ -45,6 +45,21 @@ TEST(TraceJson, LogProbabilitiesHaveSixDigitsAndWeightsFour) {
   EXPECT_EQ(read["sites"][0]["weights"][0][0][0], 0.1235);
 }
 
+TEST(TraceJson, ASiteSaysWhatItIsForAndOldTracesLetItFollow) {
+  Trace trace = test::heads_trace(1);
+  trace.sites.push_back(trace.sites.back());
+  trace.sites.back().site = "pooling", trace.sites.back().purpose = Purpose::pooling;
+  json read = json::parse(trace_json(trace));
+  EXPECT_EQ(read["sites"][3]["purpose"], "pooling");
+  EXPECT_EQ(parse_trace(read.dump()).sites[3].purpose, Purpose::pooling);
+  read["sites"].erase(3);
+  for (json& site : read["sites"]) site.erase("purpose");
+  const Trace old = parse_trace(read.dump());
+  for (size_t i = 0; i < old.sites.size(); ++i) EXPECT_EQ(old.sites[i].purpose, trace.sites[i].purpose) << i;
+  read["sites"][0]["purpose"] = "seeing";
+  EXPECT_NE(test::message_of([&] { (void)parse_trace(read.dump()); }).find("purpose"), std::string::npos);
+}
+
 TEST(TraceJson, RefusesWhatIsNeitherANumberNorNull) {
   json read = json::parse(trace_json(test::hindi_trace()));
   read["sites"][0]["weights"][0][0][0] = "much";

@@ -38,7 +38,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   });
   expect_read_or_refused([&] {
     const ExplainRequest asked = parse_explain(text, limits);
-    check(asked.text.empty() == !asked.image.empty());
+    check(asked.texts.empty() == !asked.image.empty());
   });
   const Frame frame = find_frame(text, 64);
   check(frame.bytes <= size);

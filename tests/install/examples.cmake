@@ -4,6 +4,7 @@ set(WORK ${BUILD}/tests/install)
 set(EXPECTED_first "context \\[1, 2, 4\\], weights \\[1, 2, 2, 3\\]\n.*score\\.0\\.vector \\[2\\]\n")
 # Distances² of 5, 2 and 8: e^(−2) is most of the sum.
 set(EXPECTED_extend "^0\\.0473[0-9]*\n0\\.950[0-9]*\n0\\.00235[0-9]*\n.*the nearest is \"distance\"\n$")
+set(EXPECTED_task "^2,000 pairs read; 2,000 kept.*\no c s i t r\nexact: (9[0-9]|100)[0-9.]* % of 100\n.*old +cats +sing")
 
 function(run)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE failed OUTPUT_VARIABLE said ERROR_VARIABLE said)

@@ -48,7 +48,7 @@ data::Batch batch_of(const Case& one) {
   Tensor image({1, 1, 8, 8});
   Random random(11);
   for (real& x : image.values()) x = static_cast<real>(random.uniform());
-  return {data::Sequences::of_images(image), nothing};
+  return {data::Source::of_images(image), nothing};
 }
 
 struct Chosen : Sink {

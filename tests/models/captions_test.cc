@@ -48,7 +48,7 @@ Scenes scenes(int64_t count, Random& random) {
     all.corners.push_back(corner);
     captions.push_back(caption);
   }
-  all.batch = {data::Sequences::of_images(images), data::Sequences(captions)};
+  all.batch = {data::Source::of_images(images), data::Sequences(captions)};
   return all;
 }
 

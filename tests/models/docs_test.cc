@@ -7,10 +7,8 @@
 
 #include "attend/attention/attention.h"
 #include "attend/attention/reinforce.h"
-#include "attend/models/encoder.h"
-#include "attend/models/image_encoder.h"
+#include "attend/models/encoder_decoder_options.h"
 #include "attend/models/glimpse.h"
-#include "attend/models/recurrent.h"
 #include "attend/models/zoo.h"
 
 namespace attend {
@@ -35,8 +33,11 @@ TEST(Documents, ConceptsNameEveryRow) {
   named(baselines());
   named(models::zoo());
   named(models::encoders());
+  named(models::decoders());
+  named(models::letter_readers());
   named(models::decoder_inputs());
-  named(models::image_encoders());
+  named(models::starts());
+  named(models::readouts());
   named(models::policies());
   named(models::first_looks());
   named(models::cores());

@@ -38,7 +38,7 @@ data::Batch random_batch(int64_t count, uint64_t seed = 4, int64_t side = 4, dou
   for (real& x : images.values()) x = static_cast<real>(brightest * random.uniform());
   std::vector<std::vector<int32_t>> labels;
   for (int64_t b = 0; b < count; ++b) labels.push_back({static_cast<int32_t>(b % 3)});
-  return {data::Sequences::of_images(images), data::Sequences(labels)};
+  return {data::Source::of_images(images), data::Sequences(labels)};
 }
 
 /// A network whose parameters are all away from 0, and its parameters by name.
@@ -125,7 +125,7 @@ TEST(Glimpse, PolicyGradientIsTheAdvantageTimesTheScore) {
   constant_baseline(subject, 0.25);
   const data::Batch batch = random_batch(3);
   const auto got = subject.gradients(batch, 5, true);
-  const auto paths = subject.network.look(batch.source.images);
+  const auto paths = subject.network.look(batch.source.pixels());
   Random random(5);
   Dice dice = Dice::training(3, random, 0);
   std::array<double, 2> wanted{};
@@ -296,7 +296,7 @@ TEST(GlimpseReinforce, GaussianIsUnbiasedByQuadrature) {
   options.reinforce.baseline = "learned";
   Subject subject(options);
   const data::Batch batch = random_batch(1, 4, 4, 8);
-  const Tensor& images = batch.source.images;
+  const Tensor& images = batch.source.pixels();
   const double sigma = 0.3, step = 0.06;
   const Tensor mean = subject.network.look(images)[0].locations.rows(1, 2);
   std::array<double, 2> truth{};
@@ -341,7 +341,7 @@ TEST(GlimpseReinforce, StoppingIsUnbiased) {
   options.cost = 0.3;
   Subject subject(options);
   const data::Batch batch = random_batch(1);
-  const auto rewarded = subject.network.look(batch.source.images)[0];
+  const auto rewarded = subject.network.look(batch.source.pixels())[0];
   std::array<double, 3> reward{};
   for (size_t t = 0; t < 3; ++t) {
     const real* p = rewarded.probabilities.data() + 3 * t;
@@ -352,7 +352,7 @@ TEST(GlimpseReinforce, StoppingIsUnbiased) {
     if (!name.starts_with("stop.")) x.fill(0);
   }
   const double truth = slope(subject, way, [&] {
-    const Tensor stop = subject.network.look(batch.source.images)[0].stop;
+    const Tensor stop = subject.network.look(batch.source.pixels())[0].stop;
     const double first = stop.data()[0], second = stop.data()[1];
     return first * reward[0] + (1 - first) * (second * reward[1] + (1 - second) * reward[2]);
   });
@@ -380,7 +380,7 @@ TEST(Glimpse, StopsInUseWhereThatIsLikelier) {
     test::set(saved, "stop.bias", Tensor::of({2}, {0, stop ? real{1} : real{-1}}));
     double nats = 0;
     for (int64_t b = 0; b < 2; ++b) {
-      const GlimpsePath path = subject.network.look(batch.source.images)[static_cast<size_t>(b)];
+      const GlimpsePath path = subject.network.look(batch.source.pixels())[static_cast<size_t>(b)];
       EXPECT_EQ(path.steps, stop ? 1 : 4);
       EXPECT_NEAR(path.stop.data()[0], stop ? 0.7310586 : 0.2689414, 1e-5);
       nats -= std::log(static_cast<double>(path.probabilities.data()[(path.steps - 1) * 3 + b])) / 2;
@@ -427,7 +427,7 @@ TEST(Glimpse, LooksAndTellsWhere) {
     options.eye.scales = 2;
     Subject subject(options);
     const data::Batch batch = random_batch(3);
-    const auto paths = subject.network.look(batch.source.images);
+    const auto paths = subject.network.look(batch.source.pixels());
     ASSERT_EQ(paths.size(), 3u);
     for (int64_t b = 0; b < 3; ++b) {
       const GlimpsePath& path = paths[static_cast<size_t>(b)];
@@ -440,7 +440,7 @@ TEST(Glimpse, LooksAndTellsWhere) {
         EXPECT_NEAR(p[0] + p[1] + p[2], 1, 1e-5);
       }
       // Alone it looks as it does in a batch.
-      const auto alone = subject.network.look(batch.source.images.rows(b, b + 1));
+      const auto alone = subject.network.look(batch.source.pixels().rows(b, b + 1));
       expect_near(alone[0].locations, path.locations);
       expect_near(alone[0].probabilities, path.probabilities);
     }
@@ -456,7 +456,7 @@ TEST(Glimpse, WithoutALearnedPolicyTheFirstGlanceIsLikeTheOthers) {
       GlimpseOptions options = small_options(policy, 2);
       options.eye.first = first;
       Subject subject(options);
-      const Tensor at = subject.network.look(random_batch(1).source.images).at(0).locations;
+      const Tensor at = subject.network.look(random_batch(1).source.pixels()).at(0).locations;
       const bool centred = at.data()[0] == 0 && at.data()[1] == 0;
       EXPECT_EQ(centred, policy == std::string("centre")) << policy << ", first " << first;
     }
@@ -465,7 +465,7 @@ TEST(Glimpse, WithoutALearnedPolicyTheFirstGlanceIsLikeTheOthers) {
 
 TEST(Glimpse, FollowsAPathThatItIsGiven) {
   Subject subject(small_options("learned", 3));
-  const Tensor images = random_batch(2).source.images;
+  const Tensor images = random_batch(2).source.pixels();
   const GlimpsePath own = subject.network.look(images)[1];
   expect_near(subject.network.look(images, own.locations)[1].probabilities, own.probabilities);
   const GlimpsePath other = subject.network.look(images, Tensor::full({2, 2}, real(-0.5)))[1];
@@ -477,7 +477,7 @@ TEST(Glimpse, TilesAreObserved) {
   Subject subject(small_options("tiles", 3));
   test::Recorder seen;
   const Observing observing(seen);
-  const auto paths = subject.network.look(random_batch(2).source.images);
+  const auto paths = subject.network.look(random_batch(2).source.pixels());
   ASSERT_EQ(seen.seen.size(), 3u);
   for (size_t t = 0; t < 3; ++t) {
     EXPECT_EQ(seen.seen[t].site, "glimpse");
@@ -505,7 +505,7 @@ TEST(Glimpse, SeveralDrawsInUseAreAveraged) {
   EXPECT_NEAR(mean, first, 0.5);
   many.network.set_copies_in_use(1);
   EXPECT_EQ(many.network.loss(batch, nullptr).item(), mean) << "as if it had been made so";
-  expect_refusal([&] { many.network.set_copies_in_use(0); }, "copies_in_use: at least 1 is wanted");
+  expect_refusal([&] { many.network.set_copies_in_use(0); }, "copies_in_use: wanted at least 1");
 }
 
 TEST(GlimpseRewards, AreATableThatMayBeAddedTo) {
@@ -539,8 +539,8 @@ TEST(Glimpse, RefusesWhatItCannotUse) {
   refused([](GlimpseOptions& o) { o.eye.policy = "learnt"; }, "the nearest is \"learned\"");
   refused([](GlimpseOptions& o) { o.eye.first = "center"; }, "the nearest is \"centre\"");
   refused([](GlimpseOptions& o) { o.core = "gru"; }, "core");
-  refused([](GlimpseOptions& o) { o.labels = 0; }, "labels: at least 1 is wanted");
-  refused([](GlimpseOptions& o) { o.glimpses = 0; }, "glimpses: at least 1 is wanted");
+  refused([](GlimpseOptions& o) { o.labels = 0; }, "labels: wanted at least 1");
+  refused([](GlimpseOptions& o) { o.glimpses = 0; }, "glimpses: wanted at least 1");
   refused([](GlimpseOptions& o) { o.eye.deviation = 0; }, "deviation: more than 0 is wanted, got 0");
   refused([](GlimpseOptions& o) { o.eye.scales = 60; }, "squares of at most 65536 pixels");
   refused([](GlimpseOptions& o) { o.eye.policy = "tiles", o.copies_in_use = 2; }, "copies_in_use");
@@ -565,13 +565,13 @@ data::Batch corners(int64_t count, Random& random) {
     }
     labels.push_back({static_cast<int32_t>(figure)});
   }
-  return {data::Sequences::of_images(images), data::Sequences(labels)};
+  return {data::Source::of_images(images), data::Sequences(labels)};
 }
 
 double share_right(const GlimpseNetwork& network) {
   Random random(77);
   const data::Batch batch = corners(600, random);
-  const auto paths = network.look(batch.source.images);
+  const auto paths = network.look(batch.source.pixels());
   int right = 0;
   for (int64_t b = 0; b < 600; ++b) {
     const GlimpsePath& path = paths[static_cast<size_t>(b)];

@@ -27,18 +27,24 @@ Tensor random_images(const Shape& shape) {
   return images;
 }
 
-std::unique_ptr<ImageEncoder> made(const ImageEncoderOptions& options) {
+std::unique_ptr<Encoder> made(const ImageEncoderOptions& options) {
   Random random(3);
-  return make_image_encoder(options, random);
+  return make_encoder(options, random);
+}
+
+Encoded read(const ImageEncoderOptions& options, const Tensor& images) {
+  return (*made(options))(data::Source::of_images(images), nullptr);
 }
 
 TEST(ImageEncoder, GivesTheGridThatItsSizeSays) {
   for (const char* reduce : {"max", "average", "stride"}) {
     for (const bool last : {true, false}) {
       const ImageEncoderOptions options{.channels = 2, .stages = "3,5", .reduce = reduce, .reduce_last = last};
-      const EncodedImages encoded = (*made(options))(random_images({2, 2, 10, 13}), nullptr);
+      const Encoded encoded = read(options, random_images({2, 2, 10, 13}));
       const GridSize size = grid_size(options, 10, 13);
-      EXPECT_EQ(encoded.grid.shape(), (Shape{2, size.cells(), 5})) << reduce << last;
+      EXPECT_EQ(encoded.states.shape(), (Shape{2, size.cells(), 5})) << reduce << last;
+      EXPECT_EQ(encoded.grid.height, size.height) << reduce << last;
+      EXPECT_EQ(encoded.grid.width, size.width) << reduce << last;
       EXPECT_EQ(encoded.summary.shape(), (Shape{2, 5}));
     }
   }
@@ -50,11 +56,11 @@ TEST(ImageEncoder, GivesTheGridThatItsSizeSays) {
 TEST(ImageEncoder, CellsStandRowByRow) {
   const ImageEncoderOptions options{.kind = "none", .channels = 2};
   const Tensor given = random_images({1, 2, 3, 4});
-  const EncodedImages encoded = (*made(options))(given, nullptr);
+  const Encoded encoded = read(options, given);
   for (int64_t d = 0; d < 2; ++d) {
     double mean = 0;
     for (int64_t cell = 0; cell < 12; ++cell) {
-      EXPECT_EQ(encoded.grid.value().data()[cell * 2 + d], given.data()[d * 12 + cell]);
+      EXPECT_EQ(encoded.states.value().data()[cell * 2 + d], given.data()[d * 12 + cell]);
       mean += static_cast<double>(given.data()[d * 12 + cell]) / 12;
     }
     EXPECT_NEAR(encoded.summary.value().data()[d], mean, kTolerance);
@@ -64,14 +70,24 @@ TEST(ImageEncoder, CellsStandRowByRow) {
 TEST(ImageEncoder, PositionsTellEqualCellsApart) {
   ImageEncoderOptions options{.kind = "none", .channels = 2, .height = 2, .width = 2};
   const Tensor flat = Tensor::full({1, 2, 2, 2}, 1);
-  EXPECT_EQ((*made(options))(flat, nullptr).grid.value().data()[0],
-            (*made(options))(flat, nullptr).grid.value().data()[2]);
+  const Tensor alike = read(options, flat).states.value();
+  EXPECT_EQ(alike.data()[0], alike.data()[2]);
   options.positions = "learned";
-  const Tensor cells = (*made(options))(flat, nullptr).grid.value();
+  const Tensor cells = read(options, flat).states.value();
   EXPECT_NE(cells.data()[0], cells.data()[2]);
 }
 
+TEST(ImageEncoder, ADenseOneHasASinglePlace) {
+  const Encoded encoded = read({.kind = "dense", .channels = 1, .height = 4, .width = 4, .stages = "6,5"},
+                               random_images({3, 1, 4, 4}));
+  EXPECT_EQ(encoded.states.shape(), (Shape{3, 1, 5}));
+  EXPECT_EQ(encoded.grid.cells(), 0);
+  EXPECT_TRUE(std::ranges::equal(encoded.states.value(), encoded.summary.value()));
+}
+
 TEST(ImageEncoder, RefusesWhatMakesNoGrid) {
+  EXPECT_NE(message_of([] { made({.kind = "intra"}); }).find("intra does not read images; choose one of none, conv"),
+            std::string::npos);
   EXPECT_NE(message_of([] { made({.kind = "convolution"}); }).find("nearest is \"convolutional\""), std::string::npos);
   EXPECT_NE(message_of([] { made({.stages = "8,,8"}); }).find("widths of at least 1"), std::string::npos);
   EXPECT_NE(message_of([] { made({.stages = "8,-1"}); }).find("widths of at least 1"), std::string::npos);
@@ -112,7 +128,7 @@ data::Batch bars(int64_t count, Random random) {
     }
     labels.push_back({static_cast<int32_t>(lying)});
   }
-  return {data::Sequences::of_images(images), data::Sequences(labels)};
+  return {data::Source::of_images(images), data::Sequences(labels)};
 }
 
 TEST(ImageClassifier, LearnsWhichWayABarLies) {
@@ -160,11 +176,11 @@ TEST(Autoencoder, PaysForEachPixel) {
   for (const char* loss : {"cross_entropy", "squared"}) {
     Random random(1);
     const Autoencoder model(small(loss), random);
-    const Tensor made = model.reconstruct(batch.source.images);
-    ASSERT_EQ(made.shape(), batch.source.images.shape());
+    const Tensor made = model.reconstruct(batch.source.pixels());
+    ASSERT_EQ(made.shape(), batch.source.pixels().shape());
     double sum = 0;
     for (size_t i = 0; i < made.size(); ++i) {
-      const double x = batch.source.images.data()[i], y = made.data()[i];
+      const double x = batch.source.pixels().data()[i], y = made.data()[i];
       sum += std::string(loss) == "squared" ? (x - y) * (x - y) : -x * std::log(y) - (1 - x) * std::log(1 - y);
     }
     EXPECT_NEAR(static_cast<double>(model.loss(batch, nullptr).item()), sum / static_cast<double>(made.size()), 1e-5)
@@ -179,9 +195,9 @@ TEST(Autoencoder, LearnsToSayAnImageInAFewNumbers) {
   const double before = static_cast<double>(model.loss(batch, nullptr).item());
   EXPECT_LT(taught(model, batch, 400, 0.01), 0.25 * 0.15);  // a blank page costs 0.15 nats a pixel
   EXPECT_GT(before, 0.5);
-  EXPECT_EQ(model.code(batch.source.images).shape(), (Shape{16, 3}));
-  const Tensor codes = model.code(batch.source.images), made = model.decode(codes);
-  EXPECT_EQ(made.data()[5], model.reconstruct(batch.source.images).data()[5]);
+  EXPECT_EQ(model.code(batch.source.pixels()).shape(), (Shape{16, 3}));
+  const Tensor codes = model.code(batch.source.pixels()), made = model.decode(codes);
+  EXPECT_EQ(made.data()[5], model.reconstruct(batch.source.pixels()).data()[5]);
 }
 
 TEST(Autoencoder, SaysThatItHasNoWords) {

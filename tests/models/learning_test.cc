@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "attend/decode/ctc.h"
-#include "attend/models/labeller.h"
+#include "attend/models/ctc_model.h"
 #include "attend/models/recurrent.h"
 
 namespace attend::test {

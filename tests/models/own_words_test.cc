@@ -58,9 +58,9 @@ double loss_of_own_words(const Model& model, const data::Batch& batch) {
     std::vector<int32_t> inputs{data::kBegin}, targets = batch.target.row(b);
     inputs.insert(inputs.end(), targets.begin(), targets.end());
     targets.push_back(data::kEnd);
-    const std::vector<Tensor> first = logits_after(model, batch.source.row(b), inputs);
+    const std::vector<Tensor> first = logits_after(model, batch.source.text().row(b), inputs);
     for (size_t t = 1; t < inputs.size(); ++t) inputs[t] = likeliest(first[t - 1]);
-    const std::vector<Tensor> second = logits_after(model, batch.source.row(b), inputs);
+    const std::vector<Tensor> second = logits_after(model, batch.source.text().row(b), inputs);
     for (size_t t = 0; t < targets.size(); ++t) sum += minus_log_p(second[t], targets[t]), count += 1;
   }
   return sum / count;

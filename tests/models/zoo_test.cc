@@ -7,7 +7,6 @@
 #include <cmath>
 #include <filesystem>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 #include "attend/attention/align.h"
@@ -15,7 +14,7 @@
 #include "attend/attention/window.h"
 #include "attend/autograd/tape.h"
 #include "attend/decode/search.h"
-#include "attend/models/encoder.h"
+#include "attend/models/encoder_decoder_options.h"
 #include "attend/models/glimpse.h"
 #include "attend/models/image_encoder.h"
 #include "attend/models/recurrent.h"
@@ -78,7 +77,8 @@ void add_image_variants(std::vector<Variant>& all) {
                        bool trains = true) {
     all.push_back({model + " " + name, model, settings, answer, trains});
   };
-  for (const ImageEncoderRow& encoder : image_encoders()) {
+  for (const EncoderRow& encoder : encoders()) {
+    if (!encoder.of_images) continue;
     const Settings kind = image + Settings{{"encoder.kind", std::string(encoder.name)}};
     const std::string name(encoder.name);
     add(name + " mean", "captioner", kind + decoder + Settings{{"read", "mean"}}, Answer::free);
@@ -131,6 +131,72 @@ void add_image_variants(std::vector<Variant>& all) {
                      {"reinforce.entropy", "0.01"}},
         Answer::free);
   }
+}
+
+/// Any encoder under any decoder, and what no preset reaches.
+void add_combinations(std::vector<Variant>& all) {
+  const std::string words = std::to_string(kWords);
+  const Settings text{{"source_vocabulary", words}, {"encoder.longest", "8"}};
+  const Settings image{
+      {"encoder.channels", "3"}, {"encoder.height", "8"}, {"encoder.width", "8"}, {"encoder.stages", "6,8"}};
+  const Settings base{{"target_vocabulary", words}, {"encoder.size", "8"},       {"encoder.heads", "2"},
+                      {"encoder.hidden", "12"},     {"encoder.layers", "2"},     {"decoder.size", "8"},
+                      {"decoder.heads", "2"},       {"decoder.hidden", "12"},    {"decoder.layers", "2"},
+                      {"decoder.embedding", "6"},   {"encoder.directions", "add"}};
+  const auto add = [&](const std::string& name, const Settings& settings, bool trains = true) {
+    all.push_back({"encoder_decoder " + name, "encoder_decoder", base + settings, Answer::free, trains});
+  };
+  for (const EncoderRow& encoder : encoders()) {
+    for (const auto& [reads, source] : {std::pair{"text", text}, {"images", image}}) {
+      if (!(source.contains("source_vocabulary") ? encoder.of_text != nullptr : encoder.of_images != nullptr)) continue;
+      const Settings from = source + Settings{{"encoder.kind", std::string(encoder.name)}};
+      const std::string name = std::string(encoder.name) + " of " + reads + ", ";
+      add(name + "transformer", from + Settings{{"decoder.kind", "transformer"}});
+      for (const DecoderInputRow& input : decoder_inputs()) {
+        // The states of a convolutional or a dense encoder are 8 wide by their stages; cells that are given have 3 channels.
+        const bool fits = input.start != "last" || !(encoder.of_text && source.contains("encoder.channels"));
+        if (fits) add(name + std::string(input.name), from + Settings{{"decoder.input", std::string(input.name)}});
+      }
+    }
+  }
+  for (const char* query : {"before", "after"}) {
+    for (const ReadoutRow& readout : readouts()) {
+      add("query " + std::string(query) + " readout " + std::string(readout.name),
+          text + Settings{{"decoder.query", query}, {"decoder.readout", std::string(readout.name)}});
+    }
+    for (const StartRow& start : starts()) {
+      add("query " + std::string(query) + " start " + std::string(start.name),
+          text + Settings{{"decoder.query", query}, {"decoder.start", std::string(start.name)}});
+    }
+    add("query " + std::string(query) + " gate, word asks",
+        text + Settings{{"decoder.query", query}, {"decoder.gate", "true"}, {"decoder.asks", "state_word"}});
+    add("query " + std::string(query) + " gate, word asks, drawn",
+        text + Settings{{"decoder.query", query},
+                        {"decoder.gate", "true"},
+                        {"decoder.asks", "state_word"},
+                        {"attention.align", "sample"},
+                        {"reinforce.baseline", "learned"}});
+  }
+  add("transformer, all tied", text + Settings{{"encoder.kind", "transformer"},
+                                               {"decoder.kind", "transformer"},
+                                               {"decoder.tied", "all"},
+                                               {"encoder.blocks.norm", "post"},
+                                               {"decoder.blocks.norm", "post"}});
+  add("transformer, no positions", text + Settings{{"encoder.kind", "transformer"},
+                                                   {"decoder.kind", "transformer"},
+                                                   {"encoder.positions", "none"},
+                                                   {"decoder.positions", "none"}});
+  add("transformer, learned positions", text + Settings{{"encoder.kind", "transformer"},
+                                                        {"decoder.kind", "transformer"},
+                                                        {"encoder.positions", "learned"},
+                                                        {"decoder.positions", "learned"},
+                                                        {"decoder.longest", "9"}});
+  for (const char* positions : {"sinusoidal", "learned"}) {
+    add("words with positions " + std::string(positions),
+        text + Settings{{"encoder.kind", "none"}, {"encoder.positions", positions}});
+  }
+  add("both ways side by side", text + Settings{{"encoder.directions", "concat"}});
+  add("dot", text + Settings{{"attention.score", "dot"}});
 }
 
 std::vector<Variant> variants() {
@@ -206,6 +272,7 @@ std::vector<Variant> variants() {
     }
   }
   for (const EncoderRow& encoder : encoders()) {
+    if (!encoder.of_text) continue;
     const Settings base{{"encoder.kind", std::string(encoder.name)},
                         {"encoder.vocabulary", words},
                         {"encoder.size", "8"},
@@ -213,13 +280,27 @@ std::vector<Variant> variants() {
                         {"encoder.hidden", "12"},
                         {"encoder.layers", "2"},
                         {"labels", words}};
-    for (const char* pooling : {"last", "attention"}) {
+    for (const LetterRow& letters : letter_readers()) {
+      if (letters.name == "none") continue;
+      add("tagger " + std::string(encoder.name) + " letters " + std::string(letters.name), "tagger",
+          base + Settings{{"encoder.letters.kind", std::string(letters.name)},
+                          {"encoder.letters.vocabulary", words},
+                          {"encoder.letters.size", "2"},
+                          {"encoder.letters.filters", "3"},
+                          {"encoder.word_dropout", "0.3"}},
+          Answer::same_length);
+    }
+    for (const char* pooling : {"last", "mean", "attention"}) {
       add("classifier " + std::string(encoder.name) + " " + pooling, "classifier",
           base + Settings{{"pooling", pooling}}, Answer::label);
     }
     add("tagger " + std::string(encoder.name), "tagger", base, Answer::same_length);
+    add("tagger " + std::string(encoder.name) + " crf", "tagger", base + Settings{{"output", "crf"}},
+        Answer::same_length);
     add("ctc " + std::string(encoder.name), "ctc", base, Answer::shorter);
+    add("ctc " + std::string(encoder.name) + " upsampled", "ctc", base + Settings{{"upsample", "3"}}, Answer::shorter);
   }
+  add_combinations(all);
   add_image_variants(all);
   add_glimpse_variants(all);
   return all;
@@ -241,14 +322,28 @@ data::Sequences one(const std::vector<int32_t>& row) {
 struct Pairs {
   std::vector<std::vector<int32_t>> source, target;
   Tensor images = {};
+  bool letters = false;
 
   size_t count() const { return target.size(); }
-  data::Sequences sources() const {
-    return images.defined() ? data::Sequences::of_images(images) : data::Sequences(source);
-  }
-  data::Sequences source_alone(size_t b) const {
+  data::Source sources() const { return images.defined() ? data::Source::of_images(images) : read(source); }
+  data::Source source_alone(size_t b) const {
     const int64_t row = static_cast<int64_t>(b);
-    return images.defined() ? data::Sequences::of_images(images.rows(row, row + 1)) : one(source[b]);
+    return images.defined() ? data::Source::of_images(images.rows(row, row + 1)) : read({source[b]});
+  }
+  /// Texts; where a network looks inside words, each is spelled by its own number and those below it.
+  data::Source read(const std::vector<std::vector<int32_t>>& texts) const {
+    data::Source all = data::Sequences(texts);
+    if (!letters) return all;
+    std::vector<std::vector<std::vector<int32_t>>> spelled;
+    for (const auto& text : texts) {
+      spelled.emplace_back();
+      for (const int32_t word : text) {
+        spelled.back().emplace_back();
+        for (int32_t letter = word; letter >= data::kFirstWord; --letter) spelled.back().back().push_back(letter);
+      }
+    }
+    all.add_letters(data::letter_rows(spelled, all.text().longest()));
+    return all;
   }
   data::Batch batch() const { return {sources(), data::Sequences(target)}; }
   data::Batch alone(size_t b) const { return {source_alone(b), one(target[b])}; }
@@ -267,7 +362,10 @@ Tensor random_images(int64_t count, const Settings& settings, Random& random) {
 
 Pairs pairs_for(const Variant& variant, Random random) {
   Pairs pairs;
-  const bool reads_images = model_row(variant.model).reads == Reads::images;
+  pairs.letters = variant.settings.contains("encoder.letters.kind");
+  const Reads reads = model_row(variant.model).reads_of(variant.settings);
+  const bool reads_images =
+      reads == Reads::images || (reads == Reads::either && !variant.settings.contains("source_vocabulary"));
   for (const size_t length : {5, 2, 7, 4, 1}) {
     if (!reads_images) pairs.source.push_back(random_words(length, random));
     switch (variant.answer) {
@@ -306,7 +404,7 @@ class ZooTest : public testing::TestWithParam<Variant> {
   std::unique_ptr<Model> model_ = make_model(GetParam().model, GetParam().settings, random_);
   Pairs pairs_ = pairs_for(GetParam(), Random(3));
 
-  bool answers() const { return model_row(GetParam().model).answers == Answers::words; }
+  bool answers() const { return model_row(GetParam().model).answers != Answers::image; }
 
   /// The part of the loss that is a likelihood: penalties are for training.
   double likelihood_loss(const data::Batch& batch) {
@@ -440,9 +538,9 @@ TEST(Zoo, UnknownNamesAreRefusedWithTheNearest) {
             std::string::npos);
   EXPECT_NE(error_of("recurrent", words + Settings{{"decoder.feeding", "true"}}).find("decoder.query after"),
             std::string::npos);
-  EXPECT_NE(error_of("recurrent", {}).find("source_vocabulary: at least 1 is wanted"), std::string::npos);
+  EXPECT_NE(error_of("recurrent", {}).find("source_vocabulary: wanted at least 1"), std::string::npos);
   EXPECT_NE(error_of("transformer", words + Settings{{"norm", "peri"}}).find("nearest is \"pre\""), std::string::npos);
-  EXPECT_NE(error_of("transformer", words + Settings{{"heads", "3"}}).find("heads: a divisor of size 256"),
+  EXPECT_NE(error_of("transformer", words + Settings{{"heads", "3"}}).find("heads: wanted a divisor of size 256"),
             std::string::npos);
 }
 
@@ -472,9 +570,6 @@ TEST(Zoo, NoSourcesAreRefused) {
     EXPECT_THROW(make_model(row.name, settings, random)->begin(data::Sequences()), Error) << row.name;
   }
 }
-
-// With tied embeddings the decoder points at its encoder's words.
-static_assert(!std::is_move_constructible_v<Transformer> && !std::is_move_assignable_v<Transformer>);
 
 TEST(Zoo, AFileOfAnotherNetworkIsRefusedAndChangesNothing) {
   const Settings words{{"source_vocabulary", "9"}, {"target_vocabulary", "9"}, {"embedding", "4"}, {"hidden", "4"}};

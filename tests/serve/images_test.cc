@@ -7,7 +7,7 @@
 #include "attend/base/base64.h"
 #include "attend/data/digits.h"
 #include "attend/data/image_file.h"
-#include "attend/tasks/image_explanation.h"
+#include "attend/tasks/explanation.h"
 #include "tests/serve/served.h"
 #include "tests/support/message.h"
 
@@ -34,8 +34,11 @@ httplib::Result ask(const std::string& path, const std::string& model, json body
   return served().post(path, body.dump());
 }
 
-tasks::ImageModel loaded(const std::string& network) {
-  return tasks::ImageModel::load(served().folder().path() / network);
+tasks::TaskModel loaded(const std::string& network) {
+  return tasks::TaskModel::load(served().folder().path() / network);
+}
+std::vector<tasks::Answer> own_answers(const std::string& network, const decode::SearchOptions& search = {}) {
+  return loaded(network).answer(std::vector{image_example(seven())}, {.search = search}).at(0);
 }
 
 TEST(ServedImages, AreDescribedWithAllThatAPageNeeds) {
@@ -48,9 +51,12 @@ TEST(ServedImages, AreDescribedWithAllThatAPageNeeds) {
   EXPECT_EQ(models[0]["channels"], 1);
   EXPECT_EQ(models[0]["labels"].size(), 10u);
   EXPECT_EQ(models[0]["methods"], json({"glimpses"}));
-  EXPECT_TRUE(models[0]["accuracy"].is_null());
+  EXPECT_EQ(models[0]["searches"], false);
+  EXPECT_EQ(models[0]["inputs"], json::parse(R"([{"name": "image", "kind": "image"}])"));
+  EXPECT_EQ(models[0]["scores"], json::array()) << "it has not been trained";
   EXPECT_EQ(models[1]["methods"], json({"gradcam", "saliency"}));
-  EXPECT_EQ(models[2]["answers"], "caption");
+  EXPECT_EQ(models[2]["answers"], "words");
+  EXPECT_EQ(models[2]["searches"], true);
   EXPECT_EQ(models[2]["channels"], 3);
   EXPECT_EQ(models[2]["methods"], json({"attention"}));
   EXPECT_EQ(models[2]["search"]["max_length"], 5);
@@ -64,8 +70,7 @@ TEST(ServedImages, AnswerWithLabelsAndTheirProbabilities) {
   EXPECT_EQ(said["model"], "glimpse");
   ASSERT_EQ(said["answers"].size(), 1u);
   ASSERT_EQ(said["answers"][0].size(), 10u);
-  const tasks::ImageExample example{.image = seven()};
-  const auto own = loaded("glimpse").answer(std::span(&example, 1), {.n_best = 10}).at(0);
+  const std::vector<tasks::Answer> own = own_answers("glimpse", {.n_best = 10});
   double sum = 0;
   for (size_t i = 0; i < 10; ++i) {
     const json& answer = said["answers"][0][i];
@@ -80,15 +85,12 @@ TEST(ServedImages, AnswerWithLabelsAndTheirProbabilities) {
 }
 
 TEST(ServedImages, AnswerWithCaptionsWholeAndInAStream) {
-  const data::Image grey = seven();
-  const json asked{{"image", png(grey)}, {"model", "captioner"}, {"beam", 2}, {"n_best", 2}};
+  const json asked{{"image", png(seven())}, {"model", "captioner"}, {"beam", 2}, {"n_best", 2}};
   const json said = body_of(served().post("/v1/run", asked.dump()));
   ASSERT_EQ(said["answers"][0].size(), 2u);
-  const tasks::ImageModel model = loaded("captioner");
-  const tasks::ImageExample example{.image = grey};
-  decode::SearchOptions search = model.config().options.search;
+  decode::SearchOptions search = loaded("captioner").config().options.search;
   search.beam = search.n_best = 2;
-  EXPECT_EQ(said["answers"][0][1]["text"], model.answer(std::span(&example, 1), search).at(0).at(1).text);
+  EXPECT_EQ(said["answers"][0][1]["text"], own_answers("captioner", search).at(1).text);
   EXPECT_LT(said["answers"][0][0]["log_probability"], 0);
   json streamed = asked;
   streamed["stream"] = true;
@@ -106,10 +108,9 @@ TEST(ServedImages, AnAutoencoderAnswersWithAnImage) {
   const std::string bytes = from_base64(answer["image"].get<std::string>(), "answer");
   const data::Image image =
       data::decode_image({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}, "answer");
-  const tasks::ImageExample example{.image = seven()};
-  EXPECT_EQ(image.pixels, loaded("autoencoder").rebuilt(std::span(&example, 1)).at(0).pixels);
+  EXPECT_EQ(image.pixels, own_answers("autoencoder").at(0).image.pixels);
   expect_error(ask("/v1/explain", "autoencoder", {{"image", png(seven())}}), 400, "bad_request",
-               "a model that looks somewhere is wanted, got the network autoencoder");
+               "method: this model has none");
 }
 
 TEST(ServedImages, AreExplainedByTheLookThatTheCommandWrites) {
@@ -126,12 +127,13 @@ TEST(ServedImages, AreExplainedByTheLookThatTheCommandWrites) {
     json asked = more;
     asked["image"] = png(seven()), asked["method"] = method;
     const auto result = ask("/v1/explain", name, asked);
-    const tasks::ImageModel model = loaded(name);
-    tasks::LookOptions options{.method = method, .search = model.config().options.search};
+    const tasks::TaskModel model = loaded(name);
+    tasks::ExplainOptions options{.method = method, .search = model.config().options.search};
     if (more.contains("target")) options.target = more["target"].get<std::string>();
     if (more.contains("beam")) options.search.beam = more["beam"];
     ASSERT_EQ(result->status, 200) << result->body;
-    EXPECT_EQ(result->body, explain::look_json(tasks::look(model, {.image = seven()}, options))) << name << asked;
+    const auto own = std::get<explain::ImageLook>(tasks::explain(model, image_example(seven(), {}, ""), options));
+    EXPECT_EQ(result->body, explain::look_json(own)) << name << asked;
   }
 }
 
@@ -148,7 +150,7 @@ TEST(ServedImages, RefuseWhatIsNoImage) {
   refused(base64(whole.substr(0, 60)), 400, "bad_request",
           "image: a whole PNG image of 28×28 is wanted, got a damaged");
   refused(base64(whole.substr(0, 12)), 400, "bad_request", "image: a PNG image is wanted, got a damaged one");
-  refused(png(data::Image(1, 1, 1)), 400, "bad_request", "image: at least 4 pixels each way are wanted, got 1×1");
+  refused(png(data::Image(1, 1, 1)), 400, "bad_request", "image: expected at least 4 pixels each way, got 1×1");
   refused(png(data::Image(1, 500, 3)), 400, "bad_request", "got 1×500");
   refused(png(data::Image(2001, 2000, 1)), 413, "too_large",
           "image: an image of 1 to 4000000 pixels is wanted, got 2001×2000; send a smaller one");
@@ -164,11 +166,11 @@ TEST(ServedImages, RefuseTextsAndTextModelsRefuseImages) {
                  "text: the model \"text\" reads text, got an image");
     expect_error(ask(path, "text", {{"image", image}, {"text", "a"}}), 400, "bad_request", "got text and image");
     expect_error(ask(path, "captioner", {{"image", image}, {"prefix", "a"}}), 400, "bad_request",
-                 "prefix: a model that reads text is wanted");
+                 "prefix: only models that read text take one, not \"captioner\"");
     expect_error(ask(path, "captioner", {{"image", image}, {"beam", 0}}), 400, "bad_request", "beam");
     expect_error(ask(path, "captioner", {{"image", image}, {"n_best", 33}}), 400, "over_limit", "n_best: at most 32");
     expect_error(ask(path, "glimpse", {{"image", image}, {"coverage_penalty", 0.2}}), 400, "bad_request",
-                 "coverage_penalty: a model whose decoder attends to its image is wanted");
+                 "coverage_penalty: this model's decoder does not attend");
   }
 }
 
@@ -177,12 +179,12 @@ TEST(ServedImages, RefuseToExplainWhatTheyDoNotHave) {
     body["image"] = png(seven());
     expect_error(ask("/v1/explain", model, body), 400, "bad_request", part);
   };
-  refused("glimpse", {{"method", "gradcam"}}, "method: glimpses is wanted of the network glimpse, got \"gradcam\"");
-  refused("glimpse", {{"target", "3"}}, "target: a captioner or a classifier is wanted");
+  refused("glimpse", {{"method", "gradcam"}}, "method: this model has glimpses; got \"gradcam\"");
+  refused("glimpse", {{"target", "3"}}, "target: expected a captioner or a classifier, got a glimpse network");
   refused("image_classifier", {{"target", "11"}}, "the nearest is \"1\"");
-  refused("image_classifier", {{"method", "attention"}}, "method: gradcam, saliency is wanted");
-  refused("captioner", {{"layer", 0}}, "layer: a model that reads text is wanted");
-  refused("captioner", {{"weights", true}}, "weights: a model that reads text is wanted");
+  refused("image_classifier", {{"method", "attention"}}, "method: this model has gradcam, saliency; got");
+  refused("captioner", {{"layer", 0}}, "layer: only models that read text have this");
+  refused("captioner", {{"weights", true}}, "weights: only models that read text have this");
 }
 
 TEST(ServedImages, ALookKeepsToTheWeightsThatItMayKeep) {
@@ -210,10 +212,8 @@ TEST(ServedImages, AGalleryHasTheWorstFirst) {
   EXPECT_EQ(gallery["images"][15]["name"], "digit 84");
   EXPECT_EQ(gallery["images"][23]["name"], "digit 0") << "the best is the last";
   EXPECT_EQ(gallery["images"][0]["reference"], "7");
-  const tasks::ImageOptions options = loaded("glimpse").config().options;
-  const auto own =
-      tasks::read_image_corpus(options.data, tasks::ImageAnswers::label, static_cast<uint64_t>(options.train.seed));
-  EXPECT_EQ(gallery["images"][0]["image"], png(own.valid.at(99).image));
+  const tasks::Example own = tasks::read_corpus(loaded("glimpse").config()).valid.at(99);
+  EXPECT_EQ(gallery["images"][0]["image"], png(std::get<data::Image>(own.inputs.at(0))));
   std::ofstream(served().folder().path() / "image_classifier/valid.jsonl")
       << R"({"source":"/etc/digit 0","reference":"7","output":"1","chrf":0})" << '\n';
   const json other = body_of(served().get("/v1/models/image_classifier/gallery"));
@@ -223,14 +223,10 @@ TEST(ServedImages, AGalleryHasTheWorstFirst) {
 
 TEST(ServedImages, AreNotModelsThatReadFeatures) {
   const TestFolder folder;
-  tasks::ImageModel model(tasks::ImageConfig({{"task", "caption", ""},
-                                              {"size", "4", ""},
-                                              {"channels", "8", ""},
-                                              {"model.hidden", "16", ""},
-                                              {"model.encoder.kind", "none", ""}}),
-                          {}, words_of("a b"));
-  model.save(folder.path());
-  models::save_weights(model.model(), folder.path() / "weights.safetensors");
+  const tasks::Example features{.inputs = {Tensor::zeros({8, 4, 4})}, .right = {"a b"}, .name = "x.npy"};
+  save_untrained(folder.path(),
+                 {{"task", "caption", ""}, {"model.hidden", "16", ""}, {"model.encoder.kind", "none", ""}},
+                 {.train = tasks::examples_of({features})});
   serve::ServeOptions options;
   options.port = 0;
   EXPECT_NE(message_of([&] { serve::Server({folder.path().string()}, options); }).find("reads the features of another"),
@@ -245,16 +241,14 @@ TEST(ServedImages, AGalleryOfFilesNamesThemWithoutTheirFolder) {
           std::filesystem::create_directories(images / label);
           data::write_png(images / label / "one.png", seven());
         }
-        tasks::ImageModel model(tasks::ImageConfig({{"task", "glimpse", ""},
-                                                    {"images", images.string(), ""},
-                                                    {"model.hidden", "16", ""},
-                                                    {"size", "28", ""},
-                                                    {"channels", "1", ""}}),
-                                {"no", "yes"}, nullptr);
         const std::filesystem::path path = folder.path() / "files";
-        std::filesystem::create_directories(path);
-        model.save(path);
-        models::save_weights(model.model(), path / "weights.safetensors");
+        save_untrained(path,
+                       {{"task", "glimpse", ""},
+                        {"images", images.string(), ""},
+                        {"model.hidden", "16", ""},
+                        {"size", "28", ""},
+                        {"channels", "1", ""}},
+                       image_corpus(28, {}, {"no", "yes"}));
         std::ofstream(path / "valid.jsonl")
             << json{{"source", (images / "yes/one.png").string()}, {"reference", "yes"}, {"output", "no"}, {"chrf", 0}}
             << '\n';

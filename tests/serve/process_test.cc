@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <filesystem>
 #include <string>
 #include <thread>
@@ -25,14 +26,14 @@ int port_in(const std::string& line) {
 
 TEST_F(ServeProcess, SaysWhereItIsAndEndsWhenTold) {
   for (const int signal : {SIGTERM, SIGINT}) {
-    Process process({"serve", model_, "--port", "0", "--log", "--stop-seconds", "60"},
+    Process process({"serve", model_, "--port", "0", "--log", "--stop-seconds", "3600"},
                     (folder_.path() / "errors").string());
     const int port = port_in(process.line(60));
     ASSERT_GT(port, 0);
     httplib::Client client("127.0.0.1", port);
-    client.set_read_timeout(60);
+    client.set_read_timeout(600);
     const std::string much = json{{"texts", std::vector<std::string>(100, "a b c d e f g h")}, {"beam", 16}}.dump();
-    int status = 0;
+    std::atomic<int> status = 0;
     std::thread asking([&] {
       const auto result = client.Post("/v1/run", much, "application/json");
       status = result ? result->status : -1;
@@ -59,7 +60,7 @@ TEST_F(ServeProcess, SaysInOneLineWhyItCannotBegin) {
                          Row{model_ + " --port 70000", 2, "0 to 65535 is wanted, got 70000"},
                          Row{model_ + " --port 0 --host 300.1.1.1", 1, "an address of this machine is wanted"},
                          Row{model_ + " --port 0 --host 192.0.2.1", 1, "cannot listen on 192.0.2.1"},
-                         Row{folder_.path().string(), 2, "without config.yml"}, Row{"nowhere", 2, "there is none"},
+                         Row{folder_.path().string(), 2, "it has no config.yml"}, Row{"nowhere", 2, "there is no such folder"},
                          Row{"", 2, "DIR is wanted"}, Row{model_ + " --body-bytes 0", 1, "at least 1 is wanted"},
                          Row{model_ + " --prot 0", 2, "the nearest is --port"}}) {
     const Result result = attend_with("serve " + row.arguments + " 2>&1");

@@ -87,7 +87,7 @@ TEST(Request, ReadsWhatToExplain) {
   const ExplainRequest asked = parse_explain(
       R"({"text": "a", "target": "B", "method": "saliency", "layer": 1, "head": 0, "evidence": true, "weights": true})",
       kLimits);
-  EXPECT_EQ(asked.text, "a");
+  EXPECT_EQ(asked.texts, std::vector<std::string>{"a"});
   EXPECT_EQ(asked.options.target, "B");
   EXPECT_EQ(asked.options.method, "saliency");
   EXPECT_EQ(asked.options.layer, 1);

@@ -8,8 +8,6 @@
 
 #include <stdexcept>
 
-#include "attend/tasks/image.h"
-
 namespace attend::test {
 
 std::string tiny_image_model(const TestFolder& folder, const std::string& network) {
@@ -22,15 +20,12 @@ std::string tiny_image_model(const TestFolder& folder, const std::string& networ
   if (network == "glimpse") set("model.hidden", "16"), set("model.glimpses", "3");
   if (captions) set("model.hidden", "16"), set("model.embedding", "8");
   if (captions || network == "image_classifier") set("model.encoder.stages", "4,8");
-  const tasks::ImageConfig config(settings);
-  std::vector<std::string> labels;
-  if (config.answers() == tasks::ImageAnswers::label) labels = {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"};
-  tasks::ImageModel model(config, labels, captions ? words_of("a red blue circle square above below") : nullptr);
-  const std::filesystem::path path = folder.path() / network;
-  std::filesystem::create_directories(path);
-  model.save(path);
-  models::save_weights(model.model(), path / "weights.safetensors");
-  return path.string();
+  const std::vector<std::string> captions_of{"a red blue circle square above below"}, none,
+      labels{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"};
+  if (captions) set("tokeniser.min_count", "1");
+  save_untrained(folder.path() / network, settings,
+                 image_corpus(28, captions ? captions_of : none, captions ? none : labels));
+  return (folder.path() / network).string();
 }
 
 json body_of(const httplib::Result& result) {
@@ -60,16 +55,23 @@ RawClient::~RawClient() { ::close(socket_); }
 
 void RawClient::send(std::string_view text) const { (void)!::send(socket_, text.data(), text.size(), MSG_NOSIGNAL); }
 
-std::string RawClient::receive(double seconds) const {
+bool RawClient::readable(int milliseconds) const {
+  pollfd input{socket_, POLLIN, 0};
+  return ::poll(&input, 1, milliseconds) > 0;
+}
+
+std::string RawClient::receive(std::string_view ending) const {
   std::string text;
   char part[4096];
-  pollfd input{socket_, POLLIN, 0};
-  while (::poll(&input, 1, static_cast<int>(1000 * seconds)) > 0) {
+  while (ending.empty() || !text.ends_with(ending)) {
+    if (!readable(60'000)) throw std::runtime_error("nothing came for a minute after \"" + text + "\"");
     const ssize_t count = ::recv(socket_, part, sizeof(part), 0);
     if (count <= 0) break;
     text.append(part, static_cast<size_t>(count));
   }
   return text;
 }
+
+bool RawClient::quiet() const { return !readable(0); }
 
 }  // namespace attend::test

@@ -9,40 +9,26 @@
 #include <utility>
 #include <vector>
 
-#include "attend/models/zoo.h"
-#include "attend/tasks/text.h"
 #include "serve/server.h"
 #include "tests/support/folder.h"
+#include "tests/support/untrained.h"
 
 namespace attend::test {
 
 using nlohmann::json;
 
-inline std::shared_ptr<data::Tokeniser> words_of(const std::string& text) {
-  data::TokeniserOptions options;
-  options.kind = "words";
-  bool given = false;
-  return data::train_tokeniser(options, [&](std::string& line) {
-    line = text;
-    return !std::exchange(given, true);
-  });
-}
-
 /// With new weights, which say nothing sensible; but always the same.
 inline std::string tiny_model(const TestFolder& folder, const std::string& name) {
-  const tasks::TextModel model(tasks::TextConfig({{"tsv", "none", "", true},
-                                                  {"tokeniser.kind", "words", ""},
-                                                  {"model.name", "recurrent", ""},
-                                                  {"model.embedding", "8", ""},
-                                                  {"model.hidden", "12", ""},
-                                                  {"filter.longest", "40", ""},
-                                                  {"search.max_length", "6", ""}}),
-                               words_of("a b c d e f g h , ."), words_of("A B C D E F G H"));
-  const std::filesystem::path path = folder.path() / name;
-  std::filesystem::create_directories(path);
-  model.save(path);
-  models::save_weights(const_cast<models::Model&>(model.model()), path / "weights.safetensors");
-  return path.string();
+  save_untrained(folder.path() / name,
+                 {{"tsv", "none", "", true},
+                  {"tokeniser.kind", "words", ""},
+                  {"model.name", "recurrent", ""},
+                  {"model.embedding", "8", ""},
+                  {"model.hidden", "12", ""},
+                  {"filter.longest", "40", ""},
+                  {"search.max_length", "6", ""}},
+                 text_corpus("a b c d e f g h , .", "A B C D E F G H"));
+  return (folder.path() / name).string();
 }
 
 /// The same of a model that looks at images of 28 × 28: "glimpse", "image_classifier", "captioner", "autoencoder".
@@ -64,7 +50,7 @@ class Served {
 
   httplib::Client client() const {
     httplib::Client made("127.0.0.1", server_->port());
-    made.set_read_timeout(60);
+    made.set_read_timeout(600);
     return made;
   }
   httplib::Result post(const std::string& path, const std::string& body) const {
@@ -91,10 +77,14 @@ class RawClient {
   RawClient(const RawClient&) = delete;
   RawClient& operator=(const RawClient&) = delete;
   void send(std::string_view text) const;
-  /// All that comes until the other side closes, or nothing more for `seconds`.
-  std::string receive(double seconds = 20) const;
+  /// All that comes until the other side closes, or until it ends with `ending`. Throws where a minute brings nothing, so that
+  /// a server that says nothing is not taken for one that hangs up.
+  std::string receive(std::string_view ending = "") const;
+  /// Whether the other side has neither closed nor said anything that was not received.
+  bool quiet() const;
 
  private:
+  bool readable(int milliseconds) const;
   int socket_;
 };
 

@@ -35,10 +35,10 @@ TEST(Server, NamesItsModelsWithAllThatAFormNeeds) {
   EXPECT_EQ(models[0]["longest"], 40);
   EXPECT_EQ(models[0]["attends"], true);
   EXPECT_EQ(models[0]["methods"][0], "attention");
-  EXPECT_EQ(models[0]["sites"][0], json({{"site", "decoder.memory"}, {"layer", 0}, {"heads", 1}}));
+  EXPECT_EQ(models[0]["sites"][0], json({{"site", "decoder.memory"}, {"layer", 0}, {"heads", 1}, {"queries", "target"}, {"keys", "source"}}));
   EXPECT_EQ(models[0]["search"]["beam"], 4);
   EXPECT_EQ(models[0]["search"]["max_length"], 6);
-  EXPECT_TRUE(models[0]["bleu"].is_null());
+  EXPECT_TRUE(models[0]["scores"].is_array());
 }
 
 TEST(Server, AnswersOneTextAndSeveral) {
@@ -93,7 +93,7 @@ TEST(Server, SaysWhatToKnowBeforeOneTrustsAnAnswer) {
   EXPECT_EQ(run({{"text", "a b"}}), Notes());
   const Notes strange = run({{"texts", {"a b", "a zebra zebra"}}});
   ASSERT_EQ(strange.size(), 1u);
-  EXPECT_TRUE(strange[0].starts_with("texts[1]: The vocabulary does not know “zebra”:")) << strange[0];
+  EXPECT_TRUE(strange[0].starts_with("texts[1]: The vocabulary does not contain “zebra”:")) << strange[0];
   std::string text = "a";
   for (int i = 0; i < 60; ++i) text += " b";
   const Notes cut = run({{"text", text}});
@@ -192,7 +192,7 @@ TEST(Server, RefusesWhatIsAskedWrongly) {
                            R"({"text": "a", "head": 7})", R"({"text": "a", "layer": 0.5})", R"({"text": ""})",
                            R"({"text": "a", "combine": "sum"})", R"({"text": "a", "prefix_tokens": [99]})"}) {
     SCOPED_TRACE(body);
-    expect_error(served().post("/v1/explain", body), 400, "bad_request", "wanted");
+    expect_error(served().post("/v1/explain", body), 400, "bad_request", "got");
   }
 }
 

@@ -41,13 +41,13 @@ class MarkovModel : public models::Model {
   void params(const nn::VisitParams&) override {}
   Var loss(const data::Batch&, models::Training*) const override { fail("MarkovModel: has nothing to learn"); }
 
-  std::unique_ptr<models::State> begin(const data::Sequences& source) const override {
+  std::unique_ptr<models::State> begin(const data::Source& source) const override {
     auto state = std::make_unique<Memory>();
     state->model = this;
     for (int64_t b = 0; b < source.count(); ++b) {
-      const std::vector<int32_t> ids = source.row(b);
+      const std::vector<int32_t> ids = source.text().row(b);
       state->rows.push_back(
-          {ids.empty() ? 0 : static_cast<size_t>(ids[0]), source.lengths[static_cast<size_t>(b)], {}});
+          {ids.empty() ? 0 : static_cast<size_t>(ids[0]), source.lengths()[static_cast<size_t>(b)], {}});
     }
     return state;
   }
@@ -118,8 +118,11 @@ class MarkovModel : public models::Model {
       const int64_t step = static_cast<int64_t>(rows[0].said.size()) - 1;
       Observing::tell(
           {.site = "decoder.memory", .layer = layer, .step = step, .weights = to_tensor(w), .key_lengths = lengths});
-      Observing::tell(
-          {.site = "decoder.self", .layer = layer, .step = step, .weights = Tensor::full({w.dim(0), 1, 1, 9}, 7)});
+      Observing::tell({.site = "decoder.self",
+                       .purpose = Purpose::past,
+                       .layer = layer,
+                       .step = step,
+                       .weights = Tensor::full({w.dim(0), 1, 1, 9}, 7)});
     }
   }
 

@@ -38,7 +38,7 @@ inline explain::Trace hindi_trace() {
                                 0.3,  0.6,  0.07, 0.03};
   trace.maps.push_back({"attention", "attention, mean of 1 layer × 1 head", "decoder.memory", -1, -1, false,
                         Tensor::of({6, 5}, tokens), Tensor::of({5, 4}, words)});
-  explain::TraceSite site{"decoder.memory", 0, 1, "target", "source"};
+  explain::TraceSite site{"decoder.memory", Purpose::source, 0, 1, "target", "source"};
   site.weights = Tensor::of({1, 6, 5}, tokens);
   trace.sites.push_back(site);
   trace.answers.push_back({trace.target.text, -0.12, -0.2, true, -1});
@@ -101,13 +101,14 @@ inline explain::Trace heads_trace(int64_t layers = 2, int64_t heads = 4) {
   explain::Trace trace = hindi_trace();
   trace.network = "transformer";
   trace.sites.clear();
-  for (const auto& [name, queries, keys] :
-       {std::array{"encoder.self", "source", "source"}, std::array{"decoder.self", "target", "before"},
-        std::array{"decoder.memory", "target", "source"}}) {
+  for (const auto& [name, purpose, queries, keys] :
+       {std::tuple{"encoder.self", Purpose::self, "source", "source"},
+        std::tuple{"decoder.self", Purpose::past, "target", "before"},
+        std::tuple{"decoder.memory", Purpose::source, "target", "source"}}) {
     const int64_t rows = std::string_view(queries) == "source" ? 5 : 6,
                   columns = std::string_view(keys) == "source" ? 5 : 6;
     for (int64_t layer = 0; layer < layers; ++layer) {
-      explain::TraceSite site{name, layer, heads, queries, keys};
+      explain::TraceSite site{name, purpose, layer, heads, queries, keys};
       site.weights = Tensor({heads, rows, columns});
       real* at = site.weights.data();
       for (int64_t h = 0; h < heads; ++h) {
@@ -135,7 +136,7 @@ inline explain::Trace alone_trace() {
   explain::Trace trace = hindi_trace();
   trace.network = "language_model";
   explain::TraceSite& site = trace.sites[0];
-  site.site = trace.maps[0].site = "decoder.self", site.keys = "source+before";
+  site.site = trace.maps[0].site = "decoder.self", site.purpose = Purpose::past, site.keys = "source+before";
   site.weights = Tensor::zeros({1, 6, 11});
   for (int64_t t = 0; t < 6; ++t) {
     for (int64_t s = 0; s < 5; ++s) {
@@ -203,6 +204,54 @@ inline explain::Trace odd_trace() {
   trace.target.words = {"مرحبا", "\xff\x01", "मैं", "{title}", ""};
   trace.source.text = "</script><b>&\"' Donaudampfschifffahrtsgesellschaftskapitän 漢字かな שלום";
   trace.target.text = "مرحبا ? मैं {title}";
+  return trace;
+}
+
+/// "the unhappy dog barks ." as a parser has it; its second word is two tokens.
+inline explain::Trace tree_trace() {
+  explain::Trace trace;
+  trace.model = "parser", trace.task = "parse", trace.network = "recurrent", trace.parameters = 912345;
+  trace.source = {"the unhappy dog barks .",
+                  {"▁the", "▁un", "happy", "▁dog", "▁barks", "▁."},
+                  {"the", "unhappy", "dog", "barks", "."},
+                  {0, 1, 1, 2, 3, 4}};
+  trace.target = {"(S (NP (DT the) (JJ unhappy) (NN dog)) (VP (VBZ barks)) (. .))",
+                  {"(S", "(NP", "DT", "JJ", "NN", ")", "(VP", "VBZ", ")", ".", ")", "</s>"},
+                  {"(S", "(NP", "DT", "JJ", "NN", ")", "(VP", "VBZ", ")", ".", ")"},
+                  {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, -1}};
+  trace.target.kind = "tree";
+  trace.score = -0.3, trace.log_probability = -1.2;
+  trace.token_log_probabilities.assign(12, -0.1);
+  // Per token of the answer, where the largest weight is; the rest is even.
+  constexpr size_t kMost[] = {4, 3, 0, 1, 3, 3, 4, 4, 4, 5, 5, 5};
+  Tensor tokens({12, 6}), words = Tensor::zeros({11, 5});
+  for (size_t t = 0; t < 12; ++t) {
+    for (size_t s = 0; s < 6; ++s) {
+      const real weight = s == kMost[t] ? real{0.7} : real{0.06};
+      tokens.data()[t * 6 + s] = weight;
+      if (t < 11) words.data()[t * 5 + static_cast<size_t>(trace.source.word_of[s])] += weight;
+    }
+  }
+  trace.maps.push_back({"attention", "attention", "decoder.memory", -1, -1, false, tokens, words});
+  trace.sites.push_back({.site = "decoder.memory", .queries = "target", .keys = "source"});
+  trace.sites[0].weights = tokens.reshape({1, 12, 6});
+  return trace;
+}
+
+/// The same with a tag for each word, which leant on the word itself.
+inline explain::Trace tags_trace() {
+  explain::Trace trace = tree_trace();
+  trace.task = "tag", trace.network = "tagger";
+  trace.target = {
+      "DT JJ NN VBZ .", {"DT", "JJ", "NN", "VBZ", "."}, {"DT", "JJ", "NN", "VBZ", "."}, {0, 1, 2, 3, 4}, {}, "tags"};
+  trace.token_log_probabilities.assign(5, -0.1);
+  trace.sites.clear();
+  Tensor tokens = Tensor::zeros({5, 6}), words = Tensor::zeros({5, 5});
+  for (size_t s = 0; s < 6; ++s) {
+    const auto word = static_cast<size_t>(trace.source.word_of[s]);
+    tokens.data()[word * 6 + s] = words.data()[word * 5 + word] = 1;
+  }
+  trace.maps = {{"saliency", "saliency", "", -1, -1, true, tokens, words}};
   return trace;
 }
 

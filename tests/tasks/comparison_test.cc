@@ -1,4 +1,4 @@
-// Models side by side: groups by length, sentences to look at, curves from a log.
+// Models side by side: groups by length, examples to look at, curves from a log.
 #include "attend/tasks/comparison.h"
 
 #include <gtest/gtest.h>
@@ -9,6 +9,7 @@
 #include "attend/tasks/task.h"
 #include "tests/support/folder.h"
 #include "tests/support/message.h"
+#include "tests/support/untrained.h"
 
 namespace attend::tasks {
 namespace {
@@ -62,49 +63,53 @@ TEST(LengthGroups, EverySentenceIsInOneOfThem) {
   }
 }
 
-TEST(ScoreOfTask, IsExactMatchWhereAnAnswerIsOneWord) {
-  EXPECT_EQ(score_of_task("translate").name, "bleu");
-  EXPECT_EQ(score_of_task("reverse").name, "exact");
-  EXPECT_EQ(score_of_task("dates").name, "exact");
-  const std::vector<std::string> outputs{"cba", "x"}, references{"cba", "y"};
-  EXPECT_EQ(score_of_task("reverse").score(outputs, references), 50);
-  for (const TaskRow& row : tasks()) {
-    if (row.family != &kText) continue;
-    EXPECT_EQ(score_of_task(row.name).name, row.score);
-  }
+const ScoreRow& main_score(std::string_view task) { return score_named(task_named(task).scores[0]); }
+
+TEST(MainScore, IsExactMatchWhereAnAnswerIsOneWord) {
+  EXPECT_EQ(main_score("translate").name, "bleu");
+  EXPECT_EQ(main_score("reverse").name, "exact");
+  EXPECT_EQ(main_score("dates").name, "exact");
+  EXPECT_EQ(main_score("reverse").score({{"cba", "x"}, {{"cba"}, {"y"}}}), 50);
 }
 
 TEST(ScoreByLength, IsTheScoreOfEachGroupsSentences) {
-  const std::vector<TextPair> pairs{{"a", "one two three four", {}}, {"a b", "five six seven eight", {}}};
-  const std::vector<std::string> outputs{"one two three four", "nothing of it all"};
-  const std::vector<int64_t> words = source_lengths(pairs, false);
+  const Judged judged{{"one two three four", "nothing of it all"}, {{"one two three four"}, {"five six seven eight"}}};
+  const std::vector<int64_t> words = source_lengths(examples_of(test::typed({"a", "a b"})), false);
   EXPECT_EQ(words, (std::vector<int64_t>{1, 2}));
   const std::vector<LengthGroup> groups{{1, 1, 1}, {2, 2, 1}, {3, {}, 0}};
-  const std::vector<double> scores = score_by_length(score_of_task("translate"), outputs, pairs, words, groups);
+  const std::vector<double> scores = score_by_length(main_score("translate"), judged, words, groups);
   EXPECT_NEAR(scores.at(0), 100, 1e-6);
   EXPECT_LT(scores.at(1), 10);
   EXPECT_TRUE(std::isnan(scores.at(2)));
-  EXPECT_EQ(score_by_length(score_of_task("reverse"), outputs, pairs, words, groups).at(1), 0);
-  EXPECT_NE(test::message_of([&] { score_by_length(comparison_scores()[0], {}, pairs, words, groups); }), "");
+  EXPECT_EQ(score_by_length(main_score("reverse"), judged, words, groups).at(1), 0);
+  EXPECT_EQ(test::message_of([&] { score_by_length(main_score("reverse"), {}, words, groups); }),
+            "score_by_length: expected 2 outputs, got 0");
 }
 
-TEST(SourceLengths, AreWordsOrLetters) {
-  const std::vector<TextPair> pairs{{"  größe  des  hauses ", "", {}}, {"", "", {}}};
-  EXPECT_EQ(source_lengths(pairs, false), (std::vector<int64_t>{3, 0}));
-  EXPECT_EQ(source_lengths({{{"größe", "", {}}}}, true), (std::vector<int64_t>{5}));
+TEST(SourceLengths, AreWordsOrLettersOfTexts) {
+  EXPECT_EQ(source_lengths(examples_of(test::typed({"  größe  des  hauses ", ""})), false),
+            (std::vector<int64_t>{3, 0}));
+  EXPECT_EQ(source_lengths(examples_of(test::typed({"größe"})), true), (std::vector<int64_t>{5}));
+  EXPECT_TRUE(source_lengths(examples_of({test::image_example(data::Image(4, 4, 1))}), false).empty());
 }
 
-TEST(SentencesToShow, AreOfDifferentLengthsAndNotTooLong) {
-  std::vector<TextPair> pairs;
+TEST(ExamplesToShow, AreTextsOfDifferentLengthsThatAreNotTooLong) {
+  std::vector<std::string> lines;
   for (int words = 0; words < 40; ++words) {
     std::string text;
     for (int i = 0; i < words; ++i) text += "w ";
-    pairs.push_back({text, "", {}});
+    lines.push_back(text);
   }
-  const std::vector<size_t> shown = sentences_to_show(pairs);
-  EXPECT_EQ(shown, (std::vector<size_t>{3, 9, 14}));
-  EXPECT_TRUE(sentences_to_show({}).empty());
-  EXPECT_EQ(sentences_to_show(std::span(pairs).first(3)).size(), 2u) << "an empty one is not shown";
+  EXPECT_EQ(examples_to_show(examples_of(test::typed(lines))), (std::vector<size_t>{3, 9, 14}));
+  EXPECT_TRUE(examples_to_show({}).empty());
+  lines.resize(3);
+  EXPECT_EQ(examples_to_show(examples_of(test::typed(lines))).size(), 2u) << "an empty one is not shown";
+}
+
+TEST(ExamplesToShow, AreImagesAsTheyCome) {
+  std::vector<Example> images;
+  for (int i = 0; i < 6; ++i) images.push_back(test::image_example(data::Image(4, 4, 1)));
+  EXPECT_EQ(examples_to_show(examples_of(images)), (std::vector<size_t>{1, 3, 5}));
 }
 
 TEST(Curve, IsReadFromTheLogOfARun) {
@@ -116,14 +121,14 @@ TEST(Curve, IsReadFromTheLogOfARun) {
               "{\"step\":20,\"valid_loss\":2.0}\n"
               "{\"step\":20,\"valid_loss\":1.9,\"bleu\":9}\n"
               "{\"step\":30,\"valid_l");
-  const Curve curve = read_curve(folder.path(), score_of_task("translate"));
+  const Curve curve = read_curve(folder.path(), main_score("translate"));
   EXPECT_EQ(curve.steps, (std::vector<double>{10, 20})) << "the mean of weights is no step of its own";
   EXPECT_EQ(curve.minutes, (std::vector<double>{1, 2}));
   EXPECT_EQ(curve.loss, (std::vector<double>{2.5, 2}));
   EXPECT_EQ(curve.score.at(0), 1.5);
   EXPECT_TRUE(std::isnan(curve.score.at(1)));
-  EXPECT_EQ(read_curve(folder.path(), score_of_task("dates")).score.at(0), 7);
-  EXPECT_TRUE(read_curve(folder.path() / "none", comparison_scores()[0]).steps.empty());
+  EXPECT_EQ(read_curve(folder.path(), main_score("dates")).score.at(0), 7);
+  EXPECT_TRUE(read_curve(folder.path() / "none", main_score("dates")).steps.empty());
 }
 
 }  // namespace

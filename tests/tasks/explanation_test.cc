@@ -9,48 +9,42 @@
 #include "attend/explain/methods.h"
 #include "tests/support/folder.h"
 #include "tests/support/message.h"
+#include "tests/support/untrained.h"
 
 namespace attend::tasks {
 namespace {
 
 using test::message_of;
 
-std::shared_ptr<data::Tokeniser> words(const std::string& text) {
-  data::TokeniserOptions options;
-  options.kind = "words";
-  bool given = false;
-  return data::train_tokeniser(options, [&](std::string& line) {
-    line = text;
-    return !std::exchange(given, true);
-  });
-}
-
-TextModel made(const std::string& network, const SettingList& more) {
-  SettingList settings{{"tsv", "none", "", true}, {"model.name", network, ""}, {"search.max_length", "6", ""}};
+TaskModel made(const std::string& network, const SettingList& more) {
+  SettingList settings{{"tsv", "none", "", true},
+                       {"tokeniser.kind", "words", ""},
+                       {"model.name", network, ""},
+                       {"search.max_length", "6", ""}};
   settings.insert(settings.end(), more.begin(), more.end());
-  return TextModel(TextConfig(settings), words("a b c d e f g h"), words("A B C D E F G H"));
+  return test::untrained(settings, test::text_corpus("a b c d e f g h", "A B C D E F G H"));
 }
 
-const TextModel& recurrent() {
-  static const TextModel model = made("recurrent", {{"model.embedding", "8", ""}, {"model.hidden", "12", ""}});
+const TaskModel& recurrent() {
+  static const TaskModel model = made("recurrent", {{"model.embedding", "8", ""}, {"model.hidden", "12", ""}});
   return model;
 }
-const TextModel& transformer() {
-  static const TextModel model = made("transformer", {{"model.size", "8", ""},
+const TaskModel& transformer() {
+  static const TaskModel model = made("transformer", {{"model.size", "8", ""},
                                                       {"model.heads", "2", ""},
                                                       {"model.hidden", "12", ""},
                                                       {"model.encoder_layers", "2", ""},
                                                       {"model.decoder_layers", "2", ""}});
   return model;
 }
-const TextModel& fixed() {
-  static const TextModel model =
+const TaskModel& fixed() {
+  static const TaskModel model =
       made("recurrent",
            {{"model.embedding", "8", ""}, {"model.hidden", "12", ""}, {"model.decoder.input", "initial_state", ""}});
   return model;
 }
 
-ExplainOptions how(const TextModel& model, const std::string& method = "auto") {
+ExplainOptions how(const TaskModel& model, const std::string& method = "auto") {
   ExplainOptions options;
   options.search = model.config().options.search;
   options.method = method;
@@ -58,10 +52,10 @@ ExplainOptions how(const TextModel& model, const std::string& method = "auto") {
 }
 
 TEST(Explain, AnswersAsTheModelDoes) {
-  for (const TextModel* model : {&recurrent(), &transformer(), &fixed()}) {
+  for (const TaskModel* model : {&recurrent(), &transformer(), &fixed()}) {
     const AnswerOptions plain{.search = model->config().options.search};
-    const Answer answer = model->answer(std::vector<std::string>{"a b c d"}, plain).at(0).at(0);
-    const explain::Trace trace = explain(*model, "a b c d", how(*model));
+    const Answer answer = model->answer(test::typed({"a b c d"}), plain).at(0).at(0);
+    const explain::Trace trace = explain_text(*model, "a b c d", how(*model));
     EXPECT_EQ(trace.target.text, answer.text);
     EXPECT_EQ(trace.log_probability, answer.log_probability);
     EXPECT_EQ(trace.maps.at(0).method, model == &fixed() ? "jacobian" : "attention");
@@ -72,9 +66,9 @@ TEST(Explain, AnswersAsTheModelDoes) {
 }
 
 TEST(Explain, EveryMethodGivesAMapOfEveryModelThatItFits) {
-  for (const TextModel* model : {&recurrent(), &transformer(), &fixed()}) {
+  for (const TaskModel* model : {&recurrent(), &transformer(), &fixed()}) {
     for (const explain::MethodRow& method : explain::methods()) {
-      const auto map = [&] { return explain(*model, "a b c", how(*model, std::string(method.name))).maps.at(0); };
+      const auto map = [&] { return explain_text(*model, "a b c", how(*model, std::string(method.name))).maps.at(0); };
       if (method.needs_attention && model == &fixed()) {
         EXPECT_THROW(map(), Error);
         continue;
@@ -86,11 +80,11 @@ TEST(Explain, EveryMethodGivesAMapOfEveryModelThatItFits) {
 }
 
 TEST(Explain, KnowsWhatCanBeAskedOfAModel) {
-  const TextModel alone = made("language_model", {{"model.size", "8", ""},
+  const TaskModel alone = made("language_model", {{"model.size", "8", ""},
                                                   {"model.heads", "2", ""},
                                                   {"model.hidden", "12", ""},
                                                   {"model.decoder_layers", "2", ""}});
-  const auto methods = [](const TextModel& model) { return explainable(model).methods; };
+  const auto methods = [](const TaskModel& model) { return explainable(model).methods; };
   using Names = std::vector<std::string>;
   EXPECT_EQ(methods(recurrent()), (Names{"attention", "rollout", "saliency", "jacobian", "occlusion"}));
   EXPECT_EQ(methods(fixed()), (Names{"saliency", "jacobian", "occlusion"}));
@@ -113,7 +107,7 @@ TEST(Explain, RefusesBeforeItComputesWhatItWouldRefuseAfterwards) {
     ExplainOptions options = how(transformer());
     options.check = [] { ADD_FAILURE() << "it computes"; };
     change(options);
-    return message_of([&] { check_explain(transformer(), known, text, options); });
+    return message_of([&] { check_explain(transformer(), known, test::text_example(text), options); });
   };
   const auto asked = [&](auto&& change) { return refusal("a b", change); };
   using O = ExplainOptions;
@@ -128,15 +122,15 @@ TEST(Explain, RefusesBeforeItComputesWhatItWouldRefuseAfterwards) {
   EXPECT_NE(asked([](O& o) { o.search.beam = 0; }).find("beam"), std::string::npos);
   EXPECT_NE(asked([](O& o) { o.prefix = "A B C D E F G"; }).find("prefix"), std::string::npos);
   const std::string none =
-      message_of([] { check_explain(fixed(), explainable(fixed()), "a", how(fixed(), "attention")); });
-  EXPECT_NE(none.find("saliency, jacobian, occlusion; got attention"), std::string::npos) << none;
+      message_of([] { check_explain(fixed(), explainable(fixed()), test::text_example("a"), how(fixed(), "attention")); });
+  EXPECT_NE(none.find("saliency, jacobian, occlusion; got \"attention\""), std::string::npos) << none;
 }
 
 TEST(Explain, EverySiteIsDrawnWithItsOwnRowsAndColumns) {
   const auto map_of = [](const std::string& site) {
     ExplainOptions options = how(transformer());
     options.site = site, options.target = "C B A";
-    const explain::Trace trace = explain(transformer(), "a b c d", options);
+    const explain::Trace trace = explain_text(transformer(), "a b c d", options);
     const explain::Trace again = explain::parse_trace(explain::trace_json(trace));
     const explain::Grid grid = explain::map_grid(again, again.maps.at(0), "words");
     const explain::Grid mean = explain::site_grid(trace, site, -1, -1, "words");
@@ -156,7 +150,7 @@ TEST(Explain, EverySiteIsDrawnWithItsOwnRowsAndColumns) {
 TEST(Explain, AnAnswerThatIsGivenIsExplained) {
   ExplainOptions options = how(transformer());
   options.target = "C B A";
-  const explain::Trace trace = explain(transformer(), "a b c", options);
+  const explain::Trace trace = explain_text(transformer(), "a b c", options);
   EXPECT_TRUE(trace.given);
   EXPECT_EQ(trace.target.words, (std::vector<std::string>{"C", "B", "A"}));
   EXPECT_EQ(trace.target.tokens.back(), "</s>");
@@ -164,7 +158,7 @@ TEST(Explain, AnAnswerThatIsGivenIsExplained) {
 }
 
 TEST(Explain, ABranchIsTakenByItsTokens) {
-  const explain::Trace first = explain(recurrent(), "a b c", how(recurrent()));
+  const explain::Trace first = explain_text(recurrent(), "a b c", how(recurrent()));
   int32_t other = -1;
   for (const explain::TraceNode& node : first.beam) {
     if (node.parent < 0 && node.id >= data::kFirstWord && node.token != first.target.tokens[0]) other = node.id;
@@ -172,32 +166,32 @@ TEST(Explain, ABranchIsTakenByItsTokens) {
   ASSERT_GE(other, 0);
   ExplainOptions options = how(recurrent());
   options.prefix_tokens = {other};
-  const explain::Trace branch = explain(recurrent(), "a b c", options);
-  EXPECT_EQ(branch.target.tokens[0], recurrent().target().piece(other));
+  const explain::Trace branch = explain_text(recurrent(), "a b c", options);
+  EXPECT_EQ(branch.target.tokens[0], recurrent().output().piece(other));
 }
 
 TEST(Explain, LooksOnlyWhereSomebodyAsks) {
   ExplainOptions options = how(transformer());
   options.map = options.weights = false;
-  EXPECT_TRUE(explain(transformer(), "a b c", options).sites.empty());
+  EXPECT_TRUE(explain_text(transformer(), "a b c", options).sites.empty());
   options = how(transformer(), "saliency");
   options.weights = false, options.numbers = 1;
-  EXPECT_EQ(explain(transformer(), "a b c", options).sites.size(), 6u) << "named, with nothing kept of them";
+  EXPECT_EQ(explain_text(transformer(), "a b c", options).sites.size(), 6u) << "named, with nothing kept of them";
   options.method = "attention";
-  EXPECT_THROW(explain(transformer(), "a b c", options), explain::TooLarge);
+  EXPECT_THROW(explain_text(transformer(), "a b c", options), explain::TooLarge);
 }
 
 TEST(Explain, NotesWhatTheVocabularyDoesNotKnow) {
-  const explain::Trace trace = explain(recurrent(), "a yak b zebra yak", how(recurrent()));
+  const explain::Trace trace = explain_text(recurrent(), "a yak b zebra yak", how(recurrent()));
   EXPECT_EQ(trace.source.unknown, (std::vector<int32_t>{1, 3, 4}));
   EXPECT_EQ(trace.notes,
-            (std::vector<std::string>{"The vocabulary does not know “yak”, “zebra”: all that the model sees "
+            (std::vector<std::string>{"The vocabulary does not contain “yak”, “zebra”: all that the model sees "
                                       "there is that it is unknown."}));
   const explain::Trace read = explain::parse_trace(explain::trace_json(trace));
   EXPECT_EQ(read.source.unknown, trace.source.unknown);
   EXPECT_EQ(read.notes, trace.notes);
-  EXPECT_TRUE(explain(recurrent(), "a b", how(recurrent())).notes.empty());
-  const std::string many = explain(recurrent(), "1 2 3 4 5 6 7", how(recurrent())).notes.at(0);
+  EXPECT_TRUE(explain_text(recurrent(), "a b", how(recurrent())).notes.empty());
+  const std::string many = explain_text(recurrent(), "1 2 3 4 5 6 7", how(recurrent())).notes.at(0);
   EXPECT_NE(many.find("“5” and 2 more:"), std::string::npos) << many;
 }
 
@@ -205,21 +199,21 @@ TEST(Explain, TellsWhatItSaysSoFar) {
   std::vector<std::string> partial;
   ExplainOptions options = how(recurrent());
   options.partial = [&](const std::string& text) { partial.push_back(text); };
-  const explain::Trace trace = explain(recurrent(), "a b c", options);
+  const explain::Trace trace = explain_text(recurrent(), "a b c", options);
   ASSERT_FALSE(partial.empty());
   struct Enough {};
   options.partial = [](const std::string&) { throw Enough(); };
-  EXPECT_THROW(explain(recurrent(), "a b c", options), Enough) << "who listens may end it";
+  EXPECT_THROW(explain_text(recurrent(), "a b c", options), Enough) << "who listens may end it";
 }
 
 TEST(Explain, RefusesWhatCannotBe) {
   const auto with = [](auto change) {
     ExplainOptions options = how(transformer());
     change(options);
-    return message_of([&] { (void)explain(transformer(), "a b", options); });
+    return message_of([&] { (void)explain_text(transformer(), "a b", options); });
   };
-  EXPECT_EQ(message_of([] { (void)explain(recurrent(), "  ", how(recurrent())); }),
-            "explain: a text with at least one word is wanted, got an empty one");
+  EXPECT_EQ(message_of([] { (void)explain_text(recurrent(), "  ", how(recurrent())); }),
+            "explain: expected a text with at least one word, got an empty one");
   EXPECT_EQ(with([](auto& o) { o.head = 7; }), "attention: head 0 to 1 is wanted, or -1 for all; got 7");
   EXPECT_EQ(with([](auto& o) { o.head = -2; }), "attention: head 0 to 1 is wanted, or -1 for all; got -2");
   EXPECT_EQ(
@@ -232,15 +226,15 @@ TEST(Explain, RefusesWhatCannotBe) {
   EXPECT_NE(with([](auto& o) { o.method = "atention"; }).find("attention"), std::string::npos);
   EXPECT_NE(with([](auto& o) { o.combine = "sum"; }).find("mean or max"), std::string::npos);
   EXPECT_EQ(with([](auto& o) { o.target = ""; }),
-            "explain: a target with at least one word is wanted, got an empty one");
+            "explain: expected a target with at least one word, got an empty one");
 }
 
 TEST(Trace, SurvivesAFile) {
   const test::TestFolder folder;
   ExplainOptions options = how(transformer());
   options.evidence = true;
-  const std::vector<explain::Trace> traces{explain(transformer(), "a b c", options),
-                                           explain(recurrent(), "h <g> \"f\"", how(recurrent()))};
+  const std::vector<explain::Trace> traces{explain_text(transformer(), "a b c", options),
+                                           explain_text(recurrent(), "h <g> \"f\"", how(recurrent()))};
   for (const size_t inline_numbers : {size_t{1} << 20, size_t{0}}) {
     const auto path = folder.path() / "t.jsonl";
     {
@@ -276,15 +270,15 @@ TEST(Trace, RefusesWhatIsNone) {
 TEST(Answers, HaveTheirTraces) {
   const std::vector<std::string> lines{"a b c", "", "d e f g h", "b"};
   AnswerOptions options{.search = transformer().config().options.search};
-  const auto plain = transformer().answer(lines, options);
+  const auto plain = transformer().answer(test::typed(lines), options);
   options.trace = true;
-  const auto traced = transformer().answer(lines, options);
+  const auto traced = transformer().answer(test::typed(lines), options);
   for (size_t i = 0; i < lines.size(); ++i) {
     EXPECT_EQ(plain[i][0].text, traced[i][0].text);
     EXPECT_EQ(plain[i][0].log_probability, traced[i][0].log_probability);
     ASSERT_EQ(traced[i][0].traces.size(), lines[i].empty() ? 0u : 1u);
     if (lines[i].empty()) continue;
-    const explain::Trace alone = explain(transformer(), lines[i], how(transformer()));
+    const explain::Trace alone = explain_text(transformer(), lines[i], how(transformer()));
     const explain::Trace& together = traced[i][0].traces[0];
     EXPECT_EQ(together.target.text, traced[i][0].text);
     ASSERT_EQ(together.sites.size(), alone.sites.size());

@@ -10,6 +10,7 @@
 #include "attend/data/image_file.h"
 #include "tests/support/folder.h"
 #include "tests/support/message.h"
+#include "tests/support/untrained.h"
 
 namespace attend::tasks {
 namespace {
@@ -22,18 +23,19 @@ data::Image filled(uint8_t value) {
   return image;
 }
 
-std::vector<std::string> names_of(const std::vector<ImageExample>& examples) {
+std::vector<std::string> names_of(const std::vector<Example>& examples) {
   std::vector<std::string> names;
-  for (const ImageExample& one : examples) names.push_back(one.name);
+  for (const Example& one : examples) names.push_back(one.name);
   return names;
 }
 
+const data::Image& image_of(const Example& example) { return std::get<data::Image>(example.inputs.at(0)); }
+
 TEST(FoundAgain, ImagesOfABuiltInCorpusByNumberAndName) {
-  const ImageData data{.corpus = "digits", .size = 28, .channels = 1};
-  const auto found =
-      found_again(data, ImageAnswers::label, 3, {{5, "digit 5"}, {2, ""}, {4, "digit 9"}, {5000, "digit 5000"}});
+  const TaskConfig config({{"task", "glimpse", ""}, {"size", "28", ""}, {"channels", "1", ""}, {"train.seed", "3", ""}});
+  const auto found = find_images(config, {{5, "digit 5"}, {2, ""}, {4, "digit 9"}, {5000, "digit 5000"}});
   EXPECT_EQ(names_of(found), (std::vector<std::string>{"digit 5", "digit 2"})) << "of another name, or too far";
-  EXPECT_EQ(found[0].image.pixels, read_image_corpus(data, ImageAnswers::label, 3).valid.at(5).image.pixels);
+  EXPECT_EQ(image_of(found[0]).pixels, image_of(read_corpus(config).valid.at(5)).pixels);
 }
 
 TEST(FoundAgain, FilesOfAFolderByNameAndNothingOutsideOfIt) {
@@ -44,21 +46,25 @@ TEST(FoundAgain, FilesOfAFolderByNameAndNothingOutsideOfIt) {
   data::write_png(images / "cat/two.png", filled(20));
   data::write_png(folder.path() / "secret.png", filled(30));
   fs::create_symlink(folder.path() / "secret.png", images / "link.png");
-  const ImageData data{.images = images.string(), .captions = "captions.txt", .size = 8, .channels = 3};
-  const auto found = found_again(data, ImageAnswers::caption, 1,
-                                 {{0, "one.png"},
-                                  {1, "../secret.png"},
-                                  {2, (folder.path() / "secret.png").string()},
-                                  {3, "link.png"},
-                                  {4, "gone.png"},
-                                  {5, ""},
-                                  {6, "cat"}});
+  const TaskConfig captioned({{"task", "caption", ""},
+                              {"images", images.string(), ""},
+                              {"captions", "captions.txt", ""},
+                              {"size", "8", ""},
+                              {"channels", "3", ""}});
+  const auto found = find_images(captioned, {{0, "one.png"},
+                                             {1, "../secret.png"},
+                                             {2, (folder.path() / "secret.png").string()},
+                                             {3, "link.png"},
+                                             {4, "gone.png"},
+                                             {5, ""},
+                                             {6, "cat"}});
   ASSERT_EQ(names_of(found), std::vector<std::string>{"one.png"});
-  EXPECT_EQ(found[0].image.height, 8) << "as the network sees it";
-  EXPECT_EQ(found[0].image.channels, 3);
-  const ImageData labelled{.images = images.string(), .size = 6, .channels = 1};
+  EXPECT_EQ(image_of(found[0]).height, 8) << "as the network sees it";
+  EXPECT_EQ(image_of(found[0]).channels, 3);
+  const TaskConfig labelled(
+      {{"task", "glimpse", ""}, {"images", images.string(), ""}, {"size", "6", ""}, {"channels", "1", ""}});
   const std::string two = (images / "cat/two.png").string();
-  EXPECT_EQ(names_of(found_again(labelled, ImageAnswers::label, 1,
+  EXPECT_EQ(names_of(find_images(labelled,
                                  {{0, two}, {1, (images / "cat/../../secret.png").string()}, {2, "two.png"}})),
             std::vector<std::string>{two});
 }
@@ -76,31 +82,39 @@ TEST(ImageFolders, AreReadByTheNamesOfTheLabelsThatWereLearned) {
   folder_of_labels(folder.path() / "train", {{"a", 10}, {"b", 20}, {"c", 30}});
   folder_of_labels(folder.path() / "valid", {{"b", 20}, {"c", 30}});
   folder_of_labels(folder.path() / "other", {{"b", 20}, {"d", 40}});
-  ImageData data;
-  data.images = folder.path() / "train", data.valid_images = folder.path() / "valid";
-  data.size = 6, data.channels = 1;
-  const ImageCorpus corpus = read_image_corpus(data, ImageAnswers::label, 1);
+  const TaskConfig config({{"task", "glimpse", ""},
+                           {"images", (folder.path() / "train").string(), ""},
+                           {"valid_images", (folder.path() / "valid").string(), ""},
+                           {"size", "6", ""},
+                           {"channels", "1", ""}});
+  const Corpus corpus = read_corpus(config);
+  EXPECT_EQ(corpus.labels, (std::vector<std::string>{"a", "b", "c"}));
   ASSERT_EQ(corpus.valid.count, 2);
+  const auto right = [](const Example& one) { return std::string(1, static_cast<char>('a' + image_of(one).pixels[0] / 10 - 1)); };
   for (int64_t i = 0; i < 2; ++i) {
-    const ImageExample one = corpus.valid.at(i);
-    EXPECT_EQ(one.label, one.image.pixels[0] / 10 - 1) << "as in training";
+    const Example one = corpus.valid.at(i);
+    EXPECT_EQ(one.right, std::vector{right(one)}) << "as in training";
+    EXPECT_EQ(corpus.valid.right(i), one.right) << "without reading the image";
   }
-  data.images = folder.path() / "valid";
-  EXPECT_EQ(read_image_test(data, ImageAnswers::label, 1, corpus.labels).at(1).label, 2);
-  data.images = folder.path() / "other";
-  EXPECT_THROW(read_image_test(data, ImageAnswers::label, 1, corpus.labels), Error);
+  TestFiles files;
+  files.images.images = folder.path() / "valid";
+  EXPECT_EQ(read_test(config, files, corpus.labels).at(1).right, std::vector<std::string>{"c"});
+  files.images.images = folder.path() / "other";
+  EXPECT_THROW(read_test(config, files, corpus.labels), Error);
 }
 
 TEST(ImageFolders, NeedNoLabelsWhereImagesAreTheAnswer) {
   const test::TestFolder folder;
   for (const uint8_t grey : {10, 20, 30})
     data::write_png(folder.path() / (std::to_string(grey) + ".png"), filled(grey));
-  ImageData data;
-  data.images = folder.path(), data.held_out = 0.4, data.size = 6;
-  const ImageCorpus corpus = read_image_corpus(data, ImageAnswers::image, 1);
+  const auto read = [&](const char* task) {
+    return read_corpus(TaskConfig(
+        {{"task", task, ""}, {"images", folder.path().string(), ""}, {"held_out", "0.4", ""}, {"size", "6", ""}}));
+  };
+  const Corpus corpus = read("autoencode");
   EXPECT_EQ(corpus.train.count + corpus.valid.count, 3);
   EXPECT_TRUE(corpus.labels.empty());
-  EXPECT_THROW(read_image_corpus(data, ImageAnswers::label, 1), Error);
+  EXPECT_THROW(read("glimpse"), Error);
 }
 
 class Captioned : public testing::Test {
@@ -111,15 +125,23 @@ class Captioned : public testing::Test {
       data::write_png(folder_.path() / name, filled(50));
       lines += std::string(name) + "#0\tgrey\n";
     }
-    data_.images = folder_.path(), data_.captions = folder_.file("captions.txt", lines);
-    data_.valid_names = folder_.file("valid.txt", "b.png\nd.png\n");
+    settings_ = {{"task", "caption", ""},
+                 {"images", folder_.path().string(), ""},
+                 {"captions", folder_.file("captions.txt", lines).string(), ""},
+                 {"valid_names", folder_.file("valid.txt", "b.png\nd.png\n").string(), ""}};
   }
+  Corpus read(const std::string& names = "") const {
+    SettingList settings = settings_;
+    if (!names.empty()) settings.push_back({"names", folder_.file("train.txt", names).string(), ""});
+    return read_corpus(TaskConfig(settings));
+  }
+
   test::TestFolder folder_;
-  ImageData data_;
+  SettingList settings_;
 };
 
 TEST_F(Captioned, ImagesToValidateWithAreNotTrainedOn) {
-  const ImageCorpus corpus = read_image_corpus(data_, ImageAnswers::caption, 1);
+  const Corpus corpus = read();
   ASSERT_EQ(corpus.train.count, 2);
   EXPECT_EQ(corpus.train.at(0).name, "a.png");
   EXPECT_EQ(corpus.train.at(1).name, "c.png");
@@ -127,31 +149,32 @@ TEST_F(Captioned, ImagesToValidateWithAreNotTrainedOn) {
 }
 
 TEST_F(Captioned, ListsOfBothHaveNoneInCommon) {
-  data_.names = folder_.file("train.txt", "a.png\nb.png\n");
-  EXPECT_TRUE(test::message_of([&] {
-                read_image_corpus(data_, ImageAnswers::caption, 1);
-              }).find("got 1 of both, such as b.png") != std::string::npos);
-  data_.names = folder_.file("train.txt", "a.png\nc.png\n");
-  EXPECT_EQ(read_image_corpus(data_, ImageAnswers::caption, 1).train.count, 2);
+  const std::string message = test::message_of([&] { read("a.png\nb.png\n"); });
+  EXPECT_NE(message.find("got 1 that are in both, such as b.png"), std::string::npos) << message;
+  EXPECT_EQ(read("a.png\nc.png\n").train.count, 2);
 }
 
-TEST(KeepCaptions, DrawsSomeOfThemWithoutRepeating) {
+TEST(KeepSome, DrawsSomeOfTheRightAnswersWithoutRepeating) {
   const std::vector<std::string> all{"a", "b", "c", "d"};
-  std::map<std::string, int> kept;
+  const auto kept = [&](int64_t most, Random& random) {
+    Example example = test::image_example(filled(1), all);
+    example.spoken.resize(1);
+    keep_some(example, most, random);
+    return example;
+  };
+  std::map<std::string, int> counts;
   Random random(1, 0);
   for (int i = 0; i < 400; ++i) {
-    ImageExample example{.captions = all, .spoken = std::vector<data::Box>(1)};
-    keep_captions(example, 2, random);
-    ASSERT_EQ(example.captions.size(), 2u);
-    EXPECT_NE(example.captions[0], example.captions[1]);
+    const Example example = kept(2, random);
+    ASSERT_EQ(example.right.size(), 2u);
+    EXPECT_NE(example.right[0], example.right[1]);
     EXPECT_TRUE(example.spoken.empty()) << "is of the first of all";
-    for (const std::string& caption : example.captions) ++kept[caption];
+    for (const std::string& one : example.right) ++counts[one];
   }
-  for (const std::string& caption : all) EXPECT_NEAR(kept[caption], 200, 50) << caption;
+  for (const std::string& one : all) EXPECT_NEAR(counts[one], 200, 50) << one;
   for (const int64_t most : {0, 4, 9}) {
-    ImageExample example{.captions = all, .spoken = std::vector<data::Box>(1)};
-    keep_captions(example, most, random);
-    EXPECT_EQ(example.captions, all) << most;
+    const Example example = kept(most, random);
+    EXPECT_EQ(example.right, all) << most;
     EXPECT_EQ(example.spoken.size(), 1u);
   }
 }

@@ -1,6 +1,4 @@
 // What models of images looked at: in the right places, as they answered, by the methods that they have.
-#include "attend/tasks/image_explanation.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,51 +8,53 @@
 #include "attend/base/error.h"
 #include "attend/data/resize.h"
 #include "attend/explain/recorder.h"
+#include "attend/tasks/explanation.h"
 #include "tests/support/message.h"
+#include "tests/support/untrained.h"
 
 namespace attend::tasks {
 namespace {
 
 using test::message_of;
 
-ImageModel model_of(const std::string& task, const SettingList& more,
-                    std::shared_ptr<data::Tokeniser> words = nullptr) {
-  SettingList settings{{"task", task, ""}, {"size", "16", ""}, {"channels", "1", ""}, {"images", "of its own", ""}};
+const std::vector<std::string> kLabels{"left", "right", "both"};
+
+TaskModel model_of(const std::string& task, const SettingList& more, const Corpus& corpus) {
+  SettingList settings{{"task", task, ""},
+                       {"size", "16", ""},
+                       {"channels", "1", ""},
+                       {"images", "of its own", ""},
+                       {"tokeniser.min_count", "1", ""}};
   settings.insert(settings.end(), more.begin(), more.end());
-  const std::vector<std::string> labels{"left", "right", "both"};
-  return ImageModel(ImageConfig(settings), words ? std::vector<std::string>() : labels, words);
+  return test::untrained(settings, corpus);
 }
 
-ImageModel glimpse_model() {
+TaskModel glimpse_model() {
   return model_of(
       "glimpse",
-      {{"model.patch", "4", ""}, {"model.scales", "2", ""}, {"model.glimpses", "3", ""}, {"model.hidden", "16", ""}});
+      {{"model.patch", "4", ""}, {"model.scales", "2", ""}, {"model.glimpses", "3", ""}, {"model.hidden", "16", ""}},
+      test::image_corpus(16, {}, kLabels));
 }
 
-ImageModel classifier(const std::string& kind) {
+TaskModel classifier(const std::string& kind) {
   return model_of(
       "glimpse",
-      {{"model.name", "image_classifier", ""}, {"model.encoder.kind", kind, ""}, {"model.encoder.stages", "4,8", ""}});
+      {{"model.name", "image_classifier", ""}, {"model.encoder.kind", kind, ""}, {"model.encoder.stages", "4,8", ""}},
+      test::image_corpus(16, {}, kLabels));
 }
 
-ImageModel captioner(const std::string& read = "attention", const std::string& align = "softmax") {
-  std::vector<std::string> lines{"a red square", "a blue square", "the red circle"};
-  const auto next = [&, at = size_t{0}](std::string& line) mutable {
-    if (at == lines.size()) return false;
-    line = lines[at++];
-    return true;
-  };
+TaskModel captioner(const std::string& read = "attention", const std::string& align = "softmax") {
   return model_of("caption",
                   {{"model.encoder.stages", "4,8", ""},
                    {"model.hidden", "16", ""},
                    {"model.embedding", "8", ""},
                    {"model.read", read, ""},
                    {"model.attention.align", align, ""}},
-                  data::train_tokeniser({.kind = "words"}, next));
+                  test::image_corpus(16, {"a red square", "a blue square", "the red circle"}));
 }
 
 /// Bright from the upper left to the lower right, 16 × 16 or larger.
-data::Image image_of(int64_t height = 16, int64_t width = 16) {
+data::Image source_of(int64_t height = 16, int64_t width = 16) {
   data::Image image(height, width, 1);
   for (int64_t y = 0; y < height; ++y) {
     for (int64_t x = 0; x < width; ++x) image.at(y, x) = static_cast<uint8_t>((7 * y + 5 * x) % 251);
@@ -62,15 +62,21 @@ data::Image image_of(int64_t height = 16, int64_t width = 16) {
   return image;
 }
 
-ImageAnswer answer_to(const ImageModel& model, const data::Image& image, const decode::SearchOptions& search = {}) {
-  const ImageExample example{.image = image};
-  return model.answer(std::span(&example, 1), search).at(0).at(0);
+Answer answer_to(const TaskModel& model, const data::Image& image, const decode::SearchOptions& search = {}) {
+  return model.answer(std::vector{test::image_example(image)}, {.search = search}).at(0).at(0);
+}
+
+explain::ImageLook look(const TaskModel& model, const Example& example, const ExplainOptions& options) {
+  return std::get<explain::ImageLook>(explain(model, example, options));
+}
+explain::ImageLook look(const TaskModel& model, const data::Image& image, const ExplainOptions& options = {}) {
+  return look(model, test::image_example(image), options);
 }
 
 TEST(ImageExplanation, GlancesAreWhereTheNetworkLooked) {
-  const ImageModel model = glimpse_model();
-  const data::Image image = image_of();
-  const explain::ImageLook seen = look(model, {.image = image}, {});
+  const TaskModel model = glimpse_model();
+  const data::Image image = source_of();
+  const explain::ImageLook seen = look(model, image);
   const auto& glimpses = std::get<explain::GlimpseLook>(seen.seen);
   ASSERT_EQ(glimpses.glances.size(), 3u);
   const explain::Glance& first = glimpses.glances[0];
@@ -86,7 +92,7 @@ TEST(ImageExplanation, GlancesAreWhereTheNetworkLooked) {
     for (const double share : glance.probabilities) sum += share;
     EXPECT_NEAR(sum, 1, 1e-5);
   }
-  const ImageAnswer answer = answer_to(model, image);
+  const Answer answer = answer_to(model, image);
   EXPECT_EQ(glimpses.answer, answer.text);
   EXPECT_NEAR(glimpses.glances.back().probabilities[static_cast<size_t>(answer.tokens[0])], answer.score, 1e-5);
   EXPECT_EQ(seen.network, "glimpse");
@@ -95,9 +101,9 @@ TEST(ImageExplanation, GlancesAreWhereTheNetworkLooked) {
 }
 
 TEST(ImageExplanation, MapsOfAClassifier) {
-  const ImageModel model = classifier("convolutional");
-  const data::Image image = image_of(16, 40);
-  const explain::ImageLook cam = look(model, {.image = image}, {});
+  const TaskModel model = classifier("convolutional");
+  const data::Image image = source_of(16, 40);
+  const explain::ImageLook cam = look(model, image);
   const auto& cells = std::get<explain::SaliencyLook>(cam.seen);
   EXPECT_EQ(cells.method, "gradcam") << "auto";
   EXPECT_EQ(cells.map.shape(), (Shape{4, 4})) << "two stages halve 16 pixels twice";
@@ -106,7 +112,7 @@ TEST(ImageExplanation, MapsOfAClassifier) {
   EXPECT_EQ(cells.answer, answer_to(model, image).text);
   const auto three = [&](const std::string& target) {
     return std::get<explain::SaliencyLook>(
-        look(model, {.image = image}, {.method = "saliency", .target = target}).seen);
+        look(model, image, {.method = "saliency", .target = target}).seen);
   };
   EXPECT_EQ(three("right").map.shape(), (Shape{16, 16}));
   EXPECT_EQ(three("right").answer, "right");
@@ -117,39 +123,41 @@ TEST(ImageExplanation, MapsOfAClassifier) {
   explain::check_look("test", cam);
 }
 
+std::vector<std::string> methods_of(const TaskModel& model) { return explainable(model).methods; }
+
 TEST(ImageExplanation, AModelSaysWhatItCanBeAskedFor) {
   using Names = std::vector<std::string>;
-  EXPECT_EQ(look_methods(glimpse_model()), Names{"glimpses"});
-  EXPECT_EQ(look_methods(classifier("convolutional")), (Names{"gradcam", "saliency"}));
-  EXPECT_EQ(look_methods(classifier("dense")), Names{"saliency"});
-  EXPECT_EQ(look_methods(captioner()), Names{"attention"});
-  EXPECT_EQ(look_methods(captioner("mean")), Names());
+  EXPECT_EQ(methods_of(glimpse_model()), Names{"glimpses"});
+  EXPECT_EQ(methods_of(classifier("convolutional")), (Names{"gradcam", "saliency"}));
+  EXPECT_EQ(methods_of(classifier("dense")), Names{"saliency"});
+  EXPECT_EQ(methods_of(captioner()), Names{"attention"});
+  EXPECT_EQ(methods_of(captioner("mean")), Names());
 }
 
 TEST(ImageExplanation, ALookCanBeEndedAndBounded) {
-  const ImageModel model = captioner();
+  const TaskModel model = captioner();
   int steps = 0;
   const auto stop = [&] {
     if (++steps == 2) fail("enough");
   };
   const decode::SearchOptions search{.min_length = 5, .max_length = 6};
-  EXPECT_EQ(message_of([&] { look(model, {.image = image_of()}, {.search = search, .check = stop}); }), "enough");
-  EXPECT_THROW(look(model, {.image = image_of()}, {.search = search, .numbers = 3}), explain::TooLarge);
+  EXPECT_EQ(message_of([&] { look(model, source_of(), {.search = search, .check = stop}); }), "enough");
+  EXPECT_THROW(look(model, source_of(), {.search = search, .numbers = 3}), explain::TooLarge);
 }
 
 TEST(ImageExplanation, WithoutAGridThereIsSaliency) {
-  const ImageModel model = classifier("dense");
-  EXPECT_EQ(std::get<explain::SaliencyLook>(look(model, {.image = image_of()}, {}).seen).method, "saliency");
+  const TaskModel model = classifier("dense");
+  EXPECT_EQ(std::get<explain::SaliencyLook>(look(model, source_of()).seen).method, "saliency");
   EXPECT_NE(message_of([&] {
-              look(model, {.image = image_of()}, {.method = "gradcam"});
-            }).find("a network with a grid is wanted"),
+              look(model, source_of(), {.method = "gradcam"});
+            }).find("expected a network with a grid"),
             std::string::npos);
 }
 
 TEST(ImageExplanation, WordsOfACaptionAndTheirWeights) {
-  const ImageModel model = captioner();
-  const data::Image image = image_of(64, 48);
-  const explain::ImageLook seen = look(model, {.image = image}, {.target = "a red circle"});
+  const TaskModel model = captioner();
+  const data::Image image = source_of(64, 48);
+  const explain::ImageLook seen = look(model, image, {.target = "a red circle"});
   const auto& caption = std::get<explain::CaptionLook>(seen.seen);
   EXPECT_EQ(caption.words, (std::vector<std::string>{"a", "red", "circle"}));
   EXPECT_EQ(caption.rows, 4);
@@ -166,39 +174,40 @@ TEST(ImageExplanation, WordsOfACaptionAndTheirWeights) {
   EXPECT_EQ(seen.image.height, 48);
   explain::check_look("test", seen);
   const decode::SearchOptions search{.beam = 2, .max_length = 5};
-  EXPECT_EQ(explain::answer_of(look(model, {.image = image}, {.search = search})),
+  EXPECT_EQ(explain::answer_of(look(model, image, {.search = search})),
             answer_to(model, image, search).text);
 }
 
 TEST(ImageExplanation, HardAttentionIsOneCellPerWord) {
   const explain::ImageLook seen =
-      look(captioner("attention", "argmax"), {.image = image_of()}, {.target = "a red circle"});
+      look(captioner("attention", "argmax"), source_of(), {.target = "a red circle"});
   const auto& caption = std::get<explain::CaptionLook>(seen.seen);
   EXPECT_TRUE(caption.hard);
   for (const real weight : caption.weights) EXPECT_TRUE(weight == 0 || weight == 1);
 }
 
 TEST(ImageExplanation, WhatIsRightIsTold) {
-  const ImageExample example{.image = image_of(), .label = 1, .captions = {"a red square"}, .name = "x.png"};
-  EXPECT_EQ(std::get<explain::GlimpseLook>(look(glimpse_model(), example, {}).seen).right, "right");
-  EXPECT_EQ(std::get<explain::SaliencyLook>(look(classifier("dense"), example, {}).seen).right, "right");
-  const ImageExample described{.image = image_of(), .captions = {"a red square"}, .name = "x.png"};
+  const Example labelled = test::image_example(source_of(), {"right"});
+  EXPECT_EQ(std::get<explain::GlimpseLook>(look(glimpse_model(), labelled, {}).seen).right, "right");
+  EXPECT_EQ(std::get<explain::SaliencyLook>(look(classifier("dense"), labelled, {}).seen).right, "right");
+  const Example described = test::image_example(source_of(), {"a red square"}, "x.png");
   const explain::ImageLook seen = look(captioner(), described, {});
-  EXPECT_EQ(std::get<explain::CaptionLook>(seen.seen).references, example.captions);
+  EXPECT_EQ(std::get<explain::CaptionLook>(seen.seen).references, described.right);
   EXPECT_EQ(seen.name, "x.png");
-  EXPECT_NE(message_of([] { look(captioner(), {.features = Tensor::zeros({1, 16, 16})}, {}); }), "");
+  const Example features{.inputs = {Tensor::zeros({1, 16, 16})}};
+  EXPECT_EQ(message_of([&] { look(captioner(), features, {}); }),
+            "explain: expected an image to look at, got features alone");
 }
 
 TEST(ImageExplanation, WhatTheNetworkDoesNotHaveIsRefused) {
-  EXPECT_EQ(message_of([] { look(glimpse_model(), {.image = image_of()}, {.method = "attention"}); }),
-            "explain: method: glimpses is wanted of the network glimpse, got attention");
-  EXPECT_EQ(message_of([] { look(captioner(), {.image = image_of()}, {.method = "gradcam"}); }),
-            "explain: method: attention is wanted of the network captioner, got gradcam");
-  EXPECT_NE(
-      message_of([] { look(captioner("mean"), {.image = image_of()}, {}); }).find("a captioner that attends is wanted"),
-      std::string::npos);
-  EXPECT_NE(message_of([] { look(captioner(), {.image = image_of()}, {.target = ""}); }), "");
-  EXPECT_NE(message_of([] { look(glimpse_model(), {.image = image_of()}, {.target = "left"}); }), "");
+  EXPECT_EQ(message_of([] { look(glimpse_model(), source_of(), {.method = "attention"}); }),
+            "explain: method: the network glimpse has glimpses; got attention");
+  EXPECT_EQ(message_of([] { look(captioner(), source_of(), {.method = "gradcam"}); }),
+            "explain: method: the network captioner has attention; got gradcam");
+  EXPECT_NE(message_of([] { look(captioner("mean"), source_of()); }).find("expected a captioner that attends"),
+            std::string::npos);
+  EXPECT_NE(message_of([] { look(captioner(), source_of(), {.target = ""}); }), "");
+  EXPECT_NE(message_of([] { look(glimpse_model(), source_of(), {.target = "left"}); }), "");
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "attend/base/recipe.h"
-#include "attend/tasks/task.h"
+#include "attend/tasks/config.h"
 
 namespace attend::tasks {
 namespace {
@@ -13,9 +13,9 @@ TEST(Recipes, AreUnderstood) {
   int read = 0;
   for (const auto& entry : std::filesystem::directory_iterator(ATTEND_SOURCE_DIR "/recipes")) {
     SCOPED_TRACE(entry.path().string());
-    const SettingList settings = with_task_defaults(read_recipe(entry.path()));
+    const SettingList settings = read_recipe(entry.path());
     EXPECT_NE(find_setting(settings, "task"), nullptr);
-    EXPECT_NO_THROW(task_of(settings).family->options(settings));
+    EXPECT_NO_THROW(TaskConfig(settings).check());
     ++read;
   }
   EXPECT_GE(read, 8);

@@ -1,4 +1,4 @@
-// A network that has learnt to spell words backwards looks at the letters from the last to the first, and it is these that
+// A network that has learned to spell words backwards looks at the letters from the last to the first, and it is these that
 // speak for what it says: attention and saliency lie on the anti-diagonal.
 #include <gtest/gtest.h>
 
@@ -7,6 +7,7 @@
 #include <string>
 
 #include "attend/tasks/explanation.h"
+#include "attend/tasks/training.h"
 #include "tests/support/folder.h"
 
 namespace attend::tasks {
@@ -30,7 +31,7 @@ double on_anti_diagonal(const explain::TraceMap& map) {
 
 TEST(ReverseSlow, AttentionAndSaliencyLieOnTheAntiDiagonal) {
   const test::TestFolder folder;
-  const TextConfig config({{"task", "reverse", ""},
+  const TaskConfig config({{"task", "reverse", ""},
                            {"model.hidden", "48", ""},
                            {"model.dropout", "0.2", ""},
                            {"model.label_smoothing", "0.1", ""},
@@ -38,21 +39,22 @@ TEST(ReverseSlow, AttentionAndSaliencyLieOnTheAntiDiagonal) {
                            {"model.decoder.feeding", "true", ""},
                            {"model.attention.score", "general", ""},
                            {"train.epochs", "6", ""}});
-  TextTraining training(config, folder.path() / "model", false, [](const std::string&) {});
+  TaskTraining training(config, folder.path() / "model", false, [](const std::string&) {});
   training.trainer().run({});
-  const TextModel model = TextModel::load(folder.path() / "model");
-  const std::vector<TextPair> test = builtin_test(config);
-  ASSERT_GE(test.size(), kWords);
+  const TaskModel model = TaskModel::load(folder.path() / "model");
+  const Examples test = read_test(config, {});
+  ASSERT_GE(test.count, static_cast<int64_t>(kWords));
   ExplainOptions options;
   options.search = config.options.search;
   double mass[2] = {0, 0};
   size_t exact = 0;
   for (size_t i = 0; i < kWords; ++i) {
+    const Example word = test.at(static_cast<int64_t>(i));
     for (const int method : {0, 1}) {
       options.method = method == 0 ? "attention" : "saliency";
-      const explain::Trace trace = explain(model, test[i].source, options);
+      const explain::Trace trace = explain_text(model, word.text(), options);
       mass[method] += on_anti_diagonal(trace.maps[0]) / kWords;
-      exact += method == 0 && trace.target.text == test[i].target ? 1 : 0;
+      exact += method == 0 && trace.target.text == word.right.at(0) ? 1 : 0;
     }
   }
   std::printf("%zu of %zu words right; on the anti-diagonal: attention %.1f %%, saliency %.1f %%\n", exact, kWords,

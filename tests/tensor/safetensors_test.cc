@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -17,6 +18,7 @@
 #include "attend/base/error.h"
 #include "attend/base/memory.h"
 #include "attend/base/random.h"
+#include "tests/support/changes.h"
 
 namespace attend {
 namespace {
@@ -663,12 +665,13 @@ TEST_F(SafetensorsTest, AKillAtAnyMomentLeavesAGoodFile) {
   write_safetensors(path("a"), version(0));
   Random random(2);
   for (int trial = 0; trial < 20; ++trial) {
+    test::Changes changes(path("a").parent_path());
     const pid_t child = fork();
     ASSERT_GE(child, 0);
     if (child == 0) {
       for (real x = 1;; ++x) write_safetensors(path("a"), version(x));
     }
-    usleep(static_cast<useconds_t>(random.below(20'000)));
+    for (size_t left = random.below(40); left > 0;) left -= std::min(left, changes.wait());
     ASSERT_EQ(kill(child, SIGKILL), 0);
     int status = 0;
     ASSERT_EQ(waitpid(child, &status, 0), child);

@@ -214,7 +214,7 @@ TEST(Trainer, AccumulatedBatchesAreOneBatchOfAllRows) {
     for (int64_t i = 0; i < kParts; ++i) {
       const data::Batch one = part(index * kParts + i);
       for (int64_t b = 0; b < one.source.count(); ++b) {
-        sources.push_back(one.source.row(b)), targets.push_back(one.target.row(b));
+        sources.push_back(one.source.text().row(b)), targets.push_back(one.target.row(b));
       }
     }
     return data::Batch{data::Sequences(sources), data::Sequences(targets)};
@@ -251,7 +251,7 @@ class Watched : public models::Model {
     const bool spoilt = training && training->update >= spoilt_from;
     return spoilt ? affine(loss, std::numeric_limits<real>::quiet_NaN()) : loss;
   }
-  std::unique_ptr<models::State> begin(const data::Sequences& source) const override { return inner_->begin(source); }
+  std::unique_ptr<models::State> begin(const data::Source& source) const override { return inner_->begin(source); }
   Tensor next(models::State& state, std::span<const int32_t> last) const override { return inner_->next(state, last); }
   int64_t vocabulary() const override { return inner_->vocabulary(); }
 

@@ -148,21 +148,24 @@ Var ctc_loss(const Var& logits, const std::vector<int32_t>& lengths, const std::
     kept[b].states.assign(lattice.states().begin(), lattice.states().end());
     if (log_likelihoods[b] != kLogZero) kept[b].occupancy = lattice.occupancy(log_likelihoods[b]);
   });
-  double sum = 0;
+  double sum = 0, count = 0;
   for (size_t b = 0; b < B; ++b) {
     if (log_likelihoods[b] == kLogZero && options.skip_impossible) {  // logits of −∞
-      log_likelihoods[b] = 0;
+      skipped[b] = true;
       kept[b].states.clear();
     }
+    if (skipped[b]) continue;
     require(log_likelihoods[b] != kLogZero, "ctc_loss: the target of sequence ", b,
             " must have a probability above 0, got logits that exclude it");
     sum -= log_likelihoods[b];
+    ++count;
   }
-  Tensor loss = Tensor::scalar(static_cast<real>(sum / static_cast<double>(B)));
+  count = std::max(count, 1.0);
+  Tensor loss = Tensor::scalar(static_cast<real>(sum / count));
   if (!wanted) return loss;
   return record(std::move(loss),
-                [x = logits.slot(), input = logits.value(), lengths, kept = std::move(kept), T, B, V](Tensor dy) {
-                  const real scale = dy.item() / static_cast<real>(B);
+                [x = logits.slot(), input = logits.value(), lengths, kept = std::move(kept), T, B, V, count](Tensor dy) {
+                  const real scale = dy.item() / static_cast<real>(count);
                   Tensor dx(input.shape());
                   kernels::softmax(input.data(), T * B, V, {}, dx.data());
                   kernels::parallel_for(B, [&](size_t b) {

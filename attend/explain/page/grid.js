@@ -1,6 +1,8 @@
 // What a picture of a trace shows, as plain data: no page is needed for any of it (docs/traces.md has the trace).
 //
 //   gridOf(trace, choice) → Grid      the numbers that one choice shows, with their words; throws Error where they disagree
+//   gridOverWords(trace, number) → Grid   of a map, between tokens of the answer and words of the text; null: it is of others
+//   placeIn(side, index, "words", "tokens") → index   the same place, among the other
 //   sitesOf(trace) → [{site, layers, heads}]   attentions whose weights the trace has; `layers` are their numbers
 //   phrase(grid, row, column) → text  "ghar ← home 93 %"; column −1: the row's strongest; row −1: the column's
 //   shown(grid, value) → text         "93 %", or "+0.31" where it is no share
@@ -179,9 +181,29 @@ function gridOfSite(trace, choice, level) {
   });
 }
 
+/** A map of the trace with tokens of the answer as rows and words of the text as columns; null where it is of other sides. */
+export function gridOverWords(trace, number) {
+  const { queries = "target", keys = "source", tokens } = trace.maps[number] ?? {};
+  if (!tokens || queries !== "target" || keys !== "source") return null;
+  const grid = gridOfMap(trace, number, "tokens");
+  const { words, word_of: wordOf } = trace.source;
+  const values = new Float32Array(grid.rows.length * words.length);
+  grid.values.forEach((value, i) => {
+    const word = wordOf[i % grid.columns.length];
+    if (word >= 0) values[Math.floor(i / grid.columns.length) * words.length + word] += value;
+  });
+  return finished({ ...grid, columns: words, values, windows: null });
+}
+
 export function gridOf(trace, choice = {}) {
   const { map = 0, level = "words", site = null, layer = -1, head = -1, combine = "mean" } = choice;
   return site === null ? gridOfMap(trace, map, level) : gridOfSite(trace, { site, layer, head, combine }, level);
+}
+
+/** A place among words as one among tokens (the first of the word), or the other way round; `side` is one of a trace. */
+export function placeIn(side, index, from, to) {
+  if (from === to || index < 0) return index;
+  return to === "words" ? (side.word_of[index] ?? -1) : side.word_of.indexOf(index);
 }
 
 export function sitesOf(trace) {

@@ -27,11 +27,43 @@ const view = document.getElementById("view");
 const evidence = document.getElementById("evidence");
 let heatmap = null;
 
+// A tree stands in the place of the sentences, and is lit together with the first map.
+let quiet = false; // while one of the two lights the other
+
+function quietly(act) {
+  if (quiet) return;
+  quiet = true;
+  act();
+  quiet = false;
+}
+
+const tree = new TreeView((side, index) =>
+  quietly(() => {
+    const { trace, level, site, map } = heatmap.options;
+    if (site !== null || map !== 0) return;
+    const at = placeIn(trace[side], index, side === "target" ? "tokens" : "words", level);
+    heatmap.focus(side === "target" ? at : -1, side === "source" ? at : -1);
+  }),
+);
+
+view.addEventListener("heatfocus", ({ detail: { row, column } }) =>
+  quietly(() => {
+    const { trace, level, site, map } = heatmap?.options ?? {};
+    if (!tree.element.isConnected || site !== null || map !== 0) return;
+    if (row < 0 && column >= 0) tree.light("source", placeIn(trace.source, column, level, "words"));
+    else tree.light("target", placeIn(trace.target, row, level, "tokens"));
+  }),
+);
+
 function show(number) {
   const trace = traces[number];
+  const parsed = treeOf(trace) !== null;
   document.getElementById("model").textContent = modelLine(trace);
-  if (heatmap) heatmap.update({ trace, map: 0, site: null, layer: -1, head: -1 });
-  else heatmap = renderHeatmap(view, { trace, level: options.level, heads: options.heads });
+  const shown = { trace, map: 0, sentences: !parsed };
+  if (heatmap) heatmap.update({ ...shown, site: null, layer: -1, head: -1 });
+  else heatmap = renderHeatmap(view, { ...shown, level: options.level, heads: options.heads });
+  document.getElementById("tree").replaceChildren(...(parsed ? [tree.element, tree.readout] : []));
+  if (parsed) quietly(() => tree.render({ trace }));
   evidence.replaceChildren(...(trace.evidence.length > 0 ? [evidenceTable(trace)] : []));
 }
 

@@ -1,0 +1,18 @@
+// One example of a text task: a source, and the target that belongs to it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "attend/data/alignment.h"
+
+namespace attend::data {
+
+/// Every text task is source → target; examples.h says how each kind of file spells them.
+struct Example {
+  std::string source, target;
+  Links links;                    ///< gold word alignment (by white space) where it is known
+  std::vector<std::string> also;  ///< other targets that are just as right
+};
+
+}  // namespace attend::data

@@ -1,0 +1,18 @@
+// Files of bracketed trees.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+
+#include "attend/data/examples.h"
+#include "attend/data/lines.h"
+
+namespace attend::data {
+
+/// Trees one after the other, on a line each or over several (the .mrg files of the Penn Treebank): balanced brackets
+/// decide. Source: the words, joined by single blanks; target: the tree, normalised (tree.h), on one line. Refused by line:
+/// what parse_tree refuses, and a tree of traces alone.
+std::unique_ptr<ExampleReader> treebank(LineReader lines);
+std::unique_ptr<ExampleReader> open_treebank(const std::filesystem::path& path);
+
+}  // namespace attend::data

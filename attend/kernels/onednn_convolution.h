@@ -1,0 +1,18 @@
+// Convolution by oneDNN, for the sources of the kernels alone: others call convolution.h.
+#pragma once
+
+#include <cstdint>
+
+#include "attend/base/real.h"
+#include "attend/kernels/convolution.h"
+
+namespace attend::kernels {
+
+enum class Direction : int64_t { forward, backward_data };
+
+/// Convolves `g.batch` images; `in` is x or dy, `out` is y or dx, `bias` may be null. False if oneDNN has no direct kernel
+/// for this shape or type; then nothing was done. What oneDNN throws becomes an Error that names `where`.
+bool convolve_directly(const char* where, Direction direction, const Conv2d& g, const real* in, const real* weight,
+                       const real* bias, real* out);
+
+}  // namespace attend::kernels

@@ -1,0 +1,58 @@
+// Decoders: words from what an encoder has read, all at once under teacher forcing or one after the other. Whatever it
+// is made of, a decoder knows its source by `Encoded` alone.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+
+#include "attend/models/attention_losses.h"
+#include "attend/models/encoder.h"
+
+namespace attend::models {
+
+/// What a decoder says under teacher forcing, and what its attention did meanwhile.
+struct Prediction {
+  Var logits;  ///< [T,N,V] by time, or [N,T,V]
+  AttentionTrail trail = {};
+};
+
+class Decoder {
+ public:
+  virtual ~Decoder() = default;
+  virtual void params(const nn::VisitParams& visit) = 0;
+  /// Number of words V.
+  virtual int64_t vocabulary() const = 0;
+  /// Whether it takes inputs [T,N] and gives logits [T,N,V]; else [N,T] and [N,T,V].
+  virtual bool by_time() const = 0;
+
+  /// What it keeps of the sources of N answers.
+  struct Memory {
+    virtual ~Memory() = default;
+  };
+  /// Answer n reads source source_of[n]; empty: source n.
+  virtual std::unique_ptr<Memory> prepare(const Encoded& encoded, std::span<const int32_t> source_of) const = 0;
+  /// Logits of what follows each of `inputs`.
+  virtual Prediction predict(const Ids& inputs, const Memory& memory, Training* training) const = 0;
+  /// What it learns in training besides its words (penalties, REINFORCE); undefined where there is nothing. `targets`
+  /// as the logits are laid out, −1 where none counts; `target_lengths` without the ends.
+  virtual Var further_losses(const Prediction& /*said*/, const Memory& /*memory*/, const Ids& /*targets*/,
+                             std::span<const int32_t> /*target_lengths*/) const {
+    return {};
+  }
+  /// Throws Error if it cannot be trained as it is.
+  virtual void require_trainable() const {}
+
+  /// As Model::begin and Model::next.
+  virtual std::unique_ptr<State> begin(const Encoded& encoded) const = 0;
+  virtual Tensor next(State& state, std::span<const int32_t> last) const = 0;
+
+  /// Whether its words look at places of their own.
+  virtual bool attends() const = 0;
+  /// Trained with one align, used with another; refused by decoders that have none to change.
+  virtual void set_align(const std::string& name) = 0;
+  /// The most places that a source may have (a score by place ends somewhere); 0: any.
+  virtual int64_t longest_source() const { return 0; }
+};
+
+}  // namespace attend::models

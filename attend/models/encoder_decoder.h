@@ -1,0 +1,57 @@
+// Network = encoder × decoder, with `Encoded` in between: any row of the table of encoders under any decoder. What all
+// combinations share (the loss, scheduled sampling, several answers to a source, begin and next) is here, once.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "attend/models/decoder.h"
+
+namespace attend::models {
+
+/// Parameters whose own name begins with `from` are known by `to` instead.
+struct ParameterName {
+  std::string_view from, to;
+};
+
+class EncoderDecoder : public Model {
+ public:
+  /// What it is made of. Its parameters are named encoder.… and decoder.…; where `names` is given, those of its first
+  /// entry come first, then those of the second, each named by the first entry that fits (networks that were saved
+  /// before all were named alike).
+  struct Parts {
+    std::string name;  // in messages
+    std::unique_ptr<Encoder> encoder = nullptr;
+    std::unique_ptr<Decoder> decoder = nullptr;
+    double label_smoothing = 0;
+    std::span<const ParameterName> names = {};
+  };
+  explicit EncoderDecoder(Parts parts);
+
+  void params(const nn::VisitParams& visit) override;
+  /// Answers to one source are read together where the batch says which they are (Batch::source_of).
+  Var loss(const data::Batch& batch, Training* training = nullptr) const override;
+  std::unique_ptr<State> begin(const data::Source& source) const override;
+  Tensor next(State& state, std::span<const int32_t> last) const override;
+  int64_t vocabulary() const override { return parts_.decoder->vocabulary(); }
+  int64_t longest_source() const override;
+  Var word_table() const override { return parts_.encoder->word_table(); }
+
+  /// Logits of each word of the targets and of their ends, under teacher forcing: [T,N,V] of a recurrent decoder,
+  /// [N,T,V] of a Transformer's.
+  Var logits(const data::Batch& batch) const;
+  /// Whether words look at places of their own; else all know the same of their source.
+  bool attends() const { return parts_.decoder->attends(); }
+  /// Trained with one align, used with another.
+  void set_align(const std::string& name) { parts_.decoder->set_align(name); }
+
+ private:
+  Ids laid_out(Ids ids) const;
+  Prediction predict(Ids inputs, const Decoder::Memory& memory, Training* training) const;
+
+  Parts parts_;
+};
+
+}  // namespace attend::models

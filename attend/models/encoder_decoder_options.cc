@@ -1,0 +1,90 @@
+#include "attend/models/encoder_decoder_options.h"
+
+#include "attend/base/error.h"
+#include "attend/base/names.h"
+#include "attend/models/rows.h"
+#include "attend/models/transformer.h"
+
+namespace attend::models {
+namespace {
+
+/// Text, where its kind reads nothing else or there are words; else images.
+std::unique_ptr<Encoder> make_encoder(const EncoderDecoderOptions& options, Random& random) {
+  const EncoderRow& row = encoder_row(options.encoder.text.kind);
+  if (row.of_text && (!row.of_images || options.source_vocabulary > 0)) {
+    EncoderOptions text = options.encoder.text;
+    text.vocabulary = require_size("source_vocabulary", options.source_vocabulary);
+    return make_encoder(text, random);
+  }
+  ImageEncoderOptions image = options.encoder.image;
+  image.kind = options.encoder.text.kind;
+  image.positions = options.encoder.text.positions == "auto" ? "none" : options.encoder.text.positions;
+  image.dropout = options.encoder.text.dropout;
+  return make_encoder(image, random);
+}
+
+std::unique_ptr<Decoder> make_recurrent(const EncoderDecoderOptions& options, const Encoder& encoder, Random& random) {
+  const DecoderOptions& o = options.decoder;
+  const int64_t size = require_size("decoder.size", o.size);
+  nn::Embedding words(require_size("target_vocabulary", options.target_vocabulary),
+                      o.embedding > 0 ? o.embedding : size, random);
+  return std::make_unique<RecurrentDecoder>(RecurrentDecoderOptions{.hidden = size,
+                                                                    .layers = o.layers,
+                                                                    .cell = o.cell,
+                                                                    .input = o.input,
+                                                                    .start = o.start,
+                                                                    .query = o.query,
+                                                                    .asks = o.asks,
+                                                                    .feeding = o.feeding,
+                                                                    .gate = o.gate,
+                                                                    .readout = o.readout,
+                                                                    .attention = options.attention,
+                                                                    .dropout = o.dropout,
+                                                                    .coverage_penalty = options.coverage_penalty,
+                                                                    .doubly_stochastic = options.doubly_stochastic,
+                                                                    .reinforce = options.reinforce},
+                                            std::move(words), encoder.sizes(), random);
+}
+
+std::unique_ptr<Decoder> make_transformer(const EncoderDecoderOptions& options, const Encoder& encoder,
+                                          Random& random) {
+  const DecoderOptions& o = options.decoder;
+  require(o.tied != "all" || encoder.tokens(),
+          "decoder.tied: only a transformer's encoder has words to share; choose output, or encoder.kind transformer");
+  const TransformerOptions transformer{.source_vocabulary = options.source_vocabulary,
+                                       .target_vocabulary = options.target_vocabulary,
+                                       .size = o.size,
+                                       .heads = o.heads,
+                                       .hidden = o.hidden,
+                                       .decoder_layers = o.layers,
+                                       .norm = o.blocks.norm,
+                                       .positions = o.positions,
+                                       .longest = o.longest,
+                                       .activation = o.blocks.activation,
+                                       .tied = o.tied,
+                                       .dropout = o.dropout,
+                                       .score = o.blocks.score,
+                                       .align = o.blocks.align,
+                                       .window = o.blocks.window};
+  return std::make_unique<TransformerDecoder>(transformer, encoder.output_size(), encoder.tokens(), random);
+}
+
+constexpr DecoderRow kDecoders[] = {
+    {"recurrent", "hₜ = f(yₜ₋₁, cₜ, hₜ₋₁), told of the source in one of several ways",
+     "Cho et al. 2014; Bahdanau et al. 2015", make_recurrent},
+    {"transformer", "blocks of self-attention and attention to the source", "Vaswani et al. 2017", make_transformer},
+};
+
+}  // namespace
+
+std::span<const DecoderRow> decoders() { return kDecoders; }
+
+EncoderDecoder::Parts parts_of(const EncoderDecoderOptions& options, Random& random) {
+  EncoderDecoder::Parts parts{.name = "encoder_decoder", .label_smoothing = options.label_smoothing};
+  parts.encoder = make_encoder(options, random);
+  parts.decoder =
+      row_named("decoder.kind", kDecoders, options.decoder.kind).make(options, *parts.encoder, random);
+  return parts;
+}
+
+}  // namespace attend::models

@@ -1,0 +1,132 @@
+// The recurrent decoder, with every way of telling it of its input: a fixed vector, reading again, or attention (Cho et
+// al. 2014; Sutskever et al. 2014; Bahdanau et al. 2015; Luong et al. 2015; Xu et al. 2015).
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "attend/attention/attention.h"
+#include "attend/attention/reinforce.h"
+#include "attend/models/decoder.h"
+#include "attend/models/sharing.h"
+#include "attend/nn/layers.h"
+
+namespace attend::models {
+
+struct DecoderInputRow {
+  std::string_view name, formula, paper;
+  std::string_view start;  ///< the first state where none is chosen
+};
+/// How a decoder may be told of its input.
+std::span<const DecoderInputRow> decoder_inputs();
+
+struct StartRow {
+  std::string_view name, formula;
+};
+/// What its first state is.
+std::span<const StartRow> starts();
+
+struct ReadoutRow {
+  std::string_view name, formula, paper;
+};
+/// What the next word is told from.
+std::span<const ReadoutRow> readouts();
+
+struct RecurrentDecoderOptions {
+  int64_t hidden = 256, layers = 1;
+  std::string cell = "gru";
+  std::string input = "attention";
+  std::string start = "auto";    // the first state: as the row of `input` has it, or another
+  std::string query = "before";  // before: hₜ₋₁ asks, and the answer enters the update; after: hₜ asks
+  std::string asks = "state";    // or "state_word": together with the word that was just said
+  bool feeding = false;          // query after: the attentional vector enters the next update
+  bool gate = false;             // βₜ = σ(w·h + b) times what attention reads
+  std::string readout = "joint";
+  AttentionConfig attention{.score = "additive"};
+  double dropout = 0;
+  double coverage_penalty = 0;      // weight of Σ min(a, c)
+  double doubly_stochastic = 0;     // weight of Σ (1 − Σ α)²
+  ReinforceOptions reinforce = {};  // for align = sample
+};
+
+/// E·yₜ₋₁ the word before, cₜ what a step is told of the source, layers on top of each other:
+///   query before: cₜ = read(hₜ₋₁), hₜ = f(E·yₜ₋₁, cₜ, hₜ₋₁);
+///   query after: hₜ = f(E·yₜ₋₁, [h̃ₜ₋₁,] hₜ₋₁), cₜ = read(hₜ), and h̃ₜ = tanh(W[cₜ; hₜ]) is read out in its place;
+///   p(yₜ) = softmax(readout).
+/// Answers to one source ask one memory, wherever nothing in the attention looks at a query's place.
+class RecurrentDecoder : public Decoder {
+ public:
+  /// `words`: the vectors of its words. `source`: widths of what it will be told of.
+  RecurrentDecoder(const RecurrentDecoderOptions& options, nn::Embedding words, const EncodedSizes& source,
+                   Random& random);
+  ~RecurrentDecoder() override;
+
+  void params(const nn::VisitParams& visit) override;
+  int64_t vocabulary() const override { return words_.table().dim(0); }
+  bool by_time() const override { return true; }
+  std::unique_ptr<Memory> prepare(const Encoded& encoded, std::span<const int32_t> source_of) const override;
+  Prediction predict(const Ids& inputs, const Memory& memory, Training* training) const override;
+  Var further_losses(const Prediction& said, const Memory& memory, const Ids& targets,
+                     std::span<const int32_t> target_lengths) const override;
+  void require_trainable() const override;
+  std::unique_ptr<State> begin(const Encoded& encoded) const override;
+  Tensor next(State& state, std::span<const int32_t> last) const override;
+  bool attends() const override { return attention_ != nullptr; }
+  void set_align(const std::string& name) override;
+  int64_t longest_source() const override;
+
+ private:
+  enum class Told { every_step, first_step, initial_state, bridge, reread, attention };
+  enum class Start { zeros, last, bridge, bridge_cells };
+  enum class Readout { joint, deep, state };
+  struct Source;
+  struct DecoderState;
+  struct Hypotheses;
+  struct Step;
+  struct Trail;
+
+  void make_reader(const EncodedSizes& source, Random& random);
+  void make_update(Random& random);
+  void make_start(const EncodedSizes& source, Random& random);
+  void make_readout(Random& random);
+
+  std::unique_ptr<Source> told_of(const Encoded& encoded, std::span<const int32_t> source_of) const;
+  DecoderState first_state(const Source& source) const;
+  Var reread(const Source& source, const Var& state) const;
+  Var query(const Var& h, const Var& word) const;
+  void attend_to(const Source& source, const Var& h, const Var& word, DecoderState& state, const AttentionStep& how,
+                 Step& result) const;
+  Step step(const Var& word, const Var& word_gates, const Source& source, DecoderState& state,
+            const AttentionStep& how) const;
+  bool needs_steps() const;
+  Trail step_by_step(const Var& words, const Var& word_gates, const Source& source, Training* training) const;
+  void attend_at_once(const Var& words, const Source& source, Training* training, Trail& trail) const;
+  Trail all_steps(const Var& words, const Var& word_gates, const Source& source, Training* training) const;
+  Var readout(const Var& states, const Var& contexts, const Var& words, Random* training) const;
+  bool reads_out_contexts() const;
+  AttentionLosses losses() const;
+
+  RecurrentDecoderOptions options_;
+  Told told_;
+  Start start_ = Start::zeros;
+  Readout readout_;
+  bool after_, asks_word_;
+  Cell cell_;
+  nn::Embedding words_;
+  nn::Dropout dropout_;
+  int64_t context_ = 0;  // width of what each step is told
+  std::unique_ptr<Attention> attention_;
+  std::unique_ptr<nn::Linear> gate_;
+  std::unique_ptr<Reinforce> reinforce_;
+  std::unique_ptr<nn::Recurrent> rereader_;
+  // The first layer: W·word + b for all steps at once, and C·context, F·feed, U·state step by step.
+  Var word_weight_, bias_, context_weight_, feed_weight_, state_weight_, candidate_bias_;
+  std::vector<nn::RecurrentCell> upper_;
+  std::vector<nn::Linear> bridge_;       // hidden state of each layer, then the lstm's cells
+  std::unique_ptr<nn::Linear> combine_;  // query after: tanh(W[context; state])
+  std::unique_ptr<nn::Linear> state_output_, context_output_;  // deep
+  std::unique_ptr<nn::Linear> output_;
+};
+
+}  // namespace attend::models

@@ -1,0 +1,82 @@
+// What an encoder sees of each word of its source: a vector from a table, and, where it is asked to look inside words, one
+// made from the word's letters. Letters tell of words that training never saw: their endings, capitals, digits.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "attend/models/model.h"
+#include "attend/nn/layers.h"
+
+namespace attend::models {
+
+struct LetterOptions {
+  std::string kind = "none";
+  int64_t vocabulary = 0;
+  int64_t size = 30;
+  int64_t filters = 30, width = 3;  // convolution
+
+  template <class Visit>
+  void fields(Visit&& visit) {
+    visit("kind", kind, "a look inside words: none, convolution (over their letters) or recurrent (both ways)");
+    visit("vocabulary", vocabulary, "number of letters");
+    visit("size", size, "width of a letter; recurrent: and of a state");
+    visit("filters", filters, "convolution: width of what it makes of a word");
+    visit("width", width, "convolution: letters that it sees at once");
+  }
+};
+
+struct SourceEmbeddingOptions {
+  int64_t vocabulary = 0, size = 0;  // words, and the width of each
+  double word_dropout = 0;           // share of the words that training hides behind kUnknown
+  LetterOptions letters;
+};
+
+/// Makes a vector of the letters of a word.
+class LetterReader {
+ public:
+  virtual ~LetterReader() = default;
+  /// The letters of R words, at least one each → [R,size].
+  virtual Var operator()(const data::Sequences& words) const = 0;
+  virtual void params(const nn::VisitParams& visit) = 0;
+};
+
+struct LetterRow {
+  std::string_view name, formula, paper;
+  int64_t (*size)(const LetterOptions& options);  ///< width of what it makes of a word
+  std::unique_ptr<LetterReader> (*make)(const LetterOptions& options, Random& random);
+};
+/// The menu of letters.kind; "none" makes nothing.
+std::span<const LetterRow> letter_readers();
+const LetterRow& letter_reader(std::string_view kind);
+
+/// xₜ = [E[wₜ]; r(letters of wₜ)]: word ids and their letters → [B,T,size()]. A word without letters, as padding is, has a zero
+/// in place of r.
+class SourceEmbedding {
+ public:
+  SourceEmbedding(const SourceEmbeddingOptions& options, Random& random);
+  /// The table alone.
+  SourceEmbedding(nn::Embedding words);  // NOLINT(google-explicit-constructor): what encoders had before
+
+  /// [B,T,size()], or by time [T,B,size()]. In training, words may be hidden; their letters never are.
+  Var operator()(const data::Source& source, Training* training, bool by_time) const;
+  /// Words alone, where nobody looks inside them: ids [..] → [..,size()].
+  Var operator()(const Ids& ids) const;
+
+  int64_t size() const { return words_.table().dim(1) + letters_size_; }
+  const Var& table() const { return words_.table(); }
+  void params(const nn::VisitParams& visit);
+
+ private:
+  Var read_letters(const data::Source& source, bool by_time) const;
+
+  nn::Embedding words_;
+  double word_dropout_ = 0;
+  int64_t letters_size_ = 0;
+  std::unique_ptr<LetterReader> letters_;  // none: words alone
+};
+
+}  // namespace attend::models

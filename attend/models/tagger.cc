@@ -1,0 +1,115 @@
+#include "attend/models/tagger.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "attend/autograd/ops.h"
+#include "attend/autograd/tape.h"
+#include "attend/base/error.h"
+#include "attend/models/ready_state.h"
+#include "attend/models/rows.h"
+
+namespace attend::models {
+
+Tagger::Tagger(const TaggerOptions& options, Random& random)
+    : options_(options),
+      encoder_(make_encoder(options.encoder, random)),
+      dropout_(static_cast<real>(options.dropout)),
+      output_(encoder_->output_size(), require_size("labels", options.labels), random) {
+  require_one_of("output", {"softmax", "crf"}, options.output);
+  if (options.output == "crf") crf_ = std::make_unique<nn::Crf>(options.labels);
+}
+
+void Tagger::params(const nn::VisitParams& visit) {
+  nn::visit_part(visit, "encoder", *encoder_);
+  nn::visit_part(visit, "output", output_);
+  if (crf_) nn::visit_part(visit, "crf", *crf_);
+}
+
+Var Tagger::emissions(const data::Source& source, Training* training) const {
+  require_not_empty("Tagger", source);
+  return output_(dropout_((*encoder_)(source, training).states, random_of(training)));
+}
+
+Var Tagger::loss(const data::Batch& batch, Training* training) const {
+  require_same_count("Tagger", batch);
+  refuse_own_words("Tagger", training);
+  require(batch.source.lengths() == batch.target.lengths,
+          "Tagger: wanted one label for each place of the source, got sequences of other lengths");
+  const Var scores = emissions(batch.source, training);
+  if (crf_) return field_loss(scores, batch);
+  Ids targets = batch.target.ids;
+  const size_t T = static_cast<size_t>(batch.target.longest());
+  for (size_t i = 0; i < targets.size(); ++i) {
+    if (i % T >= static_cast<size_t>(batch.target.lengths[i / T])) targets.values[i] = -1;
+  }
+  data::count_only(batch, targets);
+  return cross_entropy(scores, targets);
+}
+
+/// Of a whole batch the mean over its places. Of one place t of each sequence,
+/// −ln p(yₜ | y₀ … yₜ₋₁) = −ln p(y₀ … yₜ) + ln p(y₀ … yₜ₋₁), where what follows is not known.
+Var Tagger::field_loss(const Var& emissions, const data::Batch& batch) const {
+  const std::vector<int32_t>& lengths = batch.target.lengths;
+  if (batch.only.empty()) {
+    const int64_t places = std::accumulate(lengths.begin(), lengths.end(), int64_t{0});
+    return affine(sum(crf_->loss(emissions, batch.target.ids, lengths)), 1 / static_cast<real>(places));
+  }
+  require(batch.only.size() == lengths.size(), "Batch::only: wanted one place for each of ", lengths.size(),
+          " pairs, got ", batch.only.size());
+  const auto known = [&](int32_t more) {  // the tags before the places that count, and `more` of them
+    Ids tags = batch.target.ids;
+    const size_t T = static_cast<size_t>(batch.target.longest());
+    for (size_t i = 0; i < tags.size(); ++i) {
+      if (static_cast<int64_t>(i % T) >= batch.only[i / T] + more) tags.values[i] = -1;
+    }
+    return crf_->loss(emissions, tags, lengths);
+  };
+  return mean(subtract(known(1), known(0)));
+}
+
+struct Tagger::FieldState : State {
+  Tensor emissions, outlook;  // [sources,T,L]
+  std::vector<int32_t> lengths;
+  std::vector<int32_t> source_of;  // by hypothesis
+  int64_t step = 0;
+  void take(std::span<const int32_t> rows) override { source_of = taken(source_of, rows); }
+};
+
+std::unique_ptr<State> Tagger::begin(const data::Source& source) const {
+  const TapePause pause;
+  Tensor scores = emissions(source, nullptr).value();
+  if (!crf_) return ready_state(std::move(scores));
+  auto state = std::make_unique<FieldState>();
+  state->outlook = crf_->outlook(scores, source.lengths());
+  state->emissions = std::move(scores);
+  state->lengths = source.lengths();
+  state->source_of.resize(state->lengths.size());
+  std::iota(state->source_of.begin(), state->source_of.end(), 0);
+  return state;
+}
+
+Tensor Tagger::next(State& state, std::span<const int32_t> last) const {
+  if (!crf_) return next_ready(state, last);
+  auto& field = dynamic_cast<FieldState&>(state);
+  const int64_t T = field.outlook.dim(1), L = field.outlook.dim(2);
+  require(last.size() == field.source_of.size(), "next: wanted one id for each of ", field.source_of.size(),
+          " hypotheses, got ", last.size());
+  require(field.step < T, "next: there are ", T, " answers, and all have been given");
+  Tensor logits({static_cast<int64_t>(last.size()), L});
+  for (size_t n = 0; n < last.size(); ++n) {
+    const real* onward = crf_->onward(field.step == 0 ? -1 : last[n]);
+    const real* outlook = field.outlook.data() + (field.source_of[n] * T + field.step) * L;
+    std::transform(onward, onward + L, outlook, logits.data() + static_cast<int64_t>(n) * L, std::plus<>());
+  }
+  ++field.step;
+  return logits;
+}
+
+std::vector<std::vector<int32_t>> Tagger::best(const State& state) const {
+  if (!crf_) return {};
+  const auto& field = dynamic_cast<const FieldState&>(state);
+  return crf_->best(field.emissions, field.lengths);
+}
+
+}  // namespace attend::models

@@ -1,0 +1,154 @@
+#include "attend/models/transformer_block.h"
+
+#include <cmath>
+
+#include "attend/autograd/ops.h"
+#include "attend/base/error.h"
+#include "attend/models/rows.h"
+#include "attend/models/source_words.h"
+
+namespace attend::models {
+namespace {
+
+AttentionConfig attention_config(const TransformerOptions& o, const std::string& window) {
+  return {.query = o.size,
+          .key = o.size,
+          .score = o.score,
+          .window = window,
+          .align = o.align,
+          .query_projection = "linear",
+          .key_projection = "linear",
+          .value_projection = "linear",
+          .output_projection = true,
+          .heads = o.heads,
+          .dropout = o.dropout,
+          .longest = o.longest,
+          .width = window == "none" ? 0 : o.window};
+}
+
+std::unique_ptr<Attention> attention_to(int64_t source, const TransformerOptions& o, int64_t layer, Random& random) {
+  AttentionConfig config = attention_config(o, "none");
+  if (source > 0) config.key = source;
+  return std::make_unique<Attention>(config, random, AttentionSite{"decoder.memory", Purpose::source, layer});
+}
+
+std::string self_window(const TransformerOptions& o, TransformerBlock::Kind kind) {
+  if (kind != TransformerBlock::Kind::encoder) return "causal";
+  return o.window > 0 ? "sliding" : "none";
+}
+
+}  // namespace
+
+TransformerOptions checked(const TransformerOptions& o) {
+  require_one_of("norm", {"pre", "post"}, o.norm);
+  require_one_of("positions", {"sinusoidal", "learned", "none"}, o.positions);
+  require_one_of("activation", {"relu", "gelu"}, o.activation);
+  require_one_of("tied", {"none", "output", "all"}, o.tied);
+  require_size("size", o.size);
+  require_size("hidden", o.hidden);
+  require(o.heads >= 1 && o.size % o.heads == 0, "heads: wanted a divisor of size ", o.size, ", got ", o.heads);
+  require(o.window >= 0, "window: wanted at least 0, got ", o.window);
+  const int64_t letters = letter_reader(o.letters.kind).size(o.letters);
+  require(letters < o.size, "letters: wanted fewer numbers for the letters of a word than the ", o.size,
+          " that a word has in all (size), got ", letters);
+  return o;
+}
+
+FeedForward::FeedForward(const TransformerOptions& o, Random& random)
+    : inner_(o.size, o.hidden, random, true, o.activation == "gelu" ? Activation::gelu : Activation::relu),
+      outer_(o.hidden, o.size, random),
+      dropout_(static_cast<real>(o.dropout)) {}
+
+Var FeedForward::operator()(const Var& x, Random* training) const { return outer_(dropout_(inner_(x), training)); }
+
+void FeedForward::params(const nn::VisitParams& visit) {
+  nn::visit_part(visit, "inner", inner_);
+  nn::visit_part(visit, "outer", outer_);
+}
+
+TransformerBlock::TransformerBlock(const TransformerOptions& o, Kind kind, int64_t layer, Random& random,
+                                   int64_t source)
+    : pre_(o.norm == "pre"),
+      dropout_(static_cast<real>(o.dropout)),
+      self_(attention_config(o, self_window(o, kind)), random,
+            kind == Kind::encoder ? AttentionSite{"encoder.self", Purpose::self, layer}
+                                  : AttentionSite{"decoder.self", Purpose::past, layer}),
+      memory_(kind == Kind::decoder ? attention_to(source, o, layer, random) : nullptr),
+      feed_forward_(o, random) {
+  for (int i = 0; i < (memory_ ? 3 : 2); ++i) norms_.emplace_back(o.size);
+}
+
+/// pre: x + dropout(part(norm(x))); post: norm(x + dropout(part(x))).
+template <class Part>
+Var TransformerBlock::residual(const Var& x, const nn::LayerNorm& norm, Random* training, Part&& part) const {
+  if (pre_) return add(x, dropout_(part(norm(x)), training));
+  return norm(add(x, dropout_(part(x), training)));
+}
+
+Var TransformerBlock::operator()(const Var& x, const AttentionMemory* memory, const BlockContext& context) const {
+  AttentionStep how;
+  Random* random = context.training ? &context.training->random : nullptr;
+  if (context.training) how = {.random = random, .update = context.training->update};
+  Var y = residual(x, norms_[0], random,
+                   [&](const Var& in) { return self_(in, self_.prepare(in, in, context.lengths), how).context; });
+  if (memory_) {
+    y = residual(y, norms_[1], random, [&](const Var& in) {
+      if (!context.share) return (*memory_)(in, *memory, how).context;
+      return context.share->to_sequences((*memory_)(context.share->to_slots(in), *memory, how).context);
+    });
+  }
+  return residual(y, norms_.back(), random, [&](const Var& in) { return feed_forward_(in, random); });
+}
+
+Var TransformerBlock::step(const Var& x, const AttentionMemory* memory, AttentionCache& cache,
+                           std::span<const uint8_t> active) const {
+  AttentionStep how{.position = cache.steps()};
+  Var y = residual(x, norms_[0], nullptr, [&](const Var& in) { return self_(in, in, in, cache, active).context; });
+  if (memory_) {
+    y = residual(y, norms_[1], nullptr, [&](const Var& in) { return (*memory_)(in, *memory, how).context; });
+  }
+  return residual(y, norms_.back(), nullptr, [&](const Var& in) { return feed_forward_(in, nullptr); });
+}
+
+AttentionMemory TransformerBlock::prepare(const Var& source, std::span<const int32_t> lengths) const {
+  return memory_->prepare(source, source, lengths);
+}
+
+void TransformerBlock::params(const nn::VisitParams& visit) {
+  nn::visit_part(visit, "self", self_);
+  if (memory_) nn::visit_part(visit, "memory", *memory_);
+  nn::visit_part(visit, "feed_forward", feed_forward_);
+  for (size_t i = 0; i < norms_.size(); ++i) nn::visit_part(visit, "norm." + std::to_string(i), norms_[i]);
+}
+
+TokenEmbedding::TokenEmbedding(const TransformerOptions& o, int64_t words, Random& random)
+    : words_({words, o.size - letter_reader(o.letters.kind).size(o.letters), o.word_dropout, o.letters}, random),
+      positions_(positions_of(o.positions, o.longest, o.size, random)),
+      dropout_(static_cast<real>(o.dropout)),
+      scale_(std::sqrt(static_cast<real>(o.size))) {}
+
+Var TokenEmbedding::operator()(const Ids& ids, Random* training, bool of_source) const {
+  return placed(of_source ? SourceWords::seen(words_(ids), false) : words_(ids), training);
+}
+
+Var TokenEmbedding::operator()(const data::Source& source, Training* training) const {
+  return placed(SourceWords::seen(words_(source, training, false), false), random_of(training));
+}
+
+Var TokenEmbedding::placed(const Var& words, Random* training) const {
+  const Var scaled = affine(words, scale_);
+  return dropout_(positions_ ? (*positions_)(scaled) : scaled, training);
+}
+
+Var TokenEmbedding::at(std::span<const int32_t> ids, std::span<const int64_t> positions) const {
+  const int64_t N = static_cast<int64_t>(ids.size());
+  const Var scaled = affine(words_(Ids({N, 1}, {ids.begin(), ids.end()})), scale_);
+  return positions_ ? positions_->at(scaled, positions) : scaled;
+}
+
+void TokenEmbedding::params(const nn::VisitParams& visit) {
+  nn::visit_part(visit, "words", words_);
+  if (positions_) nn::visit_part(visit, "positions", *positions_);
+}
+
+}  // namespace attend::models

@@ -1,0 +1,132 @@
+// What Transformers are made of (Vaswani et al. 2017): tokens with positions, and blocks of attention, over any score
+// and align, and feed-forward layers.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "attend/attention/attention.h"
+#include "attend/models/model.h"
+#include "attend/models/sharing.h"
+#include "attend/models/source_embedding.h"
+#include "attend/nn/layers.h"
+
+namespace attend::models {
+
+struct TransformerOptions {
+  int64_t source_vocabulary = 0, target_vocabulary = 0;
+  int64_t size = 256, heads = 4, hidden = 1024;  // width of a token; of the feed-forward layer inside
+  int64_t encoder_layers = 3, decoder_layers = 3;
+  std::string norm = "pre";              // before each part (Xiong et al. 2020), or after it ("post", the paper's)
+  std::string positions = "sinusoidal";  // or "learned", or "none"
+  int64_t longest = 1024;                // most positions that are learned
+  std::string activation = "relu";       // or "gelu"
+  std::string tied = "none";             // "output": the decoder's words are its output layer; "all": the source's too
+  double dropout = 0.1, label_smoothing = 0.1;
+  std::string score = "scaled_dot", align = "softmax";
+  int64_t window = 0;  // self-attention reaches this far; 0: everywhere
+  // No options of its own, but of encoders (EncoderOptions):
+  double word_dropout = 0;
+  LetterOptions letters;
+
+  template <class Visit>
+  void fields(Visit&& visit) {
+    visit("source_vocabulary", source_vocabulary, "number of source words");
+    visit("target_vocabulary", target_vocabulary, "number of target words");
+    visit("size", size, "width of a token");
+    visit("heads", heads, "heads of every attention");
+    visit("hidden", hidden, "width inside the feed-forward layers");
+    visit("encoder_layers", encoder_layers, "blocks of the encoder");
+    visit("decoder_layers", decoder_layers, "blocks of the decoder");
+    visit("norm", norm, "layer norm before (pre) or after (post) each part");
+    visit("positions", positions, "sinusoidal, learned, or none: nothing tells places apart");
+    visit("longest", longest, "most positions that are learned");
+    visit("activation", activation, "relu or gelu, in the feed-forward layers");
+    visit("tied", tied, "share embeddings: none, output, all");
+    visit("dropout", dropout, "on tokens, weights, inside and after each part");
+    visit("label_smoothing", label_smoothing, "share of the target spread over all words");
+    visit("score", score, "of every attention");
+    visit("align", align, "of every attention");
+    visit("window", window, "how far self-attention reaches; 0: everywhere");
+  }
+};
+
+/// W₂·f(W₁x + b₁) + b₂, with dropout inside.
+class FeedForward {
+ public:
+  FeedForward(const TransformerOptions& options, Random& random);
+  Var operator()(const Var& x, Random* training) const;
+  void params(const nn::VisitParams& visit);
+
+ private:
+  nn::Linear inner_, outer_;
+  nn::Dropout dropout_;
+};
+
+/// The options, refused where one is not among its choices or does not fit another.
+TransformerOptions checked(const TransformerOptions& options);
+
+/// Where a stack is in a forward pass.
+struct BlockContext {
+  Training* training = nullptr;
+  std::span<const int32_t> lengths;  // of the stack's own sequences; empty: all of full length
+  const Sharing* share = nullptr;    // of the memory; null: each sequence has its own
+};
+
+/// Self-attention, attention to a memory (decoders that have one), feed-forward; each with its residual and norm.
+class TransformerBlock {
+ public:
+  enum class Kind { encoder, decoder, decoder_alone };
+  /// `source`: width of the states that a decoder attends to; 0: that of a token.
+  TransformerBlock(const TransformerOptions& options, Kind kind, int64_t layer, Random& random, int64_t source = 0);
+
+  /// Whole sequences x [B,T,D]; `memory` for Kind::decoder.
+  Var operator()(const Var& x, const AttentionMemory* memory, const BlockContext& context) const;
+  /// One position of N hypotheses, x [N,1,D]. Rows that are not `active` leave no trace in the cache.
+  Var step(const Var& x, const AttentionMemory* memory, AttentionCache& cache,
+           std::span<const uint8_t> active = {}) const;
+  /// A source made ready for this block's attention to it.
+  AttentionMemory prepare(const Var& source, std::span<const int32_t> lengths) const;
+  /// Of a decoder: its attention to the source.
+  Attention& memory() { return *memory_; }
+  const Attention& memory() const { return *memory_; }
+  void params(const nn::VisitParams& visit);
+
+ private:
+  template <class Part>
+  Var residual(const Var& x, const nn::LayerNorm& norm, Random* training, Part&& part) const;
+
+  bool pre_;
+  nn::Dropout dropout_;
+  Attention self_;
+  std::unique_ptr<Attention> memory_;
+  FeedForward feed_forward_;
+  std::vector<nn::LayerNorm> norms_;
+};
+
+/// Tokens → vectors: √D·embedding + position, with dropout.
+class TokenEmbedding {
+ public:
+  TokenEmbedding(const TransformerOptions& options, int64_t words, Random& random);
+  /// A source, with a look inside its words where the options say so; what the letters say then takes the place of the last
+  /// numbers of a word.
+  Var operator()(const data::Source& source, Training* training) const;
+  /// `of_source`: they are what SourceWords shows.
+  Var operator()(const Ids& ids, Random* training, bool of_source) const;
+  /// One id per row, each at a position of its own: [N] → [N,1,D].
+  Var at(std::span<const int32_t> ids, std::span<const int64_t> positions) const;
+  const Var& table() const { return words_.table(); }
+  void params(const nn::VisitParams& visit);
+
+ private:
+  Var placed(const Var& words, Random* training) const;
+
+  SourceEmbedding words_;
+  std::optional<nn::Positions> positions_;
+  nn::Dropout dropout_;
+  real scale_;
+};
+
+}  // namespace attend::models

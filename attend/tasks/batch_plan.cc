@@ -1,0 +1,117 @@
+#include "attend/tasks/batch_plan.h"
+
+#include <numeric>
+
+#include "attend/base/error.h"
+#include "attend/data/prefetch.h"
+#include "attend/data/shuffle.h"
+
+namespace attend::tasks {
+namespace {
+
+constexpr size_t kReady = 2;  // batches ahead
+
+/// The plan of the epoch that is being read is kept: batches are asked for one after another.
+class StoredBatches : public BatchPlan {
+ public:
+  StoredBatches(data::EncodedPairsWriter& writer, const data::BatchOptions& options)
+      : report_(writer.report()), pairs_(writer.finish()), batches_(pairs_, options) {}
+
+  int64_t count(int64_t epoch) override { return static_cast<int64_t>(plan(epoch).size()); }
+  data::Batch batch(int64_t epoch, int64_t index) override {
+    return batches_.batch(plan(epoch)[static_cast<size_t>(index)]);
+  }
+  int64_t examples() const override { return report_.kept; }
+  std::string summary() const override { return report_.text(); }
+
+ private:
+  const std::vector<data::BatchRows>& plan(int64_t epoch) {
+    if (epoch != epoch_) rows_ = batches_.epoch(epoch), epoch_ = epoch;
+    return rows_;
+  }
+
+  data::FilterReport report_;
+  data::EncodedPairs pairs_;
+  data::Batches batches_;
+  int64_t epoch_ = -1;
+  std::vector<data::BatchRows> rows_;
+};
+
+/// Each epoch's examples in an order of its own; the next batches are made on another thread.
+class MadeBatches : public BatchPlan {
+ public:
+  MadeBatches(const TaskModel& model, Examples examples) : model_(model), examples_(std::move(examples)) {}
+
+  int64_t count(int64_t) override { return (examples_.count + size() - 1) / size(); }
+
+  data::Batch batch(int64_t epoch, int64_t index) override {
+    const int64_t number = epoch * count(epoch) + index;
+    if (!ready_ || number != next_) {
+      ready_.reset();
+      ready_ = std::make_unique<data::Prefetched<data::Batch>>(
+          [this](int64_t n) { return made(n / count(0), n % count(0)); }, kReady, number);
+    }
+    next_ = number + 1;
+    return ready_->next();
+  }
+  int64_t examples() const override { return examples_.count; }
+  std::string summary() const override { return std::to_string(examples_.count) + " images"; }
+
+ private:
+  const TaskBatchOptions& options() const { return model_.config().options.batch; }
+  int64_t size() const { return options().images; }
+  Random random(std::string_view what, int64_t number) const {
+    return Random(static_cast<uint64_t>(options().seed), static_cast<uint64_t>(number)).named(what);
+  }
+
+  data::Batch made(int64_t epoch, int64_t index) {
+    const std::vector<int64_t>& order = order_of(epoch);
+    const int64_t begin = index * size(), end = std::min(begin + size(), examples_.count);
+    Random draws = random("captions", epoch * count(epoch) + index);
+    std::vector<Example> examples;
+    for (int64_t i = begin; i < end; ++i) {
+      examples.push_back(examples_.at(order[static_cast<size_t>(i)] + epoch * examples_.count));
+      keep_some(examples.back(), options().captions, draws);
+    }
+    return model_.batch(examples);
+  }
+
+  const std::vector<int64_t>& order_of(int64_t epoch) {
+    if (epoch == epoch_) return order_;
+    order_.resize(static_cast<size_t>(examples_.count));
+    std::iota(order_.begin(), order_.end(), int64_t{0});
+    Random draws = random("images", epoch);
+    data::shuffle(order_, draws);
+    epoch_ = epoch;
+    return order_;
+  }
+
+  const TaskModel& model_;
+  const Examples examples_;
+  int64_t epoch_ = -1;
+  std::vector<int64_t> order_;
+  int64_t next_ = -1;
+  std::unique_ptr<data::Prefetched<data::Batch>> ready_;  // last: its thread uses the others
+};
+
+}  // namespace
+
+std::unique_ptr<BatchPlan> stored_batches(const TaskModel& model, ExampleStream& stream,
+                                          const std::filesystem::path& folder) {
+  data::EncodedPairsWriter writer(folder, model.config().options.filter, model.config().model.reads_letters());
+  stream.rewind();
+  for (Example example; stream.next(example);) {
+    const Ready source = model.input().ready(example.inputs.at(0));
+    for (const std::string& right : example.right) {
+      writer.add(source.tokens.ids, model.output().encode(right, source), source.letters);
+    }
+  }
+  require(writer.report().kept > 0, "train: nothing is left to train on: ", writer.report().text());
+  return std::make_unique<StoredBatches>(writer, model.config().options.batch);
+}
+
+std::unique_ptr<BatchPlan> made_batches(const TaskModel& model, Examples examples) {
+  return std::make_unique<MadeBatches>(model, std::move(examples));
+}
+
+}  // namespace attend::tasks

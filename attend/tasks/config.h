@@ -1,0 +1,151 @@
+// All options of a run: its files, how they are read and batched, the network, training and search.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "attend/base/options.h"
+#include "attend/data/batches.h"
+#include "attend/data/encoded.h"
+#include "attend/data/tokeniser.h"
+#include "attend/decode/search.h"
+#include "attend/tasks/model_choice.h"
+#include "attend/tasks/task.h"
+#include "attend/train/trainer.h"
+
+namespace attend::tasks {
+
+/// Files of texts. Which of them a task has depends on its format.
+struct TextFiles {
+  std::vector<std::string> source, target, tsv, data;
+
+  template <class Visit>
+  void fields(Visit&& visit, bool pairs, bool valid) {
+    const std::string v = valid ? "valid_" : "";
+    if (pairs) {
+      visit((v + "source").c_str(), source, valid ? "validation files; without them, a share of the pairs is held out"
+                                          : "files of sentences, plain or .gz; line i goes with line i of target");
+      visit((v + "target").c_str(), target, valid ? "their answers" : "files of their answers");
+      visit((v + "tsv").c_str(), tsv, valid ? "both in one" : "files of \"source<tab>target\" lines");
+    } else {
+      visit((v + "data").c_str(), data, valid ? "validation files; without them, a share of the examples is held out"
+                                              : "files to train on, plain or .gz (docs/formats.md)");
+    }
+  }
+  bool empty() const { return source.empty() && target.empty() && tsv.empty() && data.empty(); }
+  /// All of them, as they were named.
+  std::vector<std::string> all() const;
+};
+
+struct ImageFiles {
+  std::string images, labels, valid_images, valid_labels;
+  std::string captions, names, valid_names;
+  std::string scene = "none";
+  int64_t pieces = 4;
+  int64_t size = 0, channels = 0;
+  std::string on_broken = "refuse";
+
+  template <class Visit>
+  void fields(Visit&& visit) {
+    visit("images", images,
+          "an IDX file (.gz too), or a folder of PNG and JPEG files: with a sub-folder for each label");
+    visit("labels", labels, "the IDX file of their labels");
+    visit("valid_images", valid_images, "the same to validate with; without them, a share of the images is held out");
+    visit("valid_labels", valid_labels, "their labels");
+    visit("captions", captions, "a file of captions: name#k<tab>caption, or JSON lines");
+    visit("names", names, "file with the names of the images to train on, one per line; none: all but valid_names");
+    visit("valid_names", valid_names, "file with the names of those to validate with");
+    visit("scene", scene, "digits: none, translated (anywhere on a larger image) or cluttered (and pieces of others)");
+    visit("pieces", pieces, "cluttered: how many");
+    visit("size", size,
+          "height and width of what the network sees; 0: as the images are (scenes: 60, folders of labels: 64)");
+    visit("channels", channels, "1: grey, 3: colour, 0: as the first image is (folders of labels: 3)");
+    visit("on_broken", on_broken, "an image that cannot be read: refuse, or skip");
+  }
+};
+
+/// The tokeniser's own options, and how the two sides differ.
+struct TokenOptions : data::TokeniserOptions {
+  bool joint = false;
+  std::string target_kind;
+
+  template <class Visit>
+  void fields(Visit&& visit) {
+    data::TokeniserOptions::fields(visit);
+    visit("joint", joint, "one vocabulary for both sides (needed by model.tied: all)");
+    visit("target_kind", target_kind, "what a token of the answer is, where that differs from kind");
+  }
+};
+
+struct TaskBatchOptions : data::BatchOptions {
+  bool streamed = true;  // by tokens; else by images
+  int64_t images = 64, captions = 0;
+
+  template <class Visit>
+  void fields(Visit&& visit) {
+    if (streamed) return data::BatchOptions::fields(visit);
+    visit("images", images, "images of a batch");
+    visit("captions", captions, "caption: at most so many of an image in a batch, drawn anew each time; 0: all");
+    visit("seed", seed, "of the order of the images and of such draws");
+  }
+};
+
+/// All options of a run but those of its network. Which of them a task has depends on its row.
+struct TaskOptions {
+  const TaskRow* row = &tasks()[0];
+  std::string task;
+  TextFiles text, valid_text;
+  ImageFiles images;
+  double held_out = 0.02;
+  std::string corpus, vectors;
+  data::PairFilter filter;
+  TokenOptions tokeniser;
+  TaskBatchOptions batch{{.tokens = 2048}};
+  train::TrainerOptions train;
+  int64_t scored = 1000;
+  decode::SearchOptions search{.beam = 4};
+
+  explicit TaskOptions(const TaskRow& row) : row(&row), task(row.name) { batch.streamed = row.input().streamed; }
+
+  template <class Visit>
+  void fields(Visit&& visit) {
+    const bool text_in = row->input().streamed, pairs = row->format == "pairs";
+    visit("task", task, "one of those that `attend list tasks` names");
+    if (text_in) {
+      text.fields(visit, pairs, false);
+      valid_text.fields(visit, pairs, true);
+    } else {
+      images.fields(visit);
+    }
+    visit("held_out", held_out, "share of the examples to validate with, where no validation files are named");
+    visit("corpus", corpus, "a built-in corpus in place of files (`attend list tasks` names them)");
+    if (text_in) {
+      visit("vectors", vectors, "word vectors to begin with, as GloVe or word2vec write them in text, plain or .gz");
+      visit("filter", filter, "");
+    }
+    visit("tokeniser", tokeniser, "");
+    visit("batch", batch, "");
+    visit("train", train, "");
+    visit(text_in ? "valid_sentences" : "scored_images", scored,
+          "at most so many validation examples are answered to be scored (0: all images); the answers of the best "
+          "weights are in valid.jsonl");
+    visit("search", search, "");
+  }
+  uint64_t seed() const { return static_cast<uint64_t>(train.seed); }
+};
+
+/// A run's options as they are read, shown and saved: the defaults of the task, then a recipe's, then flags.
+struct TaskConfig {
+  TaskOptions options;
+  ModelChoice model;
+
+  /// Refuses unknown options with their place and the nearest name. A task's name alone means its own corpus.
+  explicit TaskConfig(const SettingList& settings);
+  const TaskRow& row() const { return *options.row; }
+  /// Every option with its value: for help, --dump-config and config.yml.
+  std::vector<OptionInfo> all() const;
+  /// Throws Error where a value is invalid or no such network can be built, before any file is read.
+  void check() const;
+};
+
+}  // namespace attend::tasks

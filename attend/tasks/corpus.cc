@@ -1,0 +1,16 @@
+#include "attend/tasks/corpus.h"
+
+#include "attend/base/error.h"
+
+namespace attend::tasks {
+
+Corpus read_corpus(const TaskConfig& config) { return config.row().input().corpus(config); }
+
+Examples read_test(const TaskConfig& config, const TestFiles& files, const std::vector<std::string>& labels) {
+  const InputRow& input = config.row().input();
+  require(files.named() || !config.options.corpus.empty(), input.files[0],
+          ": name files to test with, as the model was trained on files");
+  return input.test(config, files, labels);
+}
+
+}  // namespace attend::tasks

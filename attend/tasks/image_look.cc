@@ -1,0 +1,279 @@
+#include "attend/tasks/image_look.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "attend/autograd/ops/glimpse.h"
+#include "attend/autograd/tape.h"
+#include "attend/base/error.h"
+#include "attend/base/names.h"
+#include "attend/data/resize.h"
+#include "attend/explain/alignment.h"
+#include "attend/explain/image_saliency.h"
+#include "attend/explain/recorder.h"
+#include "attend/models/glimpse.h"
+#include "attend/models/image_classifier.h"
+#include "attend/models/source_images.h"
+
+namespace attend::tasks {
+namespace {
+
+using explain::CaptionLook;
+using explain::GlimpseLook;
+using explain::SaliencyLook;
+
+struct LookMethod {
+  std::string_view name;
+  bool (*applies)(const models::Model& network);
+};
+
+template <class Network>
+bool is(const models::Model& network) {
+  return dynamic_cast<const Network*>(&network) != nullptr;
+}
+bool is_other(const models::Model& network) {
+  return !is<models::GlimpseNetwork>(network) && !is<models::ImageClassifier>(network) && network.vocabulary() > 0;
+}
+
+constexpr LookMethod kMethods[] = {
+    {"attention", is_other},                     // where each word of the caption looked
+    {"glimpses", is<models::GlimpseNetwork>},    // where it looked, glance by glance, and what it saw there
+    {"gradcam", is<models::ImageClassifier>},    // the cells of the last grid that spoke for the label (Selvaraju et al. 2017)
+    {"saliency", is<models::ImageClassifier>},   // the pixels that the label depended on: their gradient (Simonyan et al. 2014)
+};
+
+/// The image in the network's proportions and channels, as fine as it is.
+data::Image as_seen(const TaskModel& model, const data::Image& image) {
+  const ImageFiles& data = model.config().options.images;
+  if (std::min(image.height, image.width) < data.size) return data::fitted(image, data.size, data.size, data.channels);
+  return data::with_channels(data::centre_cropped(image, data.size, data.size), data.channels);
+}
+
+/// Of all heads and layers that looked at the image the mean, [steps, cells].
+Tensor mean_weights(const std::vector<explain::TraceSite>& sites) {
+  Tensor sum;
+  real parts = 0;
+  for (const explain::TraceSite& site : sites) {
+    if (site.keys != "source" || site.queries != "target" || !site.weights.defined()) continue;
+    for (int64_t head = 0; head < site.heads; ++head) {
+      const Tensor one = site.weights[head];
+      if (!sum.defined()) sum = Tensor::zeros(one.shape());
+      for (size_t i = 0; i < sum.size(); ++i) sum.data()[i] += one.data()[i];
+      ++parts;
+    }
+  }
+  require(sum.defined(), "explain: expected a captioner that attends (model.read: attention), got one that does not");
+  for (real& value : sum.values()) value /= parts;
+  return sum;
+}
+
+CaptionLook caption_of(const TaskModel& model, const data::Source& source, const ExplainOptions& options) {
+  explain::Recorder recorder(
+      [&](const explain::Recorder&) {
+        if (options.check) options.check();
+      },
+      {.numbers = options.numbers});
+  const models::SourceImages grid(models::SourceImages::Look::grid);
+  decode::Hypothesis answer;
+  {
+    const Observing observing(recorder);
+    const TapePause pause;
+    if (options.target) {
+      const std::vector<int32_t> target = model.output().encode(*options.target, {});
+      require(!target.empty(), "explain: expected a caption with at least one word, got an empty one");
+      answer = decode::score(model.model(), {source, data::Sequences({target})}, &recorder).at(0);
+    } else {
+      answer = decode::search(model.model(), source, options.search, {}, &recorder).at(0).at(0);
+    }
+  }
+  CaptionLook look;
+  look.rows = grid.value().dim(2), look.columns = grid.value().dim(3);
+  const int64_t cells = look.rows * look.columns;
+  const std::vector<explain::TraceSite> sites = recorder.sites(0, answer.node, cells);
+  const explain::TraceSide said = model.output().side(answer.tokens, {});
+  look.words = said.words;
+  std::vector<int32_t> word_of = said.word_of, cell_of(static_cast<size_t>(cells));
+  std::iota(cell_of.begin(), cell_of.end(), 0);
+  const Tensor weights = mean_weights(sites);
+  word_of.resize(static_cast<size_t>(weights.dim(0)), -1);  // the end
+  look.weights = explain::word_weights(weights, cell_of, word_of, cells, static_cast<int64_t>(look.words.size()));
+  look.log_probabilities.assign(look.words.size(), 0);
+  for (size_t t = 0; t < answer.tokens.size(); ++t) {
+    if (word_of[t] >= 0) look.log_probabilities[static_cast<size_t>(word_of[t])] += answer.token_log_probabilities[t];
+  }
+  look.hard = std::ranges::any_of(sites, &explain::TraceSite::hard);
+  return look;
+}
+
+/// What one glance saw at each scale: numbers [scales·C·patch·patch] as images.
+std::vector<data::Image> patches_of(const Tensor& images, const Tensor& location, const PatchOptions& options) {
+  const Tensor seen = glimpse_patches(images, location.reshape({1, 2}), options).value();
+  return data::to_images(seen.reshape({options.scales, images.dim(1), options.patch, options.patch}));
+}
+
+GlimpseLook glimpses_of(const TaskModel& model, const Example& example, const data::Source& source) {
+  const auto& network = dynamic_cast<const models::GlimpseNetwork&>(model.model());
+  const TapePause pause;
+  const models::GlimpsePath path = network.look(source.pixels()).at(0);
+  const models::EyeOptions& eye = network.options().eye;
+  const PatchOptions patch{eye.patch, static_cast<int64_t>(path.pixels.size()), eye.growth};
+  GlimpseLook look{{}, model.output().labels(), model.answer(std::span(&example, 1), {}).at(0).at(0).text, {}};
+  const int64_t labels = path.probabilities.dim(1);
+  for (int64_t t = 0; t < path.steps; ++t) {
+    const Tensor place = path.locations[t];
+    const auto pixel = [&](int at, int axis) {
+      return (static_cast<double>(place.data()[at]) + 1) / 2 * static_cast<double>(source.pixels().dim(axis));
+    };
+    explain::Glance glance{pixel(0, 3), pixel(1, 2), path.pixels, patches_of(source.pixels(), place, patch), {}, {}};
+    const real* shares = path.probabilities.data() + t * labels;
+    glance.probabilities.assign(shares, shares + labels);
+    if (path.stop.defined()) glance.stop = static_cast<double>(path.stop.data()[t]);
+    look.glances.push_back(std::move(glance));
+  }
+  return look;
+}
+
+SaliencyLook map_of(const TaskModel& model, const Example& example, const data::Source& source,
+                    const ExplainOptions& options, bool cells) {
+  const auto& network = dynamic_cast<const models::ImageClassifier&>(model.model());
+  AnswerOptions all;
+  all.search.n_best = static_cast<int64_t>(model.output().labels().size());
+  const std::vector<Answer> answers = model.answer(std::span(&example, 1), all).at(0);
+  const int32_t label = options.target ? model.output().encode(*options.target, {}).at(0) : answers[0].tokens[0];
+  const auto said = std::ranges::find(answers, std::vector{label}, &Answer::tokens);
+  const explain::Seen seen = explain::image_saliency(network, source.pixels(), std::span(&label, 1));
+  if (options.method == "auto") cells = seen.cam.defined();
+  require(!cells || seen.cam.defined(),
+          "explain: gradcam: expected a network with a grid (encoder.kind: convolutional), got one without");
+  SaliencyLook look{cells ? seen.cam[0] : explain::pixel_saliency(seen.input_gradient)[0]};
+  look.method = cells ? "gradcam" : "saliency";
+  look.label = cells ? "Grad-CAM: the cells of the last grid that spoke for “" + said->text + "”"
+                     : "gradient of “" + said->text + "” in the pixels, summed over colours";
+  look.answer = said->text, look.probability = said->score;
+  return look;
+}
+
+/// The method by its name, or the first that the network has.
+const LookMethod& method_of(const TaskModel& model, const std::string& name) {
+  std::string there;
+  for (const LookMethod& method : kMethods) {
+    if (!method.applies(model.model())) continue;
+    if (name == "auto" || name == method.name) return method;
+    there += (there.empty() ? "" : ", ") + std::string(method.name);
+  }
+  require(!there.empty(), "explain: the network ", model.config().model.name, " answers with images: nothing can be shown");
+  fail("explain: method: the network ", model.config().model.name, " has ", there, "; got ", name);
+}
+
+}  // namespace
+
+std::vector<std::string> look_methods(const models::Model& network) {
+  std::vector<std::string> there;
+  for (const LookMethod& method : kMethods) {
+    if (method.applies(network)) there.emplace_back(method.name);
+  }
+  return there;
+}
+
+void check_look_target(const TaskModel& model, const ExplainOptions& options) {
+  if (!options.target) return;
+  require(!is<models::GlimpseNetwork>(model.model()),
+          "target: expected a captioner or a classifier, got a glimpse network");
+  require(!model.output().encode(*options.target, {}).empty(),
+          "target: expected a caption with at least one word, got an empty one");
+}
+
+explain::ImageLook look(const TaskModel& model, const Example& example, const ExplainOptions& options) {
+  const LookMethod& method = method_of(model, options.method);
+  const auto* image = std::get_if<data::Image>(&example.inputs.at(0));
+  require(image != nullptr, "explain: expected an image to look at, got features alone");
+  const Ready ready = model.input().ready(*image);
+  const Ready* const all[] = {&ready};
+  const data::Source source = model.source(all);
+  const std::string right = example.right.empty() ? "" : example.right[0];
+  explain::ImageLook look{model.name(),
+                          model.config().options.task,
+                          model.config().model.name,
+                          model.parameters(),
+                          example.name,
+                          as_seen(model, *image),
+                          {}};
+  if (method.name == "attention") {
+    CaptionLook seen = caption_of(model, source, options);
+    seen.references = example.right;
+    look.seen = std::move(seen);
+  } else if (method.name == "glimpses") {
+    check_look_target(model, options);
+    look.image = data::to_images(source.pixels()).at(0);
+    GlimpseLook seen = glimpses_of(model, example, source);
+    seen.right = right;
+    look.seen = std::move(seen);
+  } else {
+    SaliencyLook seen = map_of(model, example, source, options, method.name == "gradcam");
+    seen.right = right;
+    look.seen = std::move(seen);
+  }
+  return look;
+}
+
+namespace {
+
+/// A rows × columns grid over an image of height × width pixels.
+struct Cells {
+  int64_t rows, columns, height, width;
+
+  bool touches(int64_t cell, const data::Box& box) const {
+    const int64_t row = cell / columns, column = cell % columns;
+    return meets(row, rows, height, box.top, box.height) && meets(column, columns, width, box.left, box.width);
+  }
+
+ private:
+  /// Cell i of n along `extent` pixels is [i·extent/n, (i+1)·extent/n).
+  static bool meets(int64_t i, int64_t n, int64_t extent, int64_t begin, int64_t length) {
+    return i * extent < (begin + length) * n && begin * n < (i + 1) * extent;
+  }
+};
+
+void add_words(Gaze& sum, const explain::CaptionLook& seen, const Example& example) {
+  require(seen.words.size() == example.spoken.size(), "gaze: expected a caption of ", example.spoken.size(),
+          " words, got one of ", seen.words.size());
+  const data::Image& image = std::get<data::Image>(example.inputs.at(0));
+  const Cells grid{seen.rows, seen.columns, image.height, image.width};
+  const int64_t cells = seen.rows * seen.columns;
+  for (size_t word = 0; word < seen.words.size(); ++word) {
+    const data::Box& box = example.spoken[word];
+    if (box.height == 0) continue;
+    const real* weights = seen.weights.data() + static_cast<int64_t>(word) * cells;
+    for (int64_t cell = 0; cell < cells; ++cell) {
+      if (!grid.touches(cell, box)) continue;
+      sum.on_object += static_cast<double>(weights[cell]);
+      sum.by_chance += 1.0 / static_cast<double>(cells);
+    }
+    ++sum.words;
+  }
+}
+
+}  // namespace
+
+bool has_gaze(const TaskModel& model, const Examples& examples) {
+  if (model.row().input().streamed || !model.output().words() || examples.count == 0) return false;
+  return !examples.at(0).spoken.empty() && !explainable(model).methods.empty();
+}
+
+Gaze gaze(const TaskModel& model, const Examples& examples, const Done& done) {
+  Gaze sum;
+  for (int64_t i = 0; i < examples.count; ++i) {
+    const Example example = examples.at(i);
+    ExplainOptions options;
+    options.method = "attention", options.target = example.right.at(0);
+    add_words(sum, std::get<CaptionLook>(look(model, example, options).seen), example);
+    if (done) done(i + 1);
+  }
+  require(sum.words > 0, "gaze: expected a caption with a word that speaks of an object, got none");
+  const double percent = 100 / static_cast<double>(sum.words);
+  return {sum.words, sum.on_object * percent, sum.by_chance * percent};
+}
+
+}  // namespace attend::tasks

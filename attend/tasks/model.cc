@@ -1,0 +1,180 @@
+#include "attend/tasks/model.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "attend/autograd/tape.h"
+#include "attend/base/error.h"
+#include "attend/base/recipe.h"
+#include "attend/base/replacement.h"
+#include "attend/explain/alignment.h"
+#include "attend/tasks/model_folder.h"
+
+namespace attend::tasks {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kWeights = "weights.safetensors";
+constexpr int64_t kAtOnce = 64;        // examples of one batch of images, …
+constexpr int64_t kTextsAtOnce = 256;  // … and texts between two calls of `done`
+
+/// All files that inputs and outputs may have written.
+constexpr const char* kStems[] = {"source", "target", "letters"};
+
+}  // namespace
+
+TaskModel::Inputs TaskModel::new_inputs(const TaskConfig& config) {
+  Inputs inputs;
+  for (const TaskInput& one : config.row().inputs) inputs.push_back(one.kind->make(config, one.name));
+  return inputs;
+}
+
+TaskModel::TaskModel(TaskConfig config, Inputs inputs, std::unique_ptr<Output> output)
+    : config_(std::move(config)), inputs_(std::move(inputs)), output_(std::move(output)) {
+  for (const auto& input : inputs_) {
+    input->set_config(config_);
+    config_.model.derive(input->sizes());
+  }
+  output_->set_config(config_);
+  config_.model.derive(output_->sizes());
+  model_ = config_.model.make(config_.options.train.seed);
+  for (const nn::NamedParam& p : nn::parameters(*model_)) parameters_ += static_cast<int64_t>(p.var.size());
+}
+
+TaskModel::TaskModel(TaskModel&& other) noexcept
+    : config_(std::move(other.config_)),
+      inputs_(std::move(other.inputs_)),
+      output_(std::move(other.output_)),
+      model_(std::move(other.model_)),
+      name_(std::move(other.name_)),
+      parameters_(other.parameters_) {
+  for (const auto& input : inputs_) input->set_config(config_);
+  output_->set_config(config_);
+}
+
+TaskModel TaskModel::load(const fs::path& folder) {
+  TaskConfig config(read_config(folder));
+  Inputs inputs = new_inputs(config);
+  for (const auto& input : inputs) input->load(folder);
+  std::unique_ptr<Output> output = config.row().output->make(config);
+  output->load(folder, *inputs[0]);
+  TaskModel model(config, std::move(inputs), std::move(output));
+  models::load_weights(*model.model_, folder / kWeights);
+  model.name_ = folder_name(folder);
+  return model;
+}
+
+void TaskModel::save(const fs::path& folder) const {
+  for (const auto& input : inputs_) input->save(folder);
+  output_->save(folder);
+  write_file(folder / kConfig, print_recipe(config_.all(), true));
+}
+
+void TaskModel::forget(const fs::path& folder) {
+  fs::remove(folder / kConfig);
+  for (const char* stem : kStems) data::remove_tokeniser(folder, stem);
+}
+
+int64_t TaskModel::longest() const {
+  const int64_t seen = row().input().streamed ? config_.options.filter.longest : 0, able = model_->longest_source();
+  return seen > 0 && able > 0 ? std::min(seen, able) : std::max(seen, able);
+}
+
+data::Source TaskModel::source(std::span<const Ready* const> batch) const {
+  data::Source source;
+  for (const auto& input : inputs_) input->add_to(source, batch);
+  return source;
+}
+
+data::Batch TaskModel::batch(std::span<const Example> examples) const {
+  std::vector<Ready> ready;
+  std::vector<const Ready*> all;
+  std::vector<std::vector<int32_t>> targets;
+  data::Batch batch;
+  ready.reserve(examples.size());
+  bool shared = false;
+  for (size_t i = 0; i < examples.size(); ++i) {
+    all.push_back(&ready.emplace_back(input().ready(examples[i].inputs.at(0))));
+    if (output_->is_image()) targets.push_back({0});
+    shared |= examples[i].right.size() != 1 && !output_->is_image();
+    for (const std::string& right : examples[i].right) {
+      if (output_->is_image()) break;
+      targets.push_back(output_->encode(right, ready.back()));
+      batch.source_of.push_back(static_cast<int32_t>(i));
+    }
+  }
+  // Captions say which image they belong to, even where each has one: it is how their network reads them.
+  if (!shared && !(output_->words() && !row().input().streamed)) batch.source_of.clear();
+  batch.source = source(all), batch.target = data::Sequences(targets);
+  return batch;
+}
+
+std::map<std::string, double> Scored::scores(const TaskRow& row) const {
+  std::map<std::string, double> all;
+  if (judged.outputs.empty()) return all;
+  for (const std::string_view name : row.scores) {
+    const double score = score_named(name).score(judged);
+    if (!std::isnan(score)) all[std::string(name)] = score;
+  }
+  return all;
+}
+
+namespace {
+
+std::vector<std::string> right_of(const TaskModel& model, const Example& example) {
+  std::vector<std::string> right = example.right;
+  for (std::string& one : right) one = model.output().spelled(one);
+  return right;
+}
+
+/// The loss of one batch, and how much it weighs: targets of searched answers, else examples.
+void add_loss(const TaskModel& model, const data::Batch& batch, Scored& scored, double& weights) {
+  const TapePause pause;
+  const double weight =
+      static_cast<double>(model.output().searches() ? data::target_tokens(batch) : batch.source.count());
+  scored.loss += weight * static_cast<double>(model.model().loss(batch).item());
+  weights += weight;
+}
+
+}  // namespace
+
+Scored evaluate(const TaskModel& model, const Examples& examples, const EvaluateOptions& options) {
+  const bool image = model.output().is_image();
+  Scored result{.examples = options.most > 0 ? std::min(options.most, examples.count) : examples.count};
+  AnswerOptions answer = options.answer;
+  double weights = 0;
+  const int64_t at_once = model.row().input().streamed ? kTextsAtOnce : kAtOnce;
+  for (int64_t at = 0; at < result.examples; at += at_once) {
+    std::vector<Example> some;
+    for (int64_t i = at; i < std::min(result.examples, at + at_once); ++i) some.push_back(examples.at(i));
+    if (options.loss) add_loss(model, model.batch(some), result, weights);
+    if (!image) {
+      answer.align = options.align && std::ranges::any_of(some, [](const Example& e) { return !e.links.empty(); });
+      answer.search.first_sentence = options.answer.search.first_sentence + at;
+      const auto answers = model.answer(some, answer);
+      for (size_t i = 0; i < some.size(); ++i) {
+        result.titles.push_back(some[i].title()), result.judged.outputs.push_back(answers[i].at(0).text);
+        result.judged.right.push_back(right_of(model, some[i]));
+        if (options.align) result.links.push_back(answers[i][0].links), result.gold.push_back(some[i].links);
+      }
+    }
+    if (options.done) options.done(at + static_cast<int64_t>(some.size()));
+  }
+  if (options.loss) result.loss /= weights;
+  return result;
+}
+
+Scored evaluate_answer(const TaskModel& model, const Examples& examples, const std::string& answer) {
+  require(!model.output().is_image(), "answer: expected a model that answers with words, got an ",
+          model.config().model.name, ", which answers with images");
+  Scored result{.examples = examples.count};
+  for (int64_t i = 0; i < examples.count; ++i) {
+    const Example one = examples.at(i);
+    result.titles.push_back(one.title()), result.judged.outputs.push_back(model.output().spelled(answer));
+    result.judged.right.push_back(right_of(model, one));
+  }
+  return result;
+}
+
+}  // namespace attend::tasks

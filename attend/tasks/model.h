@@ -1,0 +1,125 @@
+// A trained task: its network, what its inputs and its output have learned, and the options that it was trained with.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "attend/data/alignment.h"
+#include "attend/tasks/corpus.h"
+#include "attend/tasks/input.h"
+#include "attend/tasks/output.h"
+#include "attend/tasks/scores.h"
+
+namespace attend::tasks {
+
+/// One answer to one example.
+struct Answer {
+  std::string text;
+  double score = 0, log_probability = 0;
+  bool ended = true;  ///< false: it reached the longest length
+  std::vector<int32_t> tokens;
+  std::vector<std::string> source, target;  ///< words, where alignments were asked for
+  Tensor weights;                           ///< [target words, source words]
+  data::Links links;
+  std::vector<explain::Trace> traces;  ///< where they were asked for, of the first answer: one per part
+  int64_t parts = 1;                   ///< a text that is too long for the model is answered in parts
+  data::Image image;                   ///< of a model that answers with images
+};
+
+struct AnswerOptions {
+  decode::SearchOptions search;
+  bool align = false;
+  bool trace = false;
+  double threshold = 0;          ///< of links; 0: the best for each target word
+  bool replace_unknown = false;  ///< an unknown word becomes the source word that it looked at most
+  std::function<void()> check;   ///< called after each step of a search; what it throws ends it
+  /// Told of the likeliest beginning of the first answer after each step.
+  std::function<void(const std::string& text)> partial;
+  /// How each answer has to begin: one for each example, or none at all.
+  std::span<const std::string> prefixes;
+};
+
+class TaskModel {
+ public:
+  using Inputs = std::vector<std::unique_ptr<Input>>;
+
+  /// With new weights; inputs and output have learned.
+  TaskModel(TaskConfig config, Inputs inputs, std::unique_ptr<Output> output);
+  TaskModel(TaskModel&& other) noexcept;
+  TaskModel& operator=(TaskModel&&) = delete;
+  /// What save() and a trainer wrote into a folder.
+  static TaskModel load(const std::filesystem::path& folder);
+  /// What was learned and, last, config.yml, with which the folder is a model; weights are the trainer's.
+  void save(const std::filesystem::path& folder) const;
+  /// Turns a model's folder into one that holds none, so that another model can be written into it file by file.
+  static void forget(const std::filesystem::path& folder);
+  static Inputs new_inputs(const TaskConfig& config);
+
+  /// The folder's, where it was loaded from one.
+  const std::string& name() const { return name_; }
+  int64_t parameters() const { return parameters_; }
+  const TaskConfig& config() const { return config_; }
+  const TaskRow& row() const { return config_.row(); }
+  const Input& input(size_t i = 0) const { return *inputs_.at(i); }
+  const Output& output() const { return *output_; }
+  models::Model& model() { return *model_; }
+  const models::Model& model() const { return *model_; }
+
+  /// Most tokens of a text that is answered in one piece: the longest that training has seen; 0: any.
+  int64_t longest() const;
+  data::Source source(std::span<const Ready* const> batch) const;
+  /// What the network learns from these: each right answer of each example.
+  data::Batch batch(std::span<const Example> examples) const;
+
+  /// The n_best answers to each example, best first; an empty text has an empty answer.
+  std::vector<std::vector<Answer>> answer(std::span<const Example> examples, const AnswerOptions& options) const;
+
+ private:
+  struct Piece;
+  std::vector<Piece> pieces(std::span<const Example> examples, std::span<const std::string> prefixes) const;
+  std::vector<std::vector<Answer>> answer_batch(std::span<const Piece* const> batch,
+                                                const AnswerOptions& options) const;
+  std::vector<std::vector<Answer>> rebuilt(std::span<const Ready* const> batch) const;
+  void align(std::span<const Piece* const> batch, const AnswerOptions& options,
+             std::vector<std::vector<Answer>>& answers) const;
+  void align_one(const Ready& source, const Tensor& weights, const AnswerOptions& options, Answer& answer) const;
+
+  TaskConfig config_;
+  Inputs inputs_;
+  std::unique_ptr<Output> output_;
+  std::unique_ptr<models::Model> model_;
+  std::string name_;
+  int64_t parameters_ = 0;
+};
+
+/// How right a model is on examples.
+struct Scored {
+  int64_t examples = 0;
+  double loss = 0;  ///< where it was asked for
+  std::vector<std::string> titles = {};
+  Judged judged;
+  std::vector<data::Links> links = {}, gold = {};  ///< where there are gold alignments and the model attends
+
+  /// Of the task's rows.
+  std::map<std::string, double> scores(const TaskRow& row) const;
+};
+/// Told how many are done.
+using Done = std::function<void(int64_t done)>;
+
+struct EvaluateOptions {
+  AnswerOptions answer;
+  int64_t most = 0;  ///< examples; 0: all
+  bool loss = false, align = false;
+  Done done = {};
+};
+Scored evaluate(const TaskModel& model, const Examples& examples, const EvaluateOptions& options);
+/// How right it would be to give all of them this one answer, such as the most frequent caption.
+Scored evaluate_answer(const TaskModel& model, const Examples& examples, const std::string& answer);
+
+}  // namespace attend::tasks

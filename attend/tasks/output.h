@@ -1,0 +1,65 @@
+// An output of a trained task: how a right answer becomes ids, how the likeliest is searched for, and how ids are written.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "attend/decode/search.h"
+#include "attend/explain/trace.h"
+#include "attend/tasks/input.h"
+
+namespace attend::tasks {
+
+class Output {
+ public:
+  explicit Output(const TaskConfig& config) : config_(&config) {}
+  virtual ~Output() = default;
+  void set_config(const TaskConfig& config) { config_ = &config; }
+
+  /// Learns its vocabulary or its labels from the corpus. `input`: the first one, whose vocabulary it may share.
+  virtual void learn(const Corpus& corpus, const Input& input, const Prepared& prepared) = 0;
+  virtual void load(const std::filesystem::path& folder, const Input& input) = 0;
+  virtual void save(const std::filesystem::path& folder) const = 0;
+  /// Options of networks that follow from it, without "model.".
+  virtual Settings sizes() const = 0;
+  /// What was learned, in words: "vocabulary 407", "6 labels"; "" if there is nothing to say.
+  virtual std::string summary() const = 0;
+
+  /// A right answer as the ids of a target. Throws Error where it cannot be an answer to `input`: an unknown label, another
+  /// number of tags than words.
+  virtual std::vector<int32_t> encode(const std::string& right, const Ready& input) const = 0;
+  /// Ids as an answer is written.
+  virtual std::string written(std::span<const int32_t> ids, const Ready& input) const = 0;
+  /// Its places, for maps: one for each id.
+  virtual explain::TraceSide side(std::span<const int32_t> ids, const Ready& input) const = 0;
+  virtual std::string piece(int32_t id) const = 0;
+  /// A right answer in the spelling that the model has, to compare with.
+  virtual std::string spelled(const std::string& right) const { return right; }
+
+  /// Answers are searched for word by word, so that beams and sampling make a difference; else there are few to rank.
+  virtual bool searches() const { return true; }
+  /// How it is searched for, given what was asked for.
+  virtual decode::SearchOptions search(const decode::SearchOptions& asked) const { return asked; }
+  /// What may follow, where not everything makes sense; null: anything.
+  virtual std::unique_ptr<decode::Constraint> constraint(std::span<const Ready* const>) const { return nullptr; }
+  /// What its answers are ranked and shown by.
+  virtual double score(const decode::Hypothesis& found) const { return found.score; }
+
+  /// Its labels or tags in the order of their ids; empty where it has none.
+  virtual const std::vector<std::string>& labels() const;
+  /// The tokeniser of words; null where there are none.
+  virtual const data::Tokeniser* words() const { return nullptr; }
+  /// Answers are images: `searches` and all that is about ids does not apply.
+  virtual bool is_image() const { return false; }
+
+ protected:
+  const TaskOptions& options() const { return config_->options; }
+
+ private:
+  const TaskConfig* config_;
+};
+
+}  // namespace attend::tasks

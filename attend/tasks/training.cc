@@ -1,0 +1,194 @@
+#include "attend/tasks/training.h"
+
+#include <algorithm>
+#include <map>
+
+#include "attend/autograd/tape.h"
+#include "attend/base/error.h"
+#include "attend/base/replacement.h"
+#include "attend/tasks/batch_plan.h"
+#include "attend/tasks/pretrained.h"
+
+namespace attend::tasks {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int64_t kValidTokens = 4096;  // of one batch
+
+/// Labels of which there is only one example: they cannot be learned and validated.
+std::vector<std::string> seen_once(const Corpus& corpus) {
+  std::map<std::string, int64_t> counts;
+  corpus.each_right([&](const std::vector<std::string>& right) { ++counts[right.at(0)]; });
+  std::vector<std::string> once;
+  for (const auto& [label, count] : counts) {
+    if (count == 1) once.push_back(label);
+  }
+  return once;
+}
+
+}  // namespace
+
+TaskTraining::TaskTraining(const TaskConfig& config, fs::path folder, bool resume, const Prepared& prepared)
+    : folder_(std::move(folder)) {
+  config.check();
+  if (fs::is_directory(folder_)) lock_.emplace(folder_);  // first: a large corpus takes a while
+  read(config, prepared);
+  learn(config, resume, prepared);
+  plan_batches(prepared);
+  encode_valid();
+  make_trainer();
+  start(resume);
+}
+
+TaskTraining::~TaskTraining() = default;
+
+/// Before the folder is made: a wrong file name leaves none.
+void TaskTraining::read(const TaskConfig& config, const Prepared& prepared) {
+  prepared(config.row().input().streamed ? "reading the examples" : "reading the images");
+  corpus_ = read_corpus(config);
+  require_writable(folder_);
+  if (!lock_) lock_.emplace(folder_);
+}
+
+void TaskTraining::learn(TaskConfig config, bool resume, const Prepared& prepared) {
+  TaskModel::Inputs inputs = TaskModel::new_inputs(config);
+  std::unique_ptr<Output> output = config.row().output->make(config);
+  for (const auto& input : inputs) {
+    if (resume && config.row().input().streamed) {
+      input->load(folder_);
+    } else {
+      input->learn(corpus_, config, prepared);
+    }
+  }
+  if (resume) {
+    output->load(folder_, *inputs[0]);
+  } else {
+    output->learn(corpus_, *inputs[0], prepared);
+  }
+  model_ = std::make_unique<TaskModel>(std::move(config), std::move(inputs), std::move(output));
+  if (!resume) {
+    const std::string taken = take_vectors(*model_);
+    if (!taken.empty()) notes_.push_back(taken);
+  }
+  if (corpus_.stream && !model_->output().searches()) {
+    for (const std::string& label : seen_once(corpus_)) notes_.push_back("note: only one example has the label " + label);
+  }
+}
+
+void TaskTraining::plan_batches(const Prepared& prepared) {
+  if (corpus_.stream) prepared("encoding the examples");
+  plan_ = corpus_.stream ? stored_batches(*model_, *corpus_.stream, folder_) : made_batches(*model_, corpus_.train);
+}
+
+std::string TaskTraining::summary() const {
+  std::string text = plan_->summary();
+  const std::string learned = model_->output().summary();
+  if (corpus_.stream) {
+    const std::string source = std::to_string(model_->input().tokeniser()->size());
+    text += model_->output().words() ? "; vocabulary " + source + " → " + learned : "; vocabulary " + source + ", " + learned;
+    text += "; " + std::to_string(corpus_.valid.count) + " validation pairs";
+    if (valid_left_out_ > 0) text += " (" + std::to_string(valid_left_out_) + " too long or empty: in no loss)";
+  } else {
+    if (!learned.empty()) text += (model_->output().words() ? ", vocabulary " : ", ") + learned;
+    text += "; " + std::to_string(corpus_.valid.count) + " validation images; " + std::to_string(model_->parameters()) +
+            " parameters";
+  }
+  for (const std::string& note : notes_) text += "\n" + note;
+  return corpus_.report.empty() ? text : text + "\n" + corpus_.report;
+}
+
+/// Validation texts in batches of like length; those with an empty side have no loss.
+void TaskTraining::encode_valid() {
+  if (!corpus_.stream) return;
+  const int64_t longest = model_->config().options.filter.longest;
+  struct Encoded {
+    Ready source;
+    std::vector<int32_t> target;
+    size_t longer() const { return std::max(source.tokens.ids.size(), target.size()); }
+  };
+  std::vector<Encoded> all;
+  for (int64_t i = 0; i < corpus_.valid.count; ++i) {
+    const Example example = corpus_.valid.at(i);
+    Encoded one{model_->input().ready(example.inputs[0]), {}};
+    one.target = model_->output().encode(example.right.at(0), one.source);
+    const bool fits = longest == 0 || static_cast<int64_t>(one.longer()) <= longest;
+    if (one.source.length() > 0 && !one.target.empty() && fits) all.push_back(std::move(one));
+  }
+  valid_left_out_ = corpus_.valid.count - static_cast<int64_t>(all.size());
+  require(!all.empty(), "train: none of the ", corpus_.valid.count,
+          " validation examples has text on both sides and at most ", longest, " tokens");
+  std::ranges::stable_sort(all, {}, [](const Encoded& one) { return one.source.tokens.ids.size() + one.target.size(); });
+  std::vector<const Ready*> sources;
+  std::vector<std::vector<int32_t>> targets;
+  size_t most = 0;
+  const auto flush = [&] {
+    if (!sources.empty()) valid_batches_.push_back({model_->source(sources), data::Sequences(targets)});
+    sources.clear(), targets.clear(), most = 0;
+  };
+  for (Encoded& one : all) {
+    most = std::max(most, one.longer());
+    if (static_cast<int64_t>(most * (sources.size() + 1)) > kValidTokens) flush();
+    most = std::max(most, one.longer());
+    sources.push_back(&one.source), targets.push_back(std::move(one.target));
+  }
+  flush();
+}
+
+void TaskTraining::make_trainer() {
+  const auto counted = [](const data::Batch& batch) { return batch.source.count(); };
+  train::BatchSource source{[this](int64_t epoch) { return plan_->count(epoch); },
+                            [this](int64_t epoch, int64_t index) { return plan_->batch(epoch, index); }};
+  if (!corpus_.stream) source.counted = counted;
+  trainer_ = std::make_unique<train::Trainer>(
+      model_->model(), std::move(source), [this](const models::Model&) { return validate(); },
+      model_->config().options.train, folder_);
+  trainer_->when_best([this] { last_.save(folder_); });
+  trainer_->check_room();
+}
+
+void TaskTraining::start(bool resume) {
+  if (resume) {
+    trainer_->resume();
+  } else {
+    const std::string begun = trainer_->take_start();
+    if (!begun.empty()) notes_.push_back(begun);
+    TaskModel::forget(folder_);  // killed while a model is replaced, it is none rather than a mixture
+    fs::remove(folder_ / ValidSentences::kFile);
+    trainer_->save_start();
+  }
+  model_->save(folder_);
+}
+
+double TaskTraining::valid_loss() const {
+  const TapePause pause;
+  double loss = 0, tokens = 0;
+  for (const data::Batch& batch : valid_batches_) {
+    const double count = static_cast<double>(target_tokens(batch));
+    loss += count * static_cast<double>(model_->model().loss(batch).item());
+    tokens += count;
+  }
+  return loss / tokens;
+}
+
+/// The first validation examples, answered greedily.
+train::Validation TaskTraining::validate() const {
+  const TaskOptions& options = model_->config().options;
+  train::Validation result;
+  if (corpus_.stream) result.loss = valid_loss();
+  if (corpus_.stream && options.scored == 0) return result;
+  EvaluateOptions how{.most = options.scored, .loss = !corpus_.stream};
+  how.answer.search = options.search;
+  how.answer.search.beam = how.answer.search.n_best = 1, how.answer.search.sample = false;
+  const Scored scored = evaluate(*model_, corpus_.valid, how);
+  if (!corpus_.stream) result.loss = scored.loss;
+  if (scored.judged.outputs.empty()) return result;
+  result.scores = scored.scores(model_->row());
+  last_ = {scored.titles, scored.judged.references(), scored.judged.outputs};
+  if (!model_->output().searches()) return result;
+  const size_t shown = samples_++ % last_.outputs.size();
+  result.source = last_.sources[shown], result.reference = last_.references[shown], result.output = last_.outputs[shown];
+  return result;
+}
+
+}  // namespace attend::tasks

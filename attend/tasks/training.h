@@ -1,0 +1,73 @@
+// A training run of any task: examples read, vocabularies learned, batches planned, validations answered and scored.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "attend/base/folder_lock.h"
+#include "attend/tasks/model.h"
+#include "attend/tasks/model_folder.h"
+#include "attend/tasks/valid_sentences.h"
+#include "attend/train/trainer.h"
+
+namespace attend::tasks {
+
+/// Where batches come from: stored on disk once, or made anew for each step.
+class BatchPlan {
+ public:
+  virtual ~BatchPlan() = default;
+  virtual int64_t count(int64_t epoch) = 0;
+  virtual data::Batch batch(int64_t epoch, int64_t index) = 0;
+  /// How many examples there are to learn from.
+  virtual int64_t examples() const = 0;
+  /// What was read, in words.
+  virtual std::string summary() const = 0;
+};
+
+/// A run made ready. While it lives, no other one can write in its folder.
+class TaskTraining {
+ public:
+  /// Starts a run in `folder`, or resumes the one that is there.
+  TaskTraining(const TaskConfig& config, std::filesystem::path folder, bool resume, const Prepared& prepared);
+  ~TaskTraining();
+  TaskTraining(const TaskTraining&) = delete;
+  TaskTraining& operator=(const TaskTraining&) = delete;
+
+  TaskModel& model() { return *model_; }
+  train::Trainer& trainer() { return *trainer_; }
+  /// What was prepared, in one line.
+  std::string summary() const;
+  /// How many there are to learn from.
+  int64_t examples() const { return plan_->examples(); }
+  const Examples& valid() const { return corpus_.valid; }
+  /// Validation texts that count in no loss: they have an empty side, or more tokens than the filter allows.
+  int64_t valid_left_out() const { return valid_left_out_; }
+
+ private:
+  void read(const TaskConfig& config, const Prepared& prepared);
+  void learn(TaskConfig config, bool resume, const Prepared& prepared);
+  void plan_batches(const Prepared& prepared);
+  void encode_valid();
+  void make_trainer();
+  void start(bool resume);
+  train::Validation validate() const;
+  double valid_loss() const;
+
+  const std::filesystem::path folder_;
+  std::optional<FolderLock> lock_;
+  Corpus corpus_;
+  std::unique_ptr<TaskModel> model_;
+  std::unique_ptr<BatchPlan> plan_;
+  std::vector<data::Batch> valid_batches_;  // of texts, by length
+  int64_t valid_left_out_ = 0;
+  mutable size_t samples_ = 0;
+  mutable ValidSentences last_;  // of the last validation
+  std::unique_ptr<train::Trainer> trainer_;
+  std::vector<std::string> notes_;  // which weights it began with, labels that were seen once
+};
+
+}  // namespace attend::tasks

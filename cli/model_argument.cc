@@ -1,0 +1,66 @@
+#include "cli/model_argument.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <sstream>
+
+#include "attend/base/error.h"
+#include "attend/base/names.h"
+#include "attend/tasks/model_folder.h"
+
+namespace attend::cli {
+
+namespace fs = std::filesystem;
+
+std::string folder_objection(const std::string& folder) {
+  try {
+    tasks::check_folder(folder);
+    return "";
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+ModelArgument model_argument(int argc, char** argv) {
+  ModelArgument argument;
+  for (int i = 1; i < argc && argument.folder.empty(); ++i) {
+    std::error_code none;
+    if (fs::exists(fs::path(argv[i]) / tasks::kConfig, none)) argument.folder = argv[i];
+  }
+  if (argument.folder.empty() && argc > 1 && argv[1][0] != '-') argument.folder = argv[1];
+  if (argument.folder.empty()) return argument;
+  argument.wrong = folder_objection(argument.folder);
+  if (!argument.wrong.empty()) return argument;
+  argument.model.emplace(tasks::TaskModel::load(argument.folder));
+  return argument;
+}
+
+std::string search_objection(const decode::SearchOptions& options) {
+  try {
+    decode::check(options);
+    return "";
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+std::string TestFlags::objection() const {
+  if (files.text.source.empty() != files.text.target.empty()) return "--source and --target go together";
+  if (row && !files.gold.empty() && files.text.source.empty()) return "--gold needs --source and --target";
+  return "";
+}
+
+std::vector<int64_t> numbers_of(const std::string& list, int64_t count) {
+  std::vector<int64_t> numbers;
+  std::istringstream parts(list);
+  for (std::string part; std::getline(parts, part, ',');) {
+    const bool digits =
+        !part.empty() && part.size() < 10 && std::ranges::all_of(part, [](char c) { return c >= '0' && c <= '9'; });
+    const int64_t number = digits ? std::stoll(part) : -1;
+    require(number >= 0 && number < count, "--example: expected numbers from 0 to ", count - 1, ", got ", quoted(part));
+    numbers.push_back(number);
+  }
+  return numbers;
+}
+
+}  // namespace attend::cli

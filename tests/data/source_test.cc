@@ -1,0 +1,126 @@
+// What a network reads: parts by name, and the letters of its words.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "attend/data/batch.h"
+#include "attend/data/batches.h"
+#include "attend/data/encoded.h"
+#include "tests/support/folder.h"
+#include "tests/support/message.h"
+
+namespace attend::data {
+namespace {
+
+using test::message_of;
+using Row = std::vector<int32_t>;
+using Words = std::vector<Row>;
+
+TEST(Source, OfATextIsOnePart) {
+  const Source source = Sequences({{4, 5, 6}, {7}});
+  EXPECT_EQ(source.count(), 2);
+  EXPECT_EQ(source.lengths(), (Row{3, 1}));
+  EXPECT_EQ(source.text().row(0), (Row{4, 5, 6}));
+  EXPECT_EQ(source.find(Source::kText), &source.parts()[0]);
+  EXPECT_EQ(source.find(Source::kImage), nullptr);
+  EXPECT_EQ(source.letters(), nullptr);
+  EXPECT_FALSE(source.pixels().defined());
+}
+
+TEST(Source, OfImagesHasOnePlaceEach) {
+  const Source source = Source::of_images(Tensor::zeros({2, 1, 3, 3}));
+  EXPECT_EQ(source.count(), 2);
+  EXPECT_EQ(source.lengths(), (Row{1, 1}));
+  EXPECT_EQ(source.pixels().shape(), Shape({2, 1, 3, 3}));
+  EXPECT_EQ(message_of([&] { (void)source.text(); }), "Source: expected text, got an image");
+  EXPECT_EQ(message_of([] { Source::of_images(Tensor::zeros({2, 3})); }),
+            "Source: expected images [B,C,H,W], got [2, 3]");
+}
+
+TEST(Source, HasPartsByTheirNames) {
+  Source source;
+  EXPECT_TRUE(source.empty());
+  EXPECT_EQ(message_of([&] { (void)source.text(); }), "Source: expected text, got nothing");
+  source.add("document", Sequences({{4, 5}, {6}})).add("question", Sequences({{7}, {8, 9, 10}}));
+  source.add("picture", Tensor::zeros({2, 3, 4, 4}));
+  EXPECT_EQ(source.text().row(0), (Row{4, 5})) << "the first part is what answers attend to";
+  EXPECT_EQ(source.lengths(), (Row{2, 1}));
+  ASSERT_NE(source.find("question"), nullptr);
+  EXPECT_EQ(source.find("question")->ids.row(1), (Row{8, 9, 10}));
+  ASSERT_NE(source.find("picture"), nullptr);
+  EXPECT_TRUE(source.find("picture")->values.defined());
+  EXPECT_EQ(source.find("answer"), nullptr);
+  EXPECT_FALSE(source.pixels().defined()) << "of the first part alone";
+}
+
+TEST(Source, RefusesPartsOfOtherNumbersOfExamples) {
+  Source source = Sequences({{4}, {5}});
+  EXPECT_EQ(message_of([&] { source.add("question", Sequences(Words{{4}})); }),
+            "Source: expected 2 examples in part question, got 1");
+  EXPECT_EQ(message_of([&] { source.add("picture", Tensor::zeros({3, 1, 2, 2})); }),
+            "Source: expected 2 examples in part picture, got [3, 1, 2, 2]");
+  EXPECT_EQ(source.parts().size(), 1u) << "what was refused is not there";
+}
+
+TEST(Letters, SpellTheWordsOfTheFirstPart) {
+  const std::vector<Words> spelled{{{1, 2}, {}, {3}}, {{4, 5, 6}}};
+  const Sequences rows = letter_rows(spelled, 3);
+  EXPECT_EQ(rows.count(), 6) << "three words each, also where there are fewer";
+  EXPECT_EQ(rows.row(0), (Row{1, 2}));
+  EXPECT_EQ(rows.row(1), Row());
+  EXPECT_EQ(rows.row(2), (Row{3}));
+  EXPECT_EQ(rows.row(3), (Row{4, 5, 6}));
+  EXPECT_EQ(rows.row(4), Row());
+  Source source;
+  source.add("document", Sequences({{4, 5, 6}, {7}})).add_letters(rows);
+  ASSERT_NE(source.letters(), nullptr);
+  EXPECT_EQ(source.letters()->row(3), (Row{4, 5, 6}));
+  EXPECT_NE(source.find("document.letters"), nullptr);
+}
+
+TEST(Letters, OfOtherNumbersOfWordsAreRefused) {
+  Source source = Sequences({{4, 5, 6}, {7}});
+  EXPECT_EQ(message_of([&] { source.add_letters(Sequences({{1}, {2}, {3}, {4}})); }),
+            "Source: expected the letters of 2 × 3 words, got 4 rows");
+  EXPECT_EQ(message_of([] { Source::of_images(Tensor::zeros({1, 1, 2, 2})).add_letters(Sequences(Words{{1}})); }),
+            "Source: expected text, got an image");
+}
+
+TEST(Letters, AreStoredBesideEncodedPairs) {
+  const test::TestFolder folder;
+  EncodedPairsWriter writer(folder.path(), {.longest = 3}, true);
+  const std::vector<Words> spelled{{{7, 8}, {9}}, {{}, {5}, {}}, {{6}}};
+  EXPECT_TRUE(writer.add(Row{4, 5}, Row{6}, spelled[0]));
+  EXPECT_FALSE(writer.add(Row{4, 4, 4, 4}, Row{6}, Words(4, Row{1}))) << "too long";
+  EXPECT_TRUE(writer.add(Row{4, 5, 6}, Row{7, 8}, spelled[1]));
+  EXPECT_TRUE(writer.add(Row{9}, Row{4}, spelled[2]));
+  EXPECT_EQ(message_of([&] { writer.add(Row{4, 5}, Row{6}, spelled[2]); }),
+            "EncodedPairsWriter: expected the letters of 2 words, got those of 1");
+  const EncodedPairs pairs = writer.finish();
+  EXPECT_TRUE(pairs.has_letters());
+  ASSERT_EQ(pairs.size(), 3);
+  for (int64_t i = 0; i < 3; ++i) EXPECT_EQ(pairs.letters(i), spelled[static_cast<size_t>(i)]) << i;
+  EXPECT_EQ(pairs.source_length(1), 3);
+  EXPECT_EQ(Row(pairs.target(1).begin(), pairs.target(1).end()), (Row{7, 8}));
+}
+
+TEST(Letters, ComeWithTheBatchesOfSuchPairs) {
+  const test::TestFolder folder;
+  EncodedPairsWriter writer(folder.path(), {}, true), plain(folder.path());
+  writer.add(Row{4, 5}, Row{6}, Words{{7, 8}, {9}});
+  writer.add(Row{4}, Row{6}, Words{{3, 2, 1}});
+  plain.add(Row{4, 5}, Row{6});
+  const Batches batches(writer.finish(), {.tokens = 100});
+  const Batch batch = batches.batch(BatchRows{0, 1});
+  ASSERT_NE(batch.source.letters(), nullptr);
+  ASSERT_EQ(batch.source.letters()->count(), 4);
+  EXPECT_EQ(batch.source.letters()->row(0), (Row{7, 8}));
+  EXPECT_EQ(batch.source.letters()->row(2), (Row{3, 2, 1}));
+  EXPECT_EQ(batch.source.letters()->row(3), Row()) << "beyond its words";
+  const EncodedPairs without = plain.finish();
+  EXPECT_FALSE(without.has_letters());
+  EXPECT_EQ(Batches(without, {.tokens = 100}).batch(BatchRows{0}).source.letters(), nullptr);
+}
+
+}  // namespace
+}  // namespace attend::data

@@ -1,0 +1,253 @@
+// A run on text: what it reads, holds out and learns; saved and loaded, resumed and refused.
+#include "attend/tasks/training.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "attend/train/chrf.h"
+#include "tests/support/folder.h"
+#include "tests/support/message.h"
+#include "tests/support/stop_at.h"
+#include "tests/support/untrained.h"
+
+namespace attend::tasks {
+namespace {
+
+using test::message_of;
+using test::run;
+using test::TestFolder;
+
+constexpr int64_t kPairs = 200;
+
+/// Every pair has a word of its own: what is held out cannot be in a vocabulary that was learned without it.
+std::string corpus() {
+  std::string text;
+  for (int64_t i = 0; i < kPairs; ++i) {
+    const std::string own = std::to_string(i);
+    text += "s" + own + " a b\tt" + own + " A B\n";
+  }
+  return text;
+}
+
+class TextRun : public testing::Test {
+ protected:
+  TaskConfig config(const SettingList& more = {}) const {
+    SettingList settings{{"tsv", tsv_.string(), "", true},  {"held_out", "0.1", ""},
+                         {"tokeniser.kind", "words", ""},   {"model.name", "recurrent", ""},
+                         {"model.embedding", "6", ""},      {"model.hidden", "8", ""},
+                         {"batch.tokens", "100", ""},       {"train.steps", "12", ""},
+                         {"train.validate_every", "6", ""}, {"train.rate", "0.01", ""}};
+    settings.insert(settings.end(), more.begin(), more.end());
+    return TaskConfig(settings);
+  }
+  TaskTraining begin(const std::string& name, const SettingList& more = {}, bool resume = false) const {
+    return TaskTraining(config(more), folder_.path() / name, resume, [](const std::string&) {});
+  }
+  std::string refused(const SettingList& more) const {
+    return message_of([&] { begin("refused", more); });
+  }
+
+  TestFolder folder_;
+  std::filesystem::path tsv_ = folder_.file("pairs.tsv", corpus());
+};
+
+const data::Tokeniser& source_words(const TaskModel& model) { return *model.input().tokeniser(); }
+const data::Tokeniser& target_words(const TaskModel& model) { return *model.output().words(); }
+
+std::vector<std::string> answers(const TaskModel& model) {
+  std::vector<std::string> all;
+  const std::vector<Example> lines = test::typed({"s1 a b", "a", "", "b b a"});
+  for (const auto& one : model.answer(lines, {.search = model.config().options.search})) all.push_back(one[0].text);
+  return all;
+}
+
+TEST_F(TextRun, SavedAndLoadedItAnswersTheSame) {
+  for (const char* joint : {"false", "true"}) {
+    const std::string name = std::string("joint-") + joint;
+    TaskTraining training = begin(name, {{"tokeniser.joint", joint, ""},
+                                         {"train.steps", "40", ""},
+                                         {"train.validate_every", "40", ""},
+                                         {"train.rate", "0.05", ""}});
+    EXPECT_NO_THROW(TaskModel::load(folder_.path() / name)) << "from the start there is a model to load";
+    const train::TrainResult result = run(training);
+    EXPECT_EQ(result.outcome, train::Outcome::finished);
+    ASSERT_EQ(result.best_step, 40) << "so that the weights in memory are the ones on disk";
+    const TaskModel loaded = TaskModel::load(folder_.path() / name);
+    if (sizeof(real) == 4) {
+      EXPECT_EQ(answers(loaded), answers(training.model()));
+    }
+    EXPECT_NE(answers(loaded)[0], "") << "it has learned something";
+    EXPECT_EQ(source_words(loaded).size(), source_words(training.model()).size());
+    EXPECT_EQ(&source_words(loaded) == &target_words(loaded), std::string(joint) == "true");
+  }
+}
+
+TEST_F(TextRun, AJointVocabularyKnowsBothSides) {
+  TaskTraining both = begin("both", {{"tokeniser.joint", "true", ""}}), apart = begin("apart");
+  const auto known = [](const data::Tokeniser& tokeniser, const char* word) {
+    return tokeniser.encode(word) != std::vector<int32_t>{data::kUnknown};
+  };
+  for (const char* word : {"a", "A"}) EXPECT_TRUE(known(source_words(both.model()), word)) << word;
+  EXPECT_FALSE(known(source_words(apart.model()), "A"));
+  EXPECT_FALSE(known(target_words(apart.model()), "a"));
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "both" / "target.words"));
+}
+
+TEST_F(TextRun, WhatIsHeldOutIsNotTrainedOn) {
+  TaskTraining first = begin("first"), second = begin("second"), other = begin("other", {{"train.seed", "2", ""}});
+  const auto sources = [](const TaskTraining& training) {
+    std::set<std::string> all;
+    for (int64_t i = 0; i < training.valid().count; ++i) all.insert(training.valid().at(i).text());
+    return all;
+  };
+  EXPECT_EQ(sources(first), sources(second));
+  EXPECT_NE(sources(first), sources(other));
+  EXPECT_GT(first.valid().count, 5);
+  EXPECT_LT(first.valid().count, 50);
+  EXPECT_EQ(first.examples() + first.valid().count, kPairs);
+  for (int64_t i = 0; i < first.valid().count; ++i) {
+    const Example held = first.valid().at(i);
+    EXPECT_EQ(source_words(first.model()).encode(held.text()).at(0), data::kUnknown) << held.text();
+    EXPECT_EQ(target_words(first.model()).encode(held.right.at(0)).at(0), data::kUnknown) << held.right.at(0);
+  }
+  EXPECT_EQ(source_words(first.model()).size(), data::kFirstWord + 2 + first.examples())
+      << "all others are in the vocabulary";
+}
+
+TEST_F(TextRun, ValidationFilesAreUsedInPlaceOfAShare) {
+  const std::string valid = folder_.file("valid.tsv", "a b\tA B\nb\tB\n").string();
+  TaskTraining training = begin("valid", {{"valid_tsv", valid, "", true}});
+  ASSERT_EQ(training.valid().count, 2);
+  EXPECT_EQ(training.valid().at(1).right.at(0), "B");
+  EXPECT_EQ(training.examples(), kPairs);
+}
+
+TEST_F(TextRun, ResumedItTakesTheSameSteps) {
+  TaskTraining straight = begin("straight");
+  run(straight);
+  {
+    TaskTraining first = begin("stopped");
+    EXPECT_EQ(run(first, 7).outcome, train::Outcome::interrupted);
+  }
+  TaskTraining rest = begin("stopped", {}, true);
+  EXPECT_EQ(rest.trainer().step(), 7);
+  EXPECT_EQ(run(rest).outcome, train::Outcome::finished);
+  if (sizeof(real) == 4) {
+    EXPECT_EQ(folder_.bytes("stopped/weights.safetensors"), folder_.bytes("straight/weights.safetensors"));
+  }
+  EXPECT_EQ(run(rest).step, 12) << "a finished run has nothing left to do";
+}
+
+/// Entries of a file of JSON lines.
+std::vector<nlohmann::json> entries(const std::string& lines) {
+  std::vector<nlohmann::json> all;
+  std::istringstream in(lines);
+  for (std::string line; std::getline(in, line);) all.push_back(nlohmann::json::parse(line));
+  return all;
+}
+
+/// Remembers the file at each validation, and whether that was the best so far.
+struct Versions : train::Watcher {
+  explicit Versions(const TestFolder& folder) : folder(folder) {}
+  const TestFolder& folder;
+  std::vector<std::string> seen;
+  std::vector<bool> bests;
+  void validated(const train::StepReport&, const train::Validation&, bool best) override {
+    seen.push_back(folder.bytes("kept/valid.jsonl")), bests.push_back(best);
+  }
+};
+
+TEST_F(TextRun, TheSentencesOfTheBestWeightsAreKept) {
+  TaskTraining training = begin("kept", {{"valid_sentences", "5", ""},
+                                         {"train.steps", "90", ""},
+                                         {"train.validate_every", "3", ""},
+                                         {"train.schedule", "constant", ""},
+                                         {"train.rate", "0.1", ""}});
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "kept" / "valid.jsonl"));
+  Versions versions(folder_);
+  train::Watcher* const watchers[] = {&versions};
+  training.trainer().run(watchers);
+  std::string last;
+  ASSERT_NE(std::set(versions.bests.begin(), versions.bests.end()).size(), 1u) << "some were not the best";
+  for (size_t i = 0; i < versions.seen.size(); ++i) {
+    if (!versions.bests[i]) {
+      EXPECT_EQ(versions.seen[i], last) << "validation " << i;
+    }
+    last = versions.seen[i];
+  }
+  const auto all = entries(last);
+  ASSERT_EQ(all.size(), 5u);
+  const TaskModel best = TaskModel::load(folder_.path() / "kept");
+  for (size_t i = 0; i < all.size(); ++i) {
+    const Example valid = training.valid().at(static_cast<int64_t>(i));
+    EXPECT_EQ(all[i]["source"], valid.text());
+    EXPECT_EQ(all[i]["reference"], valid.right.at(0));
+    const std::vector<std::string> output{all[i]["output"]}, reference{all[i]["reference"]};
+    EXPECT_DOUBLE_EQ(all[i]["chrf"].get<double>(), train::chrf(output, reference));
+    if (sizeof(real) == 4) {
+      AnswerOptions greedy{.search = best.config().options.search};
+      greedy.search.beam = 1;
+      EXPECT_EQ(best.answer(std::span(&valid, 1), greedy).at(0).at(0).text, output[0]);
+    }
+  }
+}
+
+TEST_F(TextRun, SentencesOfAnEarlierRunAreForgotten) {
+  std::filesystem::create_directories(folder_.path() / "again");
+  folder_.file("again/valid.jsonl", "of another run\n");
+  { TaskTraining first = begin("again"); }
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "again" / "valid.jsonl"));
+  folder_.file("again/valid.jsonl", "of this run\n");
+  { TaskTraining resumed = begin("again", {}, true); }
+  EXPECT_EQ(folder_.bytes("again/valid.jsonl"), "of this run\n");
+}
+
+TEST_F(TextRun, WhatCannotBeTrainedIsRefusedBeforeAnythingIsWritten) {
+  EXPECT_NE(refused({{"corpus", "dates", ""}}).find("got both"), std::string::npos);
+  EXPECT_NE(refused({{"held_out", "1", ""}}).find("held_out"), std::string::npos);
+  EXPECT_NE(refused({{"held_out", "0", ""}}).find("validation files"), std::string::npos);
+  EXPECT_NE(refused({{"filter.longest", "1", ""}}).find("nothing is left to train on"), std::string::npos);
+  EXPECT_NE(refused({{"train.best_by", "blue", ""}}).find("\"bleu\""), std::string::npos);
+  EXPECT_NE(refused({{"train.optimiser", "adm", ""}}).find("\"adam\""), std::string::npos);
+  EXPECT_NE(refused({{"tokeniser.kind", "word", ""}}).find("\"words\""), std::string::npos);
+  EXPECT_NE(refused({{"model.cell", "gruu", ""}}).find("gru"), std::string::npos);
+  EXPECT_NE(refused({{"tsv", (folder_.path() / "none.tsv").string(), "", true}}).find("none.tsv"), std::string::npos);
+  const std::string broken = folder_.file("broken.tsv", "a\tb\nno tab\n").string();
+  EXPECT_NE(refused({{"tsv", broken, "", true}}).find("broken.tsv:2"), std::string::npos);
+  const auto made = folder_.path() / "refused";
+  EXPECT_TRUE(!std::filesystem::exists(made) || std::filesystem::is_empty(made));
+}
+
+TEST_F(TextRun, AModelThatIsReplacedIsNoneUntilTheNewOneIsWhole) {
+  const auto model = folder_.path() / "refused";
+  std::filesystem::create_directories(model / "source.words" / "in the way");
+  folder_.file("refused/config.yml", "task: reverse\n");
+  EXPECT_NE(refused({{"train.optimiser", "adm", ""}}), "");
+  EXPECT_TRUE(std::filesystem::exists(model / "config.yml")) << "nothing has been touched yet";
+  EXPECT_NE(refused({}).find("source.words"), std::string::npos) << refused({});
+  EXPECT_FALSE(std::filesystem::exists(model / "config.yml"));
+}
+
+TEST_F(TextRun, AScoreThatIsNotComputedCannotDecide) {
+  EXPECT_NE(refused({{"train.best_by", "exact", ""}, {"valid_sentences", "0", ""}}), "");
+  EXPECT_EQ(refused({{"train.best_by", "exact", ""}, {"valid_sentences", "1", ""}}), "");
+}
+
+TEST(ModelFolder, WhatIsNoModelIsRefused) {
+  const TestFolder folder;
+  const auto message = [&](const std::string& name) {
+    return message_of([&] { TaskModel::load(folder.path() / name); });
+  };
+  EXPECT_TRUE(message("none").ends_with("none: not a model folder, as there is no such folder")) << message("none");
+  folder.file("file", "x");
+  EXPECT_TRUE(message("file").ends_with("file: not a model folder, but a file")) << message("file");
+  EXPECT_NE(message("").find("not a model folder, as it has no config.yml"), std::string::npos) << message("");
+}
+
+}  // namespace
+}  // namespace attend::tasks
