@@ -13,6 +13,7 @@
 #include "attend/train/chrf.h"
 #include "attend/train/edits.h"
 #include "attend/train/labels.h"
+#include "attend/train/tags.h"
 
 namespace attend::tasks {
 namespace {
@@ -86,6 +87,29 @@ void report_labels(const Judged& judged, const train::BleuOptions&, ordered_json
   report["confusion"] = {{"labels", scores.labels}, {"rows_are_right", scores.confusion}};
 }
 
+double tag_accuracy(const Judged& judged) {
+  return 100 * train::tag_scores(judged.outputs, judged.references()).accuracy();
+}
+
+/// Whether tags mark spans: B-PER, I-PER, O.
+bool marks_spans(const Judged& judged) {
+  const auto begins = [](const std::string& tags) { return tags.starts_with("B-") || tags.find(" B-") != tags.npos; };
+  return std::ranges::any_of(judged.right, [&](const auto& right) { return begins(right.at(0)); });
+}
+
+double span_f1(const Judged& judged) {
+  if (!marks_spans(judged)) return std::numeric_limits<double>::quiet_NaN();
+  return 100 * train::span_scores(judged.outputs, judged.references()).all.f1();
+}
+
+void report_spans(const Judged& judged, const train::BleuOptions&, ordered_json& report) {
+  if (!marks_spans(judged)) return;
+  const train::SpanScores scores = train::span_scores(judged.outputs, judged.references());
+  report["span_f1"] = rounded(100 * scores.all.f1());
+  report["spans"] = matches_json(scores.all);
+  for (const auto& [type, matches] : scores.types) report["span_types"][type] = matches_json(matches);
+}
+
 double bracket_f1(const Judged& judged) {
   return 100 * train::bracket_scores(judged.outputs, judged.references()).all.strict().f1();
 }
@@ -150,6 +174,9 @@ std::vector<ScoreRow>& table() {
       {"accuracy", "Accuracy %", "accuracy, %", "share of labels that are right", 1, exact, report_accuracy},
       {"macro_f1", "Macro F1", "macro F1, %", "mean of F1 over the labels, as scikit-learn computes it", 1, macro_f1,
        report_labels},
+      {"tag_accuracy", "Accuracy %", "tag accuracy, %", "share of words whose tag is right", 1, tag_accuracy},
+      {"span_f1", "Span F1", "span F1, %", "of spans that BIO tags mark, as seqeval computes it", 1, span_f1,
+       report_spans},
       {"bracket_f1", "Bracket F1", "labelled bracket F1, %",
        "of labelled brackets, as evalb counts them with COLLINS.prm; a sentence that evalb leaves out counts as missed", 1,
        bracket_f1, report_brackets},

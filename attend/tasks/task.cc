@@ -12,6 +12,7 @@ constexpr TaskInput kImage[] = {{"image", &kImageInput}};
 
 constexpr std::string_view kTranslators[] = {"transformer", "recurrent", "encoder_decoder", "language_model", "ctc"};
 constexpr std::string_view kClassifiers[] = {"classifier"};
+constexpr std::string_view kTaggers[] = {"tagger"};
 constexpr std::string_view kParsers[] = {"recurrent", "transformer", "encoder_decoder"};
 constexpr std::string_view kSpeakers[] = {"recurrent", "transformer", "encoder_decoder", "ctc"};
 constexpr std::string_view kLookers[] = {"glimpse", "image_classifier"};
@@ -22,6 +23,7 @@ constexpr std::string_view kTranslation[] = {"bleu", "chrf", "exact"};
 constexpr std::string_view kExactFirst[] = {"exact", "chrf"};
 constexpr std::string_view kAccuracy[] = {"accuracy"};
 constexpr std::string_view kLabels[] = {"accuracy", "macro_f1"};
+constexpr std::string_view kTagging[] = {"tag_accuracy", "span_f1"};
 constexpr std::string_view kBrackets[] = {"bracket_f1", "exact", "well_formed"};
 constexpr std::string_view kPronunciation[] = {"phoneme_error", "word_error", "exact"};
 constexpr std::string_view kCaptions[] = {"bleu4", "bleu1", "bleu2", "bleu3", "exact"};
@@ -37,6 +39,15 @@ constexpr TaskSetting kClassifyDefaults[] = {{"held_out", "0.1"},
                                              {"model.pooling", "attention"},
                                              {"train.epochs", "10"},
                                              {"train.best_by", "accuracy"}};
+constexpr TaskSetting kTagDefaults[] = {{"held_out", "0.05"},
+                                        {"filter.longest", "400"},
+                                        {"tokeniser.kind", "words"},
+                                        {"model.encoder.size", "128"},
+                                        {"model.encoder.dropout", "0.3"},
+                                        {"model.encoder.letters.kind", "convolution"},
+                                        {"model.output", "crf"},
+                                        {"train.epochs", "15"},
+                                        {"train.best_by", "tag_accuracy"}};
 constexpr TaskSetting kParseDefaults[] = {{"filter.longest", "400"},
                                           {"filter.ratio", "0"},
                                           {"tokeniser.kind", "words"},
@@ -90,6 +101,9 @@ constexpr TaskSetting kCharacters[] = {
 
 constexpr TaskSetting kFeelings[] = {{"model.encoder.size", "48"}, {"batch.tokens", "1000"}, {"train.epochs", "4"}, {"train.rate", "3e-3"}};
 
+constexpr TaskSetting kTags[] = {
+    {"model.encoder.size", "48"}, {"batch.tokens", "600"}, {"train.epochs", "4"}, {"train.rate", "3e-3"}};
+
 constexpr TaskSetting kTrees[] = {{"model.embedding", "48"},
                                  {"model.hidden", "96"},
                                  {"model.dropout", "0.1"},
@@ -136,6 +150,8 @@ std::vector<TaskRow>& table() {
        kCharacters, kExactFirst},
       {"classify", "texts to labels; built in: how people feel about what they write of", kText, &kLabelOutput,
        kClassifiers, "labels", "feelings", kClassifyDefaults, kFeelings, kLabels},
+      {"tag", "a tag for each word; built in: parts of speech, and names with --corpus names", kText, &kTagsOutput,
+       kTaggers, "tags", "tags", kTagDefaults, kTags, kTagging},
       {"parse", "sentences to grammar trees; built in: sentences of a small grammar", kText, &kTreeOutput, kParsers,
        "trees", "trees", kParseDefaults, kTrees, kBrackets},
       {"pronounce", "spelling to phonemes; built in: a spelling system of our own", kText, &kWordsOutput, kSpeakers,

@@ -35,13 +35,13 @@ struct InputRow {
 };
 extern const InputRow kTextInput, kImageInput;
 
-/// A kind of output: words, a label, a tree, an image.
+/// A kind of output: words, a label, tags, a tree, an image.
 struct OutputRow {
   std::string_view name;
   std::unique_ptr<Output> (*make)(const TaskConfig& config);
   std::span<const std::string_view> derived;  ///< as an input's
 };
-extern const OutputRow kWordsOutput, kLabelOutput, kTreeOutput, kImageOutput;
+extern const OutputRow kWordsOutput, kLabelOutput, kTagsOutput, kTreeOutput, kImageOutput;
 
 struct TaskInput {
   std::string_view name;  ///< "document", "question"; of a task with one input that of its kind
