@@ -13,7 +13,7 @@ Classifier::Classifier(const ClassifierOptions& options, Random& random)
     : options_(options),
       encoder_(make_encoder(options.encoder, random)),
       dropout_(static_cast<real>(options.dropout)) {
-  require_one_of("pooling", {"last", "mean", "attention"}, options.pooling);
+  require_one_of("pooling", {"last", "mean", "max", "attention"}, options.pooling);
   require(options.label_smoothing >= 0 && options.label_smoothing < 1,
           "label_smoothing: wanted a share in [0, 1), got ", options.label_smoothing);
   int64_t width = encoder_->output_size();
@@ -39,6 +39,7 @@ void Classifier::params(const nn::VisitParams& visit) {
 /// [B,T,D] → [B,·].
 Var Classifier::pooled(const Encoded& encoded, Training* training) const {
   if (options_.pooling == "mean") return mean_state(encoded.states, encoded.lengths);
+  if (options_.pooling == "max") return max_state(encoded.states, encoded.lengths);
   if (!attention_) return encoded.summary;
   AttentionStep how;
   if (training) how = {.random = &training->random, .update = training->update};
