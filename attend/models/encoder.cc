@@ -12,6 +12,7 @@
 #include "attend/models/recurrent_encoder.h"
 #include "attend/models/rows.h"
 #include "attend/models/source_words.h"
+#include "attend/models/text_convolution.h"
 #include "attend/models/transformer.h"
 
 namespace attend::models {
@@ -60,8 +61,9 @@ constexpr EncoderRow kEncoders[] = {
     {"intra", "hₜ = f(xₜ, Σ αₜᵢ hᵢ) over its own past", "Cheng et al. 2016", IntraEncoder::make, nullptr},
     {"none", "x: the words themselves, or the cells of an image that is a grid of features already", "",
      WordsAlone::make, make_given_grid, true},
-    {"convolutional", "stages of relu(W ∗ x + b), each half the size of the one before",
-     "LeCun et al. 1989; Simonyan & Zisserman 2015", nullptr, make_convolutional_encoder, true},
+    {"convolutional", "relu(W ∗ x + b): windows of several widths over words; over images stages, each half the size of the "
+                      "one before",
+     "LeCun et al. 1989; Kim 2014; Simonyan & Zisserman 2015", TextConvolution::make, make_convolutional_encoder, true},
     {"dense", "relu(W·x + b) of all pixels, without a grid", "Rumelhart et al. 1986", nullptr, make_dense_encoder},
 };
 

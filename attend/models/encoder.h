@@ -84,13 +84,15 @@ struct EncoderOptions {
   int64_t heads = 4, hidden = 1024;  // transformer
   std::string positions = "auto";    // transformer, none
   int64_t longest = 1024;
+  std::string windows = "3,4,5";  // convolutional
   double dropout = 0, word_dropout = 0;
   LetterOptions letters;
   BlockOptions blocks;
 
   template <class Visit>
   void fields(Visit&& visit) {
-    visit("kind", kind, "recurrent, transformer, intra (an lstm that attends to its own past) or none (the words alone)");
+    visit("kind", kind,
+          "recurrent, transformer, convolutional, intra (an lstm that attends to its own past) or none (the words alone)");
     visit("vocabulary", vocabulary, "number of input words");
     visit("size", size, "width of a word and of a state");
     visit("layers", layers, "layers on top of each other");
@@ -103,6 +105,7 @@ struct EncoderOptions {
           "transformer, none: what tells places apart: sinusoidal, learned or none; auto: sinusoidal for a transformer, else "
           "none");
     visit("longest", longest, "transformer, none: most positions that are learned");
+    visit("windows", windows, "convolutional: how many words each kind of filter sees at once");
     visit("dropout", dropout, "on words and between layers");
     visit("word_dropout", word_dropout, "share of the words that training hides, so that letters and neighbours are used");
     visit("letters", letters, "");
