@@ -17,7 +17,7 @@ inline Tensor normal(const Shape& shape, double scale = 1, uint64_t stream = 0) 
 }
 
 inline void require_near(const char* what, double got, double wanted, double tolerance) {
-  require(std::abs(got - wanted) <= tolerance * (1 + std::abs(wanted)), "bench: ", what, " is wrong: wanted ", wanted,
+  require(std::abs(got - wanted) <= tolerance * (1 + std::abs(wanted)), "bench: ", what, " is wrong: expected ", wanted,
           ", got ", got);
 }
 

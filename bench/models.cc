@@ -246,8 +246,8 @@ void check_answers(const models::Model& model, const data::Source& source,
                    const std::vector<std::vector<decode::Hypothesis>>& answers) {
   std::vector<std::vector<int32_t>> said;
   for (const auto& best : answers) {
-    require(best.size() == 1 && best[0].tokens.size() == kWordsOut, "bench: one answer of ", kWordsOut,
-            " words is wanted, got ", best.size(), " of ", best.empty() ? 0 : best[0].tokens.size());
+    require(best.size() == 1 && best[0].tokens.size() == kWordsOut, "bench: expected one answer of ", kWordsOut,
+            " words, got ", best.size(), " of ", best.empty() ? 0 : best[0].tokens.size());
     said.push_back(best[0].tokens);
   }
   const std::vector<decode::Hypothesis> scored = decode::score(model, {source, data::Sequences(said)});

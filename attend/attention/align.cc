@@ -121,7 +121,7 @@ class Gumbel : public Align {
  public:
   explicit Gumbel(const AlignOptions& options) : options_(options) {
     require(options.temperature > 0 && options.coldest > 0 && options.cooling >= 0,
-            "gumbel: temperatures above 0 and cooling of at least 0 are wanted, got ", options.temperature, ", ",
+            "gumbel: expected temperatures above 0 and cooling of at least 0, got ", options.temperature, ", ",
             options.coldest, " and ", options.cooling);
   }
   Aligned operator()(const Var& energies, const Tensor& mask, const AttentionStep& step) const override {
@@ -174,7 +174,7 @@ std::span<const AlignRow> aligns() { return table(); }
 
 void add_align(const AlignRow& row) {
   for (const AlignRow& known : table()) {
-    require(known.name != row.name, "add_align: a new name is wanted, got \"", row.name, "\", which is taken");
+    require(known.name != row.name, "add_align: expected a new name, got \"", row.name, "\", which is taken");
   }
   require(row.make != nullptr, "add_align: \"", row.name, "\" wants a function that makes it, got none");
   require(table().size() < table().capacity(), "add_align: there is room for ", table().capacity(), " aligns");

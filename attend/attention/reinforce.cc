@@ -24,7 +24,7 @@ std::span<const BaselineRow> baselines() { return kBaselines; }
 Var reinforce_loss(const Var& log_probability, const Tensor& advantage, const Tensor& counts) {
   require(log_probability.defined() && advantage.shape() == log_probability.shape() &&
               (!counts.defined() || counts.shape() == advantage.shape()),
-          "reinforce_loss: ln p, advantage and counts of one shape are wanted, got ", log_probability.shape(), ", ",
+          "reinforce_loss: expected ln p, advantage and counts of one shape, got ", log_probability.shape(), ", ",
           advantage.shape(), " and ", counts.shape());
   Tensor weight = advantage.clone();
   double total = static_cast<double>(advantage.size());
@@ -80,7 +80,7 @@ void Reinforce::update_averages(const Tensor& returns, const Tensor& counts) con
 Var Reinforce::operator()(const Tensor& rewards, const Var& log_probability, const Var& entropy, const Tensor& counts,
                           const Var& features) const {
   require(rewards.rank() == 2 && counts.shape() == rewards.shape() && log_probability.shape() == rewards.shape(),
-          "Reinforce: rewards, ln p and counts [B,T] are wanted, got ", rewards.shape(), ", ", log_probability.shape(),
+          "Reinforce: expected rewards, ln p and counts [B,T], got ", rewards.shape(), ", ", log_probability.shape(),
           " and ", counts.shape());
   const Tensor total = returns(rewards, counts);
   const real* averages = averages_.value().data();
@@ -91,7 +91,7 @@ Var Reinforce::operator()(const Tensor& rewards, const Var& log_probability, con
     // batch there is nothing yet.)
     for (real& x : advantage.values()) x -= averages[0];
   } else if (options_.baseline == "learned") {
-    require(features.defined() && features.rank() == 3, "Reinforce: features [B,T,F] are wanted, got ",
+    require(features.defined() && features.rank() == 3, "Reinforce: expected features [B,T,F], got ",
             features.shape());
     const Var guess = reshape(linear(features.detach(), weight_, bias_), total.shape());
     for (size_t i = 0; i < advantage.size(); ++i) advantage.data()[i] -= guess.value().data()[i];

@@ -13,7 +13,7 @@ namespace attend {
 namespace {
 
 void require_width(const char* where, const WindowOptions& o, int64_t least) {
-  require(o.width >= least, where, ": a width of at least ", least, " is wanted (window.width), got ", o.width);
+  require(o.width >= least, where, ": expected a width of at least ", least, " (window.width), got ", o.width);
 }
 
 /// A mask by places alone: `sees(i, j, length)` for every query at i and every key j of a sequence of that length.

@@ -31,7 +31,7 @@ void Tape::backward(const Var& loss, const Tensor& seed) {
   require(loss.defined(), "Tape::backward: the loss is undefined");
   require(loss.tracked(), "Tape::backward: the loss does not depend on any leaf that this tape has followed");
   require(seed.defined() || loss.size() == 1,
-          "Tape::backward: a loss of one element, or a seed of the loss's shape, is wanted; got shape ", loss.shape());
+          "Tape::backward: expected a loss of one element, or a seed of the loss's shape; got shape ", loss.shape());
   require(!seed.defined() || seed.shape() == loss.shape(), "Tape::backward: the seed must have the loss's shape ",
           loss.shape(), ", got ", seed.shape());
   const TapePause pause;

@@ -55,7 +55,7 @@ void multiply_into(GradientNode& node, const Tensor& dy, const Tensor& x) {
 
 void Slot::add(Tensor g) const {
   if (!node_) return;
-  require(g.shape() == node_->shape, "gradient: wanted shape ", node_->shape, ", got ", g.shape());
+  require(g.shape() == node_->shape, "gradient: expected shape ", node_->shape, ", got ", g.shape());
   if (!node_->gradient.defined()) {
     node_->gradient = std::move(g);
     return;
@@ -126,7 +126,7 @@ Var Var::probe(Tensor value) {
 }
 
 Var Var::leaf(Tensor value) {
-  require(value.defined(), "Var::leaf: wanted a tensor, got an undefined one");
+  require(value.defined(), "Var::leaf: expected a tensor, got an undefined one");
   auto* node = new GradientNode;
   node->leaf = true;
   node->version = new_version();
@@ -136,11 +136,11 @@ Var Var::leaf(Tensor value) {
 
 const Tensor& Var::gradient() const {
   static const Tensor none;
-  return slot_.wanted() ? slot_.node()->gradient : none;
+  return slot_.needed() ? slot_.node()->gradient : none;
 }
 
 void Var::clear_gradient() {
-  if (!slot_.wanted()) return;
+  if (!slot_.needed()) return;
   slot_.node()->gradient = Tensor();
   slot_.node()->products.clear();
   slot_.node()->product_rows = 0;

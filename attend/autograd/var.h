@@ -43,7 +43,7 @@ class Slot {
   }
 
   /// False for constants: their gradient need not be computed.
-  bool wanted() const { return node_ != nullptr; }
+  bool needed() const { return node_ != nullptr; }
   /// gradient += g. The first g is taken as it is, without a copy.
   void add(Tensor g) const;
   /// gradient += dyᵀ·x for a weight [O, I], dy [N, O], x [N, I]. For leaves the pairs of all time steps are gathered
@@ -96,7 +96,7 @@ class Var {
     return value_;
   }
   /// A number that no other state of any leaf has, by which packed weights are known; 0 for what is not a leaf.
-  uint64_t version() const { return slot_.wanted() ? slot_.node()->version : 0; }
+  uint64_t version() const { return slot_.needed() ? slot_.node()->version : 0; }
   bool defined() const { return value_.defined(); }
   const Shape& shape() const { return value_.shape(); }
   int rank() const { return value_.rank(); }
@@ -104,7 +104,7 @@ class Var {
   size_t size() const { return value_.size(); }
   real item() const { return value_.item(); }
 
-  bool tracked() const { return slot().wanted(); }
+  bool tracked() const { return slot().needed(); }
   const Slot& slot() const { return FrozenLeaves::active() && is_leaf() ? kNoSlot : slot_; }
   /// The gradient; undefined where none has arrived.
   const Tensor& gradient() const;
@@ -113,7 +113,7 @@ class Var {
   Var detach() const { return Var(value_); }
 
  private:
-  bool is_leaf() const { return slot_.wanted() && slot_.node()->leaf; }
+  bool is_leaf() const { return slot_.needed() && slot_.node()->leaf; }
   static uint64_t new_version();
   static const Slot kNoSlot;
   Tensor value_;

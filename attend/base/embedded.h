@@ -19,7 +19,7 @@ inline const EmbeddedFile& embedded_file(std::span<const EmbeddedFile> files, st
   for (const EmbeddedFile& file : files) {
     if (file.name == name) return file;
   }
-  fail("embedded_file: the name of a file that is built in is wanted, got '", name, "'");
+  fail("embedded_file: expected the name of a file that is built in, got '", name, "'");
 }
 
 }  // namespace attend

@@ -26,7 +26,7 @@ int locked_file(const fs::path& path) {
   for (;;) {
     const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (file < 0 && errno == EINTR) continue;
-    if (file < 0) fail(path.native(), ": wanted to create it, got: ", system_reason(errno));
+    if (file < 0) fail(path.native(), ": cannot create it: ", system_reason(errno));
     const bool taken = ::flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
     if (!taken && is_named(file, path)) return file;
     ::close(file);

@@ -102,7 +102,7 @@ Block* from_system(uint32_t size_class) {
   const size_t rounded = (total + alignment - 1) / alignment * alignment;
   void* memory = std::aligned_alloc(alignment, rounded);
   if (memory == nullptr) trim(), memory = std::aligned_alloc(alignment, rounded);
-  require(memory != nullptr, "memory: wanted ", total, " bytes, the system has no more (", in_use.load(),
+  require(memory != nullptr, "memory: cannot allocate ", total, " bytes (", in_use.load(),
           " bytes are in use)");
   if (huge) madvise(memory, total, MADV_HUGEPAGE);
   Block* block = new (memory) Block;
@@ -176,7 +176,7 @@ void trim() {
 }
 
 Block* allocate(size_t bytes) {
-  require(bytes <= kLargest, "memory: wanted at most ", kLargest, " bytes, got a request for ", bytes);
+  require(bytes <= kLargest, "memory: expected at most ", kLargest, " bytes, got a request for ", bytes);
   const uint32_t size_class = class_of(bytes);
   Block* block = kPooled ? from_pool(size_class) : nullptr;
   if (block) {

@@ -107,7 +107,7 @@ void Replacement::commit() {
 }
 
 void Replacement::require_done(bool done, const char* what) const {
-  if (!done) fail(where_, ": wanted to ", what, ", got: ", system_reason(errno));
+  if (!done) fail(where_, ": cannot ", what, ": ", system_reason(errno));
 }
 
 void write_file(const fs::path& path, std::string_view bytes) {
@@ -119,28 +119,28 @@ void write_file(const fs::path& path, std::string_view bytes) {
 void require_writable(const fs::path& folder) {
   std::error_code problem;
   fs::create_directories(folder, problem);
-  require(!problem, folder.native(), ": wanted a folder to write into, got: ", problem.message());
+  require(!problem, folder.native(), ": cannot make the folder: ", problem.message());
   const Replacement probe(folder / "probe");  // and no commit: a file that is called so stays
 }
 
 std::string read_file(const fs::path& path, size_t most) {
   // O_NONBLOCK: a named pipe must be refused below, not waited for.
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!file.open()) fail(path.native(), ": wanted to open the file, got: ", system_reason(errno));
+  if (!file.open()) fail(path.native(), ": cannot open the file: ", system_reason(errno));
   struct stat status {};
   if (::fstat(file.number(), &status) != 0) {
-    fail(path.native(), ": wanted the file's size, got: ", system_reason(errno));
+    fail(path.native(), ": cannot tell the file's size: ", system_reason(errno));
   }
-  require(S_ISREG(status.st_mode), path.native(), ": wanted a regular file, got a folder, a pipe or a device");
+  require(S_ISREG(status.st_mode), path.native(), ": expected a regular file, got a folder, a pipe or a device");
   std::string bytes;
   char part[1 << 16];
   for (;;) {  // to its end, whatever size was reported: it may grow, and files of /proc report none
     const ssize_t count = ::read(file.number(), part, sizeof(part));
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) fail(path.native(), ": wanted to read it, got: ", system_reason(errno));
+    if (count < 0) fail(path.native(), ": cannot read it: ", system_reason(errno));
     if (count == 0) return bytes;
     bytes.append(part, static_cast<size_t>(count));
-    require(bytes.size() <= most, path.native(), ": wanted at most ", most, " bytes, got more");
+    require(bytes.size() <= most, path.native(), ": expected at most ", most, " bytes, got more");
   }
 }
 

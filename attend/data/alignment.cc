@@ -23,7 +23,7 @@ Link parse_link(std::string_view where, std::string_view word) {
   const bool dash = link.source >= 0 && rest.starts_with('-');
   if (dash) rest.remove_prefix(1);
   link.target = dash ? take_number(rest) : -1;
-  require(link.target >= 0 && rest.empty(), where, ": links as 0-0 2-1 are wanted, got \"", word.substr(0, 40), "\"");
+  require(link.target >= 0 && rest.empty(), where, ": expected links as 0-0 2-1, got \"", word.substr(0, 40), "\"");
   return link;
 }
 

@@ -57,10 +57,10 @@ std::vector<int32_t> copied(std::span<const int32_t> ids) { return {ids.begin(),
 }  // namespace
 
 Batches::Batches(const EncodedPairs& pairs, const BatchOptions& options) : pairs_(pairs), options_(options) {
-  require(options.tokens > 0, "tokens: at least 1 is wanted, got ", options.tokens);
-  require(options.sentences >= 0, "sentences: 0 or more are wanted, got ", options.sentences);
+  require(options.tokens > 0, "tokens: expected at least 1, got ", options.tokens);
+  require(options.sentences >= 0, "sentences: expected 0 or more, got ", options.sentences);
   require(pairs.size() > 0 && pairs.size() <= std::numeric_limits<uint32_t>::max(),
-          "Batches: 1 to 2^32 - 1 pairs are wanted, got ", pairs.size());
+          "Batches: expected 1 to 2^32 - 1 pairs, got ", pairs.size());
 }
 
 std::vector<BatchRows> Batches::epoch(int64_t number) const {

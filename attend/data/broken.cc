@@ -41,7 +41,7 @@ std::string Broken::summary() const {
 }
 
 void Broken::settle(std::string_view where) const {
-  require(!refuses() || kinds_.empty(), where, ": all files are wanted whole and in their place, got ", summary(),
+  require(!refuses() || kinds_.empty(), where, ": expected all files whole and in their place, got ", summary(),
           "; on_broken: skip goes on without them");
 }
 

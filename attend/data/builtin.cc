@@ -84,7 +84,7 @@ std::vector<size_t> held_out(const std::vector<Example>& examples, size_t wanted
     }
     chosen.push_back(i);
   }
-  require(chosen.size() == wanted, "built-in corpus: wanted ", wanted, " sentences to hold out, got ", chosen.size());
+  require(chosen.size() == wanted, "built-in corpus: expected ", wanted, " sentences to hold out, got ", chosen.size());
   return chosen;
 }
 

@@ -22,17 +22,17 @@ class FileBytes : public ByteStream {
  public:
   /// Of an open file, which it closes; a negative number where that failed.
   FileBytes(int file, const std::string& name) : file_(file), buffer_(kChunk) {
-    if (!file_.open()) fail(name, ": wanted to open the file, got: ", system_reason(errno));
+    if (!file_.open()) fail(name, ": cannot open the file: ", system_reason(errno));
     struct stat status {};
-    if (::fstat(file_.number(), &status) != 0) fail(name, ": wanted its kind, got: ", system_reason(errno));
-    require(!S_ISDIR(status.st_mode), name, ": a file is wanted, got a folder");
+    if (::fstat(file_.number(), &status) != 0) fail(name, ": cannot tell what kind of file it is: ", system_reason(errno));
+    require(!S_ISDIR(status.st_mode), name, ": expected a file, got a folder");
   }
 
   std::span<const char> next(const std::string& where) override {
     for (;;) {
       const ssize_t count = ::read(file_.number(), buffer_.data(), buffer_.size());
       if (count >= 0) return std::span(buffer_).first(static_cast<size_t>(count));
-      if (errno != EINTR) fail(where, ": wanted to read on, got: ", system_reason(errno));
+      if (errno != EINTR) fail(where, ": cannot read on: ", system_reason(errno));
     }
   }
 
@@ -93,7 +93,7 @@ class GzipBytes : public ByteStream {
  public:
   explicit GzipBytes(std::unique_ptr<ByteStream> from) : from_(std::move(from)), buffer_(kChunk) {
     constexpr int kGzipOnly = 16 + MAX_WBITS;
-    require(inflateInit2(&stream_, kGzipOnly) == Z_OK, "gzip: wanted memory to unpack, got none");
+    require(inflateInit2(&stream_, kGzipOnly) == Z_OK, "gzip: no memory to unpack with");
   }
   ~GzipBytes() override { inflateEnd(&stream_); }
 
@@ -116,7 +116,7 @@ class GzipBytes : public ByteStream {
   bool refill(const std::string& where) {
     if (has_input()) return true;
     const std::span<const char> part = from_->next(where);
-    require(!part.empty() || at_end_of_member_, where, ": wanted the rest of the gzip data, got the end of the file");
+    require(!part.empty() || at_end_of_member_, where, ": expected the rest of the gzip data, got the end of the file");
     stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(part.data()));  // zlib only reads it
     stream_.avail_in = static_cast<uInt>(part.size());
     return !part.empty();
@@ -132,7 +132,7 @@ class GzipBytes : public ByteStream {
     damaged_ = result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR;
     // What was unpacked before the damage is given first, so that the message names the right line.
     require(!damaged_ || stream_.avail_out < buffer_.size(), where,
-            ": wanted gzip data, got: ", stream_.msg != nullptr ? stream_.msg : "damaged ones");
+            ": expected gzip data, got: ", stream_.msg != nullptr ? stream_.msg : "damaged ones");
     at_end_of_member_ = result == Z_STREAM_END;
     more_out_ = !at_end_of_member_ && stream_.avail_out == 0;
   }

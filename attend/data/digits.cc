@@ -86,7 +86,7 @@ Glyph parse_glyph(std::string_view text) {
   const auto number = [&] {
     float value = 0;
     const auto [rest, problem] = std::from_chars(at, end, value);
-    require(problem == std::errc(), "digits: a number is wanted in the strokes, got \"", text, "\"");
+    require(problem == std::errc(), "digits: expected a number in the strokes, got \"", text, "\"");
     at = rest;
     return value;
   };
@@ -248,7 +248,7 @@ Image draw(const Glyph& glyph, Random& random) {
 
 LabelledImage digit(uint64_t seed, int64_t index) {
   static const std::array<std::vector<Glyph>, 10> ways = parse_all();
-  require(index >= 0, "digit: an index of at least 0 is wanted, got ", index);
+  require(index >= 0, "digit: expected an index of at least 0, got ", index);
   Random random = Random(seed, static_cast<uint64_t>(index)).named("digits");
   const uint64_t label = random.below(ways.size());
   Glyph glyph = ways[label][random.below(ways[label].size())];

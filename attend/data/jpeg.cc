@@ -117,12 +117,12 @@ Image from_cmyk(const Image& inks, bool inverted) {
 
 Image decode_jpeg(std::span<const uint8_t> bytes, const std::string& name, int64_t most_pixels) {
   Decoder decoder(bytes);
-  if (!decoder.read_header()) fail(name, ": a JPEG image is wanted, got a damaged one: ", decoder.reason());
+  if (!decoder.read_header()) fail(name, ": expected a JPEG image, got a damaged one: ", decoder.reason());
   const int64_t height = decoder.height(), width = decoder.width();
   check_pixels(name, height, width, most_pixels);
   Image image(height, width, static_cast<int64_t>(decoder.channels()));
   if (!decoder.read_pixels(image.pixels.data())) {
-    fail(name, ": a whole JPEG image of ", height, "×", width, " is wanted, got a damaged one: ", decoder.reason());
+    fail(name, ": expected a whole JPEG image of ", height, "×", width, ", got a damaged one: ", decoder.reason());
   }
   return image.channels == 4 ? from_cmyk(image, decoder.inverted()) : image;
 }

@@ -44,7 +44,7 @@ bool LineReader::next(std::string& line) {
   if (number_ == 1) drop_byte_order_mark(line);
   if (line.ends_with('\r')) line.pop_back();
   check_utf8(where(), line);
-  require(line.find('\0') == line.npos, where(), ": text is wanted, got a zero byte");
+  require(line.find('\0') == line.npos, where(), ": expected text, got a zero byte");
   return true;
 }
 
@@ -78,8 +78,8 @@ bool LineReader::read_line(std::string& line) {
     any = true;
     const char* end = static_cast<const char*>(std::memchr(chunk_.data(), '\n', chunk_.size()));
     const size_t count = end != nullptr ? static_cast<size_t>(end - chunk_.data()) : chunk_.size();
-    require(line.size() <= kLongest && count <= kLongest - line.size(), where(), ": a line of at most ", kLongest,
-            " bytes is wanted, got a longer one");
+    require(line.size() <= kLongest && count <= kLongest - line.size(), where(), ": expected a line of at most ", kLongest,
+            " bytes, got a longer one");
     line.append(chunk_.data(), count);
     chunk_ = chunk_.subspan(count + (end != nullptr ? 1 : 0));
     if (end != nullptr) return true;

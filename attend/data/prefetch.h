@@ -22,7 +22,7 @@ template <class T>
 class Prefetched {
  public:
   Prefetched(std::function<T(int64_t)> make, size_t depth, int64_t first = 0) : make_(std::move(make)), depth_(depth) {
-    require(make_ != nullptr && depth > 0, "prefetch: a function and a depth of at least 1 are wanted, got ",
+    require(make_ != nullptr && depth > 0, "prefetch: expected a function and a depth of at least 1, got ",
             make_ != nullptr ? "a depth of 0" : "no function");
     thread_ = std::jthread([this, first](const std::stop_token& stop) { run(stop, first); });
   }

@@ -61,14 +61,14 @@ void add_row(const Image& image, int64_t y, const std::vector<Taps>& columns, fl
 
 void require_pixels(const char* where, const Image& image) {
   require(image.height > 0 && image.width > 0 && (image.channels == 1 || image.channels == 3), where,
-          ": an image with 1 or 3 channels is wanted, got ", image.height, "×", image.width, "×", image.channels);
+          ": expected an image with 1 or 3 channels, got ", image.height, "×", image.width, "×", image.channels);
 }
 
 }  // namespace
 
 Image resized(const Image& image, int64_t height, int64_t width) {
   require_pixels("resized", image);
-  require(height > 0 && width > 0, "resized: a size of at least 1×1 is wanted, got ", height, "×", width);
+  require(height > 0 && width > 0, "resized: expected a size of at least 1×1, got ", height, "×", width);
   if (height == image.height && width == image.width) return image;
   const std::vector<Taps> rows = taps_of(image.height, height), columns = taps_of(image.width, width);
   Image result(height, width, image.channels);
@@ -87,7 +87,7 @@ Image resized(const Image& image, int64_t height, int64_t width) {
 Image cropped(const Image& image, int64_t top, int64_t left, int64_t height, int64_t width) {
   require(
       height > 0 && width > 0 && top >= 0 && left >= 0 && top <= image.height - height && left <= image.width - width,
-      "cropped: a part of the image of ", image.height, "×", image.width, " is wanted, got ", height, "×", width,
+      "cropped: expected a part of the image of ", image.height, "×", image.width, ", got ", height, "×", width,
       " at ", top, ", ", left);
   Image part(height, width, image.channels);
   for (int64_t y = 0; y < height; ++y) {
@@ -99,7 +99,7 @@ Image cropped(const Image& image, int64_t top, int64_t left, int64_t height, int
 
 Image centre_cropped(const Image& image, int64_t height, int64_t width) {
   require_pixels("centre_cropped", image);
-  require(height > 0 && width > 0, "centre_cropped: proportions of at least 1:1 are wanted, got ", height, ":", width);
+  require(height > 0 && width > 0, "centre_cropped: expected proportions of at least 1:1, got ", height, ":", width);
   const double scale = std::min(static_cast<double>(image.height) / static_cast<double>(height),
                                 static_cast<double>(image.width) / static_cast<double>(width));
   const auto part = [&](int64_t wanted, int64_t there) {
@@ -112,7 +112,7 @@ Image centre_cropped(const Image& image, int64_t height, int64_t width) {
 
 Image with_channels(const Image& image, int64_t channels) {
   require_pixels("with_channels", image);
-  require(channels == 1 || channels == 3, "with_channels: 1 or 3 are wanted, got ", channels);
+  require(channels == 1 || channels == 3, "with_channels: expected 1 or 3, got ", channels);
   if (channels == image.channels) return image;
   Image result(image.height, image.width, channels);
   const size_t pixels = static_cast<size_t>(image.height * image.width);

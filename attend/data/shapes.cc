@@ -219,10 +219,10 @@ Placed place(Random& random, size_t i, size_t n, bool upright, float size, float
 }  // namespace
 
 ShapeScene shape_scene(ShapesPart part, uint64_t seed, int64_t index, const ShapesOptions& options) {
-  require(index >= 0, "shapes: an index of at least 0 is wanted, got ", index);
-  require(options.size >= kSmallest && options.size <= 1024, "shapes: a size of ", kSmallest,
-          " to 1024 is wanted, got ", options.size);
-  require(options.most_objects >= 1 && options.most_objects <= 3, "shapes: 1 to 3 objects are wanted, got ",
+  require(index >= 0, "shapes: expected an index of at least 0, got ", index);
+  require(options.size >= kSmallest && options.size <= 1024, "shapes: expected a size of ", kSmallest,
+          " to 1024, got ", options.size);
+  require(options.most_objects >= 1 && options.most_objects <= 3, "shapes: expected 1 to 3 objects, got ",
           options.most_objects);
   constexpr std::string_view kParts[] = {"shapes: train", "shapes: valid", "shapes: test"};
   Random random = Random(seed, static_cast<uint64_t>(index)).named(kParts[static_cast<size_t>(part)]);
@@ -258,7 +258,7 @@ std::span<const std::string_view> shape_names() {
 
 bool held_out(int32_t colour, int32_t shape) {
   require(colour >= 0 && colour < kColourCount && shape >= 0 && shape < kShapeCount,
-          "shapes: a colour and a shape that there are are wanted, got ", colour, " and ", shape);
+          "shapes: expected a colour and a shape that there are, got ", colour, " and ", shape);
   // One pair of each colour, and of each shape.
   return shape == (5 * colour + 2) % kShapeCount;
 }

@@ -48,7 +48,7 @@ class Fields {
     refuse();
   }
 
-  [[noreturn]] void refuse() const { fail(where_, ": wanted a SentencePiece model, got a damaged one"); }
+  [[noreturn]] void refuse() const { fail(where_, ": expected a SentencePiece model, got a damaged one"); }
 
   std::string_view where_, rest_;
 };
@@ -97,10 +97,10 @@ void check_rules(std::string_view where, std::string_view rules) {
   if (rules.size() >= sizeof(length)) std::memcpy(&length, rules.data(), sizeof(length));
   const uint64_t behind = rules.size() - std::min(rules.size(), sizeof(length));
   require(length > 0 && length % sizeof(uint32_t) == 0 && length < behind && rules.back() == '\0', where,
-          ": wanted rules of normalisation, got a damaged table of them");
+          ": expected rules of normalisation, got a damaged table of them");
   const Trie trie(rules.substr(sizeof(length), length));
   require(trie.stays_within(behind - length), where,
-          ": wanted rules of normalisation, got some that lead out of their table");
+          ": expected rules of normalisation, got some that lead out of their table");
 }
 
 }  // namespace

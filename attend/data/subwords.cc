@@ -39,7 +39,7 @@ constexpr size_t kLongestLine = 4096;  // longer ones would be left out
 void silence() { sp::logging::SetMinLogLevel(3); }
 
 void require_ok(const sp::util::Status& status, std::string_view where, std::string_view wanted) {
-  if (!status.ok()) fail(where, ": wanted ", wanted, ", got: ", status.error_message());
+  if (!status.ok()) fail(where, ": expected ", wanted, ", got: ", status.error_message());
 }
 
 /// Each kind of white space as a space, so that places stay.
@@ -62,11 +62,11 @@ class Subwords : public Tokeniser {
     } catch (const Error&) {
       throw;
     } catch (const std::exception& problem) {  // its tables throw when keys are out of order
-      fail(where, ": wanted a SentencePiece model, got: ", problem.what());
+      fail(where, ": expected a SentencePiece model, got: ", problem.what());
     }
     require(processor_.pad_id() == kPad && processor_.unk_id() == kUnknown && processor_.bos_id() == kBegin &&
                 processor_.eos_id() == kEnd,
-            where, ": wanted <pad>, <unk>, <s>, </s> as ids 0, 1, 2, 3, got ", processor_.pad_id(), ", ",
+            where, ": expected <pad>, <unk>, <s>, </s> as ids 0, 1, 2, 3, got ", processor_.pad_id(), ", ",
             processor_.unk_id(), ", ", processor_.bos_id(), ", ", processor_.eos_id());
   }
 
@@ -94,7 +94,7 @@ class Subwords : public Tokeniser {
     require_ok(processor_.Decode(ids, pieces.mutable_proto()), "decode", "text");
     Spelt spelt{pieces.text(), {}};
     for (size_t i = 0; i < pieces.pieces_size(); ++i) spelt.begin.push_back(pieces.pieces(static_cast<int>(i)).begin());
-    require(spelt.begin.size() == ids.size(), "decode: wanted ", ids.size(), " pieces, got ", spelt.begin.size());
+    require(spelt.begin.size() == ids.size(), "decode: expected ", ids.size(), " pieces, got ", spelt.begin.size());
     return spelt;
   }
 
@@ -212,7 +212,7 @@ class CaseRules {
  public:
   CaseRules() : path_((fs::temp_directory_path() / "attend-case-XXXXXX").native()) {
     const int file = ::mkstemp(path_.data());
-    if (file < 0) fail(path_, ": wanted a temporary file, got: ", system_reason(errno));
+    if (file < 0) fail(path_, ": cannot create a temporary file: ", system_reason(errno));
     ::close(file);
     std::string rules;
     for (const CasePair& pair : case_pairs()) {
@@ -225,7 +225,7 @@ class CaseRules {
     out << rules << std::flush;
     if (out.good()) return;
     ::unlink(path_.c_str());
-    fail(path_, ": wanted to write ", rules.size(), " bytes, got: ", system_reason(errno));
+    fail(path_, ": cannot write ", rules.size(), " bytes: ", system_reason(errno));
   }
   CaseRules(const CaseRules&) = delete;
   CaseRules& operator=(const CaseRules&) = delete;
@@ -277,7 +277,7 @@ std::unique_ptr<Tokeniser> train_subwords(const TokeniserOptions& options, const
     settings["normalization_rule_tsv"] = rules->path();
   }
   Sentences sentences(sample_lines(next));
-  require(!sentences.done(), "train_tokeniser: text is wanted, got none");
+  require(!sentences.done(), "train_tokeniser: expected text, got none");
   std::string model;
   require_ok(sp::SentencePieceTrainer::Train(settings, &sentences, &model), "train_tokeniser",
              "a vocabulary of this text");

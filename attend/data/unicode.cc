@@ -56,7 +56,7 @@ std::u32string code_points(std::string_view where, std::string_view text) {
   points.reserve(text.size());
   for (std::string_view rest = text; !rest.empty();) {
     const size_t bytes = character_bytes(rest);
-    require(bytes > 0, where, ": UTF-8 is wanted, got other bytes at byte ", text.size() - rest.size());
+    require(bytes > 0, where, ": expected UTF-8, got other bytes at byte ", text.size() - rest.size());
     points += code_point(rest.substr(0, bytes));
     rest.remove_prefix(bytes);
   }

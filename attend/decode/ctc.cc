@@ -19,7 +19,7 @@ struct Frames {
   std::vector<int32_t> places;
 
   Frames(const char* where, const Tensor& x, int32_t blank, size_t most) {
-    require(x.defined() && x.rank() == 2 && x.dim(1) > 0, where, ": logits [T,V] of one sequence are wanted, got ",
+    require(x.defined() && x.rank() == 2 && x.dim(1) > 0, where, ": expected logits [T,V] of one sequence, got ",
             x.shape());
     require(blank >= 0 && blank < x.dim(1), where, ": the blank must be in [0, ", x.dim(1), "), got ", blank);
     count = static_cast<size_t>(x.dim(0)), labels = static_cast<size_t>(x.dim(1)), k = std::min(labels, most);

@@ -133,10 +133,10 @@ class Search {
   /// The search then follows the answers that the model knows, so that all who watch it hear of them as of any other.
   void take_best(std::vector<std::vector<int32_t>> answers) {
     if (answers.empty()) return;
-    require(answers.size() == sentences_.size(), "search: wanted the best answers to ", sentences_.size(),
+    require(answers.size() == sentences_.size(), "search: expected the best answers to ", sentences_.size(),
             " sources, got ", answers.size());
     for (size_t s = 0; s < answers.size(); ++s) {
-      require(static_cast<int64_t>(answers[s].size()) == sentences_[s].limit, "search: wanted a best answer of ",
+      require(static_cast<int64_t>(answers[s].size()) == sentences_[s].limit, "search: expected a best answer of ",
               sentences_[s].limit, " tokens for sentence ", s, ", got ", answers[s].size());
       sentences_[s].forced = std::move(answers[s]);
     }
@@ -382,7 +382,7 @@ void check_forced(const char* where, const models::Model& model, const std::vect
                   size_t sentence) {
   for (const int32_t token : tokens) {
     require(token >= 0 && token < model.vocabulary() && (fixed || (token != kPad && token != kBegin && token != kEnd)),
-            where, ": ids that the model can say are wanted, below ", model.vocabulary(),
+            where, ": expected ids that the model can say, below ", model.vocabulary(),
             fixed ? "" : " and none of kPad, kBegin and kEnd", ", got ", token, " for sentence ", sentence);
   }
 }
@@ -421,7 +421,7 @@ void check(const models::Model& model, const data::Source& source, const SearchO
            const std::vector<std::vector<int32_t>>& prefixes) {
   check(options);
   const size_t count = static_cast<size_t>(source.count());
-  require(prefixes.empty() || prefixes.size() == count, "search: one prefix per source is wanted, ", count, ", got ",
+  require(prefixes.empty() || prefixes.size() == count, "search: expected one prefix per source, ", count, ", got ",
           prefixes.size());
   for (size_t s = 0; s < prefixes.size(); ++s) {
     const int64_t forced = static_cast<int64_t>(prefixes[s].size());

@@ -236,15 +236,15 @@ void put_frame(std::string& out, std::span<const uint8_t> indices, int64_t width
 
 std::string encode_gif(std::span<const GifFrame> frames) {
   constexpr int64_t kLongest = 65535;
-  require(!frames.empty(), "gif: a frame is wanted, got none");
+  require(!frames.empty(), "gif: expected a frame, got none");
   const int64_t width = frames[0].image.width, height = frames[0].image.height;
-  require(width > 0 && height > 0 && width <= kLongest && height <= kLongest, "gif: 1 to ", kLongest,
-          " pixels on a side are wanted, got ", width, " × ", height);
+  require(width > 0 && height > 0 && width <= kLongest && height <= kLongest, "gif: expected 1 to ", kLongest,
+          " pixels on a side, got ", width, " × ", height);
   for (const GifFrame& frame : frames) {
-    require(frame.image.width == width && frame.image.height == height, "gif: frames of ", width, " × ", height,
-            " are wanted, as the first, got ", frame.image.width, " × ", frame.image.height);
-    require(frame.centiseconds >= 0 && frame.centiseconds <= kLongest, "gif: 0 to ", kLongest,
-            " centiseconds are wanted, got ", frame.centiseconds);
+    require(frame.image.width == width && frame.image.height == height, "gif: expected frames of ", width, " × ", height,
+            ", as the first, got ", frame.image.width, " × ", frame.image.height);
+    require(frame.centiseconds >= 0 && frame.centiseconds <= kLongest, "gif: expected 0 to ", kLongest,
+            " centiseconds, got ", frame.centiseconds);
   }
   const Palette palette(frames);
   std::string out = "GIF89a";

@@ -228,8 +228,8 @@ std::vector<const TraceSite*> layers_of(const std::vector<TraceSite>& all, const
     if (sites.find(site.site) == sites.npos) sites += (sites.empty() ? "" : ", ") + site.site;
   }
   require(!sites.empty(),
-          "attention: a model that attends is wanted; of this one ask for saliency, jacobian or occlusion");
-  require(!layers.empty(), "attention: a site that the model has is wanted: ", sites, "; got ", part.site);
+          "attention: expected a model that attends; of this one ask for saliency, jacobian or occlusion");
+  require(!layers.empty(), "attention: expected a site that the model has: ", sites, "; got ", part.site);
   return layers;
 }
 
@@ -242,13 +242,12 @@ std::vector<const TraceSite*> parts_of(const std::vector<TraceSite>& sites, cons
              (site->heads == 1 ? " head)" : " heads)");
     if (part.layer == -1 || site->layer == part.layer) all.push_back(site);
   }
-  require(!all.empty(), "attention: of ", part.site, " a layer that it has is wanted, or -1 for all: ", there, "; got ",
-          part.layer);
+  require(!all.empty(), "attention: expected a layer of ", part.site, " or -1 for all: ", there, "; got ", part.layer);
   for (const TraceSite* site : all) {
-    require(part.head >= -1 && part.head < site->heads, "attention: head 0 to ", site->heads - 1,
-            " is wanted, or -1 for all; got ", part.head);
+    require(part.head >= -1 && part.head < site->heads, "attention: expected head 0 to ", site->heads - 1,
+            ", or -1 for all; got ", part.head);
   }
-  require(part.combine == "mean" || part.combine == "max", "attention: combine mean or max is wanted, got ",
+  require(part.combine == "mean" || part.combine == "max", "attention: expected combine mean or max, got ",
           part.combine);
   return all;
 }
@@ -306,7 +305,7 @@ data::Source Answered::sources(size_t copies) const {
 }
 
 data::Source Answered::sources(const std::vector<std::vector<int32_t>>& kept) const {
-  require(letters.empty() || letters.size() == source.size(), "explain: wanted the letters of ", source.size(),
+  require(letters.empty() || letters.size() == source.size(), "explain: expected the letters of ", source.size(),
           " words, got those of ", letters.size());
   std::vector<std::vector<int32_t>> ids;
   std::vector<std::vector<std::vector<int32_t>>> spelled;

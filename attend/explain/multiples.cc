@@ -26,7 +26,7 @@ std::vector<const TraceSite*> layers_of(const Trace& trace, const std::string& s
   for (const TraceSite& one : trace.sites) {
     if (one.site == site && one.weights.defined()) layers.push_back(&one);
   }
-  require(!layers.empty(), "svg_multiples: a trace with weights of ", site, " is wanted, got one without");
+  require(!layers.empty(), "svg_multiples: expected a trace with weights of ", site, ", got one without");
   return layers;
 }
 

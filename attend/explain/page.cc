@@ -74,7 +74,7 @@ std::string page_of(const OneFile& parts) {
 /// Everything that the page draws has to be there: a browser would say less, and later.
 void check(const Trace& trace, const PictureOptions& options) {
   require(!trace.maps.empty() || !trace.sites.empty(),
-          "picture: a trace with a map or a site is wanted, got one without");
+          "picture: expected a trace with a map or a site, got one without");
   for (const TraceMap& map : trace.maps) map_grid(trace, map, options.level);
   for (const TraceSite& site : trace.sites) {
     if (site.weights.defined()) site_grid(trace, site.site, site.layer, -1, options.level);
@@ -111,7 +111,7 @@ std::string lighten(std::vector<Trace>& traces, size_t most) {
 }  // namespace
 
 std::string html_picture(const std::vector<Trace>& all, const PictureOptions& options) {
-  require(!all.empty(), "picture: a trace is wanted, got none");
+  require(!all.empty(), "picture: expected a trace, got none");
   for (const Trace& trace : all) check(trace, options);
   std::vector<Trace> traces = all;
   const std::string left_out = lighten(traces, kMostNumbers);
@@ -132,7 +132,7 @@ std::string html_picture(const std::vector<Trace>& all, const PictureOptions& op
 }
 
 std::string html_picture(std::span<const ImageLook> looks) {
-  require(!looks.empty(), "picture: an image is wanted, got none");
+  require(!looks.empty(), "picture: expected an image, got none");
   std::string list;
   for (const ImageLook& look : looks) list += (list.empty() ? "" : ",\n") + look_json(look);
   const std::string title =

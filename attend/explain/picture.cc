@@ -67,7 +67,7 @@ std::string site_with_heads(const Trace& trace) {
   for (const TraceSite& site : trace.sites) {
     if (site.weights.defined()) return site.site;
   }
-  fail("picture: heads: a trace with weights is wanted, got one without");
+  fail("picture: heads: expected a trace with weights, got one without");
 }
 
 /// Under a heading of its own: the map above may be of another method.
@@ -80,7 +80,7 @@ Fragment all_heads(const Trace& trace, const std::string& level) {
 }  // namespace
 
 std::string svg_picture(const Trace& trace, const PictureOptions& options) {
-  require(!trace.maps.empty(), "picture: a trace with a map is wanted, got one without");
+  require(!trace.maps.empty(), "picture: expected a trace with a map, got one without");
   const Grid grid = map_grid(trace, trace.maps[0], options.level);
   const Fragment map = draw_grid(grid, {});
   const Fragment heads = options.heads ? all_heads(trace, options.level) : Fragment{};

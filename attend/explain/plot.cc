@@ -157,7 +157,7 @@ class Panel {
     bottom_ = top + kHeight - kBottom;
     Range xs, ys;
     for (const Series& s : plot.series) {
-      require(s.xs.size() == s.ys.size(), "svg_plot: as many xs as ys are wanted in ", s.name, ", got ", s.xs.size(),
+      require(s.xs.size() == s.ys.size(), "svg_plot: expected as many xs as ys in ", s.name, ", got ", s.xs.size(),
               " and ", s.ys.size());
       for (size_t i = 0; i < s.xs.size(); ++i) {
         if (std::isfinite(s.ys[i])) xs.take(s.xs[i]), ys.take(s.ys[i]);
@@ -362,7 +362,7 @@ std::vector<double> round_ticks(double low, double high, int wanted) {
 }
 
 std::string svg_plots(std::span<const Plot> plots, std::span<const std::string> names) {
-  require(!plots.empty(), "svg_plots: at least one plot is wanted, got none");
+  require(!plots.empty(), "svg_plots: expected at least one plot, got none");
   std::vector<std::string> order(names.begin(), names.end());
   for (const Plot& plot : plots) {
     for (const Series& s : plot.series) {

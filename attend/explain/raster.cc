@@ -78,7 +78,7 @@ Tensor shares_of(Tensor values, size_t cells) {
 
 void require_cells(const Tensor& cells, int64_t height, int64_t width) {
   require(cells.defined() && cells.rank() == 2 && cells.size() > 0 && height > 0 && width > 0,
-          "shares: cells [rows, columns] and a size of at least a pixel are wanted, got ", cells.shape(), " at ",
+          "shares: expected cells [rows, columns] and a size of at least a pixel, got ", cells.shape(), " at ",
           height, " × ", width);
 }
 
@@ -152,7 +152,7 @@ data::Image veil_of(const Tensor& shares) {
 
 data::Image veiled(const data::Image& image, const data::Image& veil) {
   require(veil.height == image.height && veil.width == image.width && veil.channels == 1,
-          "veiled: a veil of the image's size is wanted, ", image.height, " × ", image.width, ", got ", veil.height,
+          "veiled: expected a veil of the image's size, ", image.height, " × ", image.width, ", got ", veil.height,
           " × ", veil.width);
   const std::array<int, 3> colour{kVeil.red, kVeil.green, kVeil.blue};
   data::Image under(image.height, image.width, 3);

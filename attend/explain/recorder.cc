@@ -117,7 +117,7 @@ void Recorder::stepped() {
 
 const Recorder::Node& Recorder::node_of(int32_t node) const {
   require(node >= 0 && static_cast<size_t>(node) < by_number_.size() && by_number_[static_cast<size_t>(node)] >= 0,
-          "Recorder: a prediction that the search made is wanted, got ", node);
+          "Recorder: expected a prediction that the search made, got ", node);
   return nodes_[static_cast<size_t>(by_number_[static_cast<size_t>(node)])];
 }
 

@@ -27,7 +27,7 @@ inline double total(double x) { return rounded(x, kTotalDigits); }
 /// null is a number that was not finite.
 inline double number_of(const Json& json) {
   if (json.is_null()) return std::numeric_limits<double>::quiet_NaN();
-  require(json.is_number(), "trace: a number or null is wanted, got ", json.type_name());
+  require(json.is_number(), "trace: expected a number or null, got ", json.type_name());
   return json.get<double>();
 }
 
@@ -56,14 +56,14 @@ inline Json numbers(const Tensor& t, int axis = 0, size_t at = 0) {
 inline std::string dumped(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 inline void read_shape(const Json& list, Shape& shape, int depth) {
-  require(list.is_array() && depth < 4, "trace: lists of numbers are wanted");
+  require(list.is_array() && depth < 4, "trace: expected lists of numbers");
   shape.append(static_cast<int64_t>(list.size()));
   if (!list.empty() && list[0].is_array()) read_shape(list[0], shape, depth + 1);
 }
 
 inline void read_numbers(const Json& list, const Shape& shape, int axis, real*& to) {
   require(list.is_array() && static_cast<int64_t>(list.size()) == shape[axis],
-          "trace: lists of one length are wanted, ", shape[axis], ", got ", list.size());
+          "trace: expected lists of one length, ", shape[axis], ", got ", list.size());
   for (const Json& one : list) {
     if (axis + 1 < shape.rank()) {
       read_numbers(one, shape, axis + 1, to);
@@ -79,7 +79,7 @@ inline Tensor tensor_at(const Json& json, const std::string& key, int rank) {
   Shape shape;
   read_shape(json.at(key), shape, 0);
   while (shape.rank() < rank) shape.append(0);
-  require(shape.rank() == rank, "trace: ", key, ": lists ", rank, " deep are wanted, got ", shape.rank());
+  require(shape.rank() == rank, "trace: ", key, ": expected lists ", rank, " deep, got ", shape.rank());
   Tensor t(shape);
   real* to = t.data();
   read_numbers(json.at(key), shape, 0, to);

@@ -75,7 +75,7 @@ void cap_instruction_set(const std::string& name) {
   if (target == 0) {
     std::string valid;
     for (const std::string& each : instruction_sets()) valid += (valid.empty() ? "" : ", ") + each;
-    fail("instruction set: wanted one of ", valid, ", got '", name, "'");
+    fail("instruction set: expected one of ", valid, ", got '", name, "'");
   }
   cap_at(target, name);
 }

@@ -16,7 +16,7 @@ CtcModel::CtcModel(const CtcModelOptions& options, Random& random)
       encoder_(make_encoder(options.encoder, random)),
       output_(encoder_->output_size(), require_size("upsample", options.upsample) * require_size("labels", options.labels),
               random) {
-  require(options.labels > data::kEnd, "CtcModel: wanted more labels than the reserved ones, got ", options.labels);
+  require(options.labels > data::kEnd, "CtcModel: expected more labels than the reserved ones, got ", options.labels);
 }
 
 void CtcModel::params(const nn::VisitParams& visit) {
@@ -38,7 +38,7 @@ std::vector<int32_t> CtcModel::frame_counts(const data::Source& source) const {
 }
 
 Var CtcModel::loss(const data::Batch& batch, Training* training) const {
-  require(batch.only.empty(), "CtcModel: wanted a loss of whole sequences; its places cannot be told apart");
+  require(batch.only.empty(), "CtcModel: expected a loss of whole sequences; its places cannot be told apart");
   require_same_count("CtcModel", batch);
   refuse_own_words("CtcModel", training);
   std::vector<std::vector<int32_t>> targets;
@@ -80,7 +80,7 @@ std::unique_ptr<State> CtcModel::begin(const data::Source& source) const {
 
 Tensor CtcModel::next(State& state, std::span<const int32_t> last) const {
   auto& ctc = dynamic_cast<CtcState&>(state);
-  require(last.size() == ctc.prefixes.size(), "CtcModel::next: wanted one id for each of ", ctc.prefixes.size(),
+  require(last.size() == ctc.prefixes.size(), "CtcModel::next: expected one id for each of ", ctc.prefixes.size(),
           " hypotheses, got ", last.size());
   Tensor out({static_cast<int64_t>(last.size()), options_.labels});
   for (size_t n = 0; n < last.size(); ++n) {

@@ -38,7 +38,7 @@ Ids repeated(const Ids& labels, int64_t copies) {
 void check_copies_in_use(const EyeOptions& eye, int64_t copies) {
   require_size("copies_in_use", copies);
   require(eye.policy != "tiles" || copies == 1,
-          "copies_in_use: with policy tiles 1 is wanted, as the likeliest tile is taken; got ", copies);
+          "copies_in_use: expected with policy tiles 1, as the likeliest tile is taken; got ", copies);
 }
 
 }  // namespace
@@ -95,7 +95,7 @@ GlimpseNetwork::GlimpseNetwork(const GlimpseOptions& o, Random& random)
   require_size("copies", o.copies);
   check_copies_in_use(o.eye, o.copies_in_use);
   require(std::isfinite(o.cost) && std::isfinite(o.policy_weight) && o.policy_weight >= 0,
-          "policy_weight: a finite number of at least 0 is wanted, got ", o.policy_weight);
+          "policy_weight: expected a finite number of at least 0, got ", o.policy_weight);
   if (stops_) stop_ = std::make_unique<nn::Linear>(o.hidden, 2, random);
   if (stops_ || eye_->learns()) reinforce_ = std::make_unique<Reinforce>(o.reinforce, o.hidden, random);
 }
@@ -111,7 +111,7 @@ void GlimpseNetwork::params(const nn::VisitParams& visit) {
 Tensor GlimpseNetwork::require_images(const data::Source& source) const {
   const Tensor& images = source.pixels();
   require(images.defined() && images.rank() == 4 && images.size() > 0 && images.dim(1) == options_.eye.channels,
-          "GlimpseNetwork: images [B,", options_.eye.channels, ",H,W] are wanted, got ",
+          "GlimpseNetwork: expected images [B,", options_.eye.channels, ",H,W], got ",
           images.defined() ? "" : "sequences without any", images.shape());
   return images;
 }
@@ -215,7 +215,7 @@ GlimpseLoss GlimpseNetwork::losses(const data::Batch& batch, Training& training)
                                 .glimpses = e.glimpses,
                                 .cost = options_.cost});
   require(result.rewards.shape() == Shape{static_cast<int64_t>(labels.size())}, "reward \"", options_.reward,
-          "\": one number for each of ", labels.size(), " episodes is wanted, got ", result.rewards.shape());
+          "\": expected one number for each of ", labels.size(), " episodes, got ", result.rewards.shape());
   result.policy = policy_loss(e, result.rewards);
   return result;
 }
@@ -252,7 +252,7 @@ void GlimpseNetwork::set_copies_in_use(int64_t copies) {
 std::vector<GlimpsePath> GlimpseNetwork::look(const Tensor& images, const Tensor& path) const {
   const TapePause pause;
   require(!path.defined() || (path.rank() == 2 && path.dim(0) >= 1 && path.dim(1) == 2),
-          "look: a path [T,2] is wanted, got ", path.shape());
+          "look: expected a path [T,2], got ", path.shape());
   require_images(data::Source::of_images(images));
   Dice dice = Dice::of_images(images, 1, options_.copies_in_use > 1);
   const Episode e = episode(images, 1, dice, path);

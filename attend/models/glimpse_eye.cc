@@ -63,7 +63,7 @@ class Gaussian {
  public:
   Gaussian(int64_t features, double deviation, bool learned_width, Random& random)
       : mean_(features, 2, random, true, Activation::tanh), learned_(learned_width) {
-    require(deviation > 0 && std::isfinite(deviation), "deviation: more than 0 is wanted, got ", deviation);
+    require(deviation > 0 && std::isfinite(deviation), "deviation: expected more than 0, got ", deviation);
     const Tensor width = Tensor::full({2}, static_cast<real>(std::log(deviation)));
     log_width_ = learned_ ? Var::leaf(width) : Var(width);
   }

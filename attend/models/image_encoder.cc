@@ -80,7 +80,7 @@ class ConvolutionalEncoder : public Encoder {
         reduction_(row_named("reduce", kReductions, o.reduce)),
         norm_(row_named("norm", kNorms, o.norm)),
         cells_(o, widths_.back(), random) {
-    require(o.kernel >= 1 && o.kernel % 2 == 1, "kernel: wanted an odd number of pixels, got ", o.kernel);
+    require(o.kernel >= 1 && o.kernel % 2 == 1, "kernel: expected an odd number of pixels, got ", o.kernel);
     int64_t in = require_size("channels", o.channels);
     for (size_t stage = 0; stage < widths_.size(); ++stage) {
       for (int64_t i = 0; i < require_size("convolutions", o.convolutions); ++i) {
@@ -229,7 +229,7 @@ std::vector<int64_t> widths_of(const char* where, std::string_view text) {
     int64_t width = 0;
     const auto [next, error] = std::from_chars(at, end, width);
     require(error == std::errc() && width >= 1 && (next == end || *next == ','), where,
-            ": wanted widths of at least 1 with commas between them, such as 32,64, got ", quoted(text));
+            ": expected widths of at least 1 with commas between them, such as 32,64, got ", quoted(text));
     widths.push_back(width);
     if (next == end) return widths;
     at = next + 1;
@@ -239,10 +239,10 @@ std::vector<int64_t> widths_of(const char* where, std::string_view text) {
 const Tensor& require_images(const char* where, const data::Source& source, int64_t channels, int64_t height,
                              int64_t width) {
   const Tensor& images = source.pixels();
-  require(images.defined(), where, ": wanted images, got ", source.lengths().empty() ? "nothing" : "words");
+  require(images.defined(), where, ": expected images, got ", source.lengths().empty() ? "nothing" : "words");
   require(images.dim(0) >= 1 && images.dim(1) == channels && (height == 0 || images.dim(2) == height) &&
               (width == 0 || images.dim(3) == width),
-          where, ": wanted images [B,", channels, ",", height == 0 ? std::string("H") : std::to_string(height), ",",
+          where, ": expected images [B,", channels, ",", height == 0 ? std::string("H") : std::to_string(height), ",",
           width == 0 ? std::string("W") : std::to_string(width), "], got ", images.shape());
   return images;
 }

@@ -480,7 +480,7 @@ std::unique_ptr<State> RecurrentDecoder::begin(const Encoded& encoded) const {
 Tensor RecurrentDecoder::next(State& state, std::span<const int32_t> last) const {
   auto& hypotheses = dynamic_cast<Hypotheses&>(state);
   const int64_t N = static_cast<int64_t>(last.size()), rows = hypotheses.state.layers[0].h.dim(0);
-  require(rows == N, "next: wanted one id for each of ", rows, " hypotheses, got ", N);
+  require(rows == N, "next: expected one id for each of ", rows, " hypotheses, got ", N);
   const Var words = words_(Ids({N}, {last.begin(), last.end()}));
   const Step one = step(words, linear(words, word_weight_, bias_), *hypotheses.source, hypotheses.state, {});
   return readout(one.top, one.context, words, nullptr).value();

@@ -98,8 +98,8 @@ void load_weights(Model& model, const std::filesystem::path& path) {
   std::vector<Tensor> saved;  // all are read before any is put back: a file that is refused changes nothing
   for (const nn::NamedParam& p : wanted) {
     saved.push_back(file.read(p.name));
-    require(saved.back().shape() == p.var.shape(), path.string(), ": ", p.name, " of shape ", p.var.shape(),
-            " is wanted, got ", saved.back().shape());
+    require(saved.back().shape() == p.var.shape(), path.string(), ": expected ", p.name, " of shape ", p.var.shape(),
+            ", got ", saved.back().shape());
     names.insert(p.name);
   }
   for (const auto& entry : file.entries()) {
@@ -121,7 +121,7 @@ int64_t take_weights(Model& model, const std::filesystem::path& path) {
     std::copy(saved.begin(), saved.end(), p.var.value().data());
     ++taken;
   }
-  require(taken > 0, path.string(), ": weights of a network like this one are wanted, got none of the same name and shape");
+  require(taken > 0, path.string(), ": expected weights of a network like this one, got none of the same name and shape");
   return taken;
 }
 

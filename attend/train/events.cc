@@ -71,7 +71,7 @@ void append(const Descriptor& file, const fs::path& path, std::string_view bytes
   while (!bytes.empty()) {
     const ssize_t count = ::write(file.number(), bytes.data(), bytes.size());
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) fail(path.native(), ": wanted to write it, got: ", system_reason(errno));
+    if (count < 0) fail(path.native(), ": cannot write it: ", system_reason(errno));
     bytes.remove_prefix(static_cast<size_t>(count));
   }
 }
@@ -79,7 +79,7 @@ void append(const Descriptor& file, const fs::path& path, std::string_view bytes
 void make_folder(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
-  require(!error, folder.native(), ": wanted to make the folder, got: ", error.message());
+  require(!error, folder.native(), ": cannot make the folder: ", error.message());
 }
 
 /// A new file; `path` becomes its name. TensorBoard reads them in the order of their names.
@@ -93,7 +93,7 @@ int create_events(const fs::path& folder, fs::path& path) {
     path = folder / name;
     const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
     if (file >= 0) return file;
-    if (errno != EEXIST && errno != EINTR) fail(path.native(), ": wanted to create it, got: ", system_reason(errno));
+    if (errno != EEXIST && errno != EINTR) fail(path.native(), ": cannot create it: ", system_reason(errno));
   }
 }
 
@@ -118,7 +118,7 @@ std::string kept_entries(const fs::path& path, int64_t resumed_at) {
 int begin_log(const fs::path& path, std::optional<int64_t> resumed_at) {
   write_file(path, resumed_at ? kept_entries(path, *resumed_at) : "");
   const int file = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
-  if (file < 0) fail(path.native(), ": wanted to open it, got: ", system_reason(errno));
+  if (file < 0) fail(path.native(), ": cannot open it: ", system_reason(errno));
   return file;
 }
 

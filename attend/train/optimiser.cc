@@ -121,7 +121,7 @@ Optimiser::Optimiser(std::string_view name, std::array<std::string_view, 2> kept
 void Optimiser::step(double learning_rate, double gradient_scale) {
   require(std::isfinite(learning_rate) && learning_rate >= 0, "optimiser ", name_,
           ": the learning rate must not be negative, got ", learning_rate);
-  require(std::isfinite(gradient_scale), "optimiser ", name_, ": wanted a finite gradient scale, got ", gradient_scale);
+  require(std::isfinite(gradient_scale), "optimiser ", name_, ": expected a finite gradient scale, got ", gradient_scale);
   std::vector<kernels::Update> updates;
   updates.reserve(parameters_.size());
   for (size_t i = 0; i < parameters_.size(); ++i) {
@@ -151,7 +151,7 @@ void Optimiser::state(const VisitTensor& tensor, const VisitNumber& number) {
       const std::string entry = name_ + "." + std::string(kept_[k]) + "." + name;
       Tensor value = history.kept[k];
       tensor(entry, value);
-      require(value.defined() && value.shape() == var.shape(), "optimiser: wanted ", entry, " of shape ", var.shape(),
+      require(value.defined() && value.shape() == var.shape(), "optimiser: expected ", entry, " of shape ", var.shape(),
               ", got ", value.shape(), value.defined() ? "" : " (undefined)");
       history.kept[k] = std::move(value);
       if (!history.kept[k].unique()) history.kept[k] = history.kept[k].clone();
@@ -159,7 +159,7 @@ void Optimiser::state(const VisitTensor& tensor, const VisitNumber& number) {
     double steps = static_cast<double>(history.steps);
     const std::string entry = name_ + ".step." + name;
     number(entry, steps);
-    require(steps >= 0 && steps == std::floor(steps) && steps < 0x1p53, "optimiser: wanted a count of steps in ", entry,
+    require(steps >= 0 && steps == std::floor(steps) && steps < 0x1p53, "optimiser: expected a count of steps in ", entry,
             ", got ", steps);
     history.steps = static_cast<int64_t>(steps);
   }

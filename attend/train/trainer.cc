@@ -51,7 +51,7 @@ OptimiserOptions optimiser_options(const TrainerOptions& options) {
 
 void check_options(const TrainerOptions& options) {
   const auto at_least = [](const char* name, double value, double least) {
-    require(value >= least, "train.", name, ": at least ", least, " is wanted, got ", value);
+    require(value >= least, "train.", name, ": expected at least ", least, ", got ", value);
   };
   at_least("epochs", static_cast<double>(options.epochs), options.steps > 0 ? 0 : 1);
   at_least("steps", static_cast<double>(options.steps), 0);
@@ -63,7 +63,7 @@ void check_options(const TrainerOptions& options) {
   at_least("average", static_cast<double>(options.average), 0);
   at_least("save_minutes", options.save_minutes, 0);
   at_least("scheduled_sampling", options.scheduled_sampling, 0);
-  require(options.scheduled_sampling <= 1, "train.scheduled_sampling: at most 1 is wanted, got ",
+  require(options.scheduled_sampling <= 1, "train.scheduled_sampling: expected at most 1, got ",
           options.scheduled_sampling);
 }
 
@@ -94,7 +94,7 @@ struct Trainer::Place {
   /// A file may say anything; what is counted with is checked.
   void check(const std::string& where) const {
     for (const double count : {step, epoch, batch, random, best_step + 1, worse}) {
-      require(count >= 0 && count == std::floor(count) && count < 0x1p53, where, ": wanted the counts of a run, got ",
+      require(count >= 0 && count == std::floor(count) && count < 0x1p53, where, ": expected the counts of a run, got ",
               count, "; it is damaged");
     }
   }
@@ -234,7 +234,7 @@ void Trainer::resume() {
   const fs::path path = folder_ / kCheckpoint;
   const SafetensorsFile file(path);
   const auto found = file.metadata().find(kPlace);
-  require(found != file.metadata().end(), path.string(), ": a checkpoint of a run is wanted, got other tensors");
+  require(found != file.metadata().end(), path.string(), ": expected a checkpoint of a run, got other tensors");
   const json numbers = json::parse(found->second, nullptr, false);
   const VisitNumber number = [&](const std::string& name, double& value) {
     require(numbers.is_object() && numbers.contains(name) && numbers[name].is_number(), path.string(), ": no number ",
@@ -243,8 +243,8 @@ void Trainer::resume() {
   };
   for (nn::NamedParam& p : nn::parameters(model_)) {
     const Tensor value = file.read("model." + p.name);
-    require(value.shape() == p.var.shape(), path.string(), ": ", p.name, " of shape ", p.var.shape(),
-            " is wanted, got ", value.shape());
+    require(value.shape() == p.var.shape(), path.string(), ": expected ", p.name, " of shape ", p.var.shape(),
+            ", got ", value.shape());
     std::copy(value.begin(), value.end(), p.var.value().data());
   }
   optimiser_->state([&](const std::string& name, Tensor& value) { value = file.read(name); }, number);

@@ -19,7 +19,7 @@ class Distance : public Score {
 };
 
 std::unique_ptr<Score> make_distance(const ScoreOptions& options, Random&) {
-  require(options.query == options.key, "distance: query and key of equal width are wanted, got ", options.query,
+  require(options.query == options.key, "distance: expected query and key of equal width, got ", options.query,
           " and ", options.key);
   return std::make_unique<Distance>();
 }

@@ -65,7 +65,7 @@ void add_shape_rows(std::vector<OpRow>& table) {
                    {{[] {
                        reshape(Tensor::zeros({4, 6}), {5, 5});
                      },
-                     "wanted 24 elements as in [4, 6], got [5, 5]"},
+                     "expected 24 elements as in [4, 6], got [5, 5]"},
                     {[] {
                        reshape(Tensor::zeros({4, 6}), {-1, -1});
                      },
@@ -163,7 +163,7 @@ void add_shape_rows(std::vector<OpRow>& table) {
                     {[] {
                        gather(Tensor::zeros({2, 5}), Ids({3}, {0, 1, 2}));
                      },
-                     "one id per row is wanted"}}});
+                     "expected one id per row"}}});
   table.push_back({"embedding",
                    {{6, 9}},
                    [](const Vars& x) {
@@ -181,7 +181,7 @@ void add_shape_rows(std::vector<OpRow>& table) {
                        embedding(Tensor::zeros({6, 9}), Ids({1}, {6}));
                      },
                      "embedding: ids must be in [0, 6), got 6"},
-                    {[] { embedding(Tensor::zeros({6}), Ids({1}, {0})); }, "a table [V,E] is wanted"}}});
+                    {[] { embedding(Tensor::zeros({6}), Ids({1}, {0})); }, "expected a table [V,E]"}}});
 }
 
 }  // namespace attend::test

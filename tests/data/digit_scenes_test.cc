@@ -93,7 +93,7 @@ TEST(DigitScenes, RefuseWhatDoesNotFit) {
     return test::message_of([&] { DigitScenes(std::move(digits), options, 1); });
   };
   EXPECT_EQ(refusal(plain_digits(2), {.size = 3}),
-            "digit scenes: a size of at least that of a digit, 4×4, is wanted, got 3");
+            "digit scenes: expected a size of at least that of a digit, 4×4, got 3");
   EXPECT_NE(refusal(plain_digits(2), {.size = 9, .pieces = 1, .piece = 5}), "");
   EXPECT_NE(refusal(plain_digits(1), {.size = 9, .pieces = 1, .piece = 2}), "");
   EXPECT_NE(refusal(plain_digits(0), {}), "");

@@ -221,12 +221,12 @@ TEST(ExampleFormats, AreRows) {
     EXPECT_EQ(all[0].source, format.name == "pronunciations" ? "a" : "a b") << format.name;
     EXPECT_EQ(all[0].target, format.name == "trees" ? texts.at("trees") : "c d") << format.name;
     EXPECT_FALSE(format.summary.empty());
-    EXPECT_NE(message_of([&] { open_examples(format.name, folder.path() / "none"); }).find("none: wanted to open"),
+    EXPECT_NE(message_of([&] { open_examples(format.name, folder.path() / "none"); }).find("none: cannot open"),
               std::string::npos)
         << format.name;
   }
   EXPECT_EQ(message_of([] { open_examples("tree", "x"); }),
-            "format: wanted one of pairs, labels, tags, trees, pronunciations, got \"tree\"; the nearest is \"trees\"");
+            "format: expected one of pairs, labels, tags, trees, pronunciations, got \"tree\"; the nearest is \"trees\"");
 }
 
 TEST(Parts, FollowFromTheSourceAlone) {

@@ -30,7 +30,7 @@ TEST(Unicode, OtherBytesAreRefusedWithTheirPlace) {
       code_points("here", "ab" + bytes);
       ADD_FAILURE() << testing::PrintToString(bytes);
     } catch (const attend::Error& error) {
-      EXPECT_STREQ(error.what(), "here: UTF-8 is wanted, got other bytes at byte 2");
+      EXPECT_STREQ(error.what(), "here: expected UTF-8, got other bytes at byte 2");
     }
   }
 }

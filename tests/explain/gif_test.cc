@@ -223,14 +223,14 @@ TEST(Gif, OnlyWhatChangesIsStored) {
 }
 
 TEST(Gif, OtherFramesAreRefused) {
-  EXPECT_EQ(test::message_of([] { encode_gif({}); }), "gif: a frame is wanted, got none");
+  EXPECT_EQ(test::message_of([] { encode_gif({}); }), "gif: expected a frame, got none");
   const auto frames = [](int64_t height, int64_t time) {
     return std::vector<GifFrame>{{data::Image(2, 2, 1), 1}, {data::Image(height, 2, 1), time}};
   };
   EXPECT_EQ(test::message_of([&] { encode_gif(frames(3, 1)); }),
-            "gif: frames of 2 × 2 are wanted, as the first, got 2 × 3");
+            "gif: expected frames of 2 × 2, as the first, got 2 × 3");
   EXPECT_EQ(test::message_of([&] { encode_gif(frames(2, 70000)); }),
-            "gif: 0 to 65535 centiseconds are wanted, got 70000");
+            "gif: expected 0 to 65535 centiseconds, got 70000");
   EXPECT_NE(test::message_of([&] { encode_gif(std::vector<GifFrame>{{data::Image(1, 65536, 1), 1}}); }), "");
   EXPECT_NE(test::message_of([&] { encode_gif(std::vector<GifFrame>{{data::Image(), 1}}); }), "");
 }

@@ -122,10 +122,10 @@ TEST_P(RecorderOf, WeightsUnderBeamAreThoseOfTheAnswerGiven) {
                   site.queries == "source" ? source : static_cast<int64_t>(answer.token_log_probabilities.size()));
         for (int64_t h = 0; h < site.heads; ++h) {
           for (int64_t q = 0; q < queries; ++q) {
-            const std::vector<real>& wanted = rows.at({h, shift + q});
+            const std::vector<real>& expected = rows.at({h, shift + q});
             for (int64_t k = 0; k < keys; ++k) {
               EXPECT_NEAR(site.weights.data()[(h * queries + q) * keys + k],
-                          k < static_cast<int64_t>(wanted.size()) ? wanted[static_cast<size_t>(k)] : 0, kTolerance)
+                          k < static_cast<int64_t>(expected.size()) ? expected[static_cast<size_t>(k)] : 0, kTolerance)
                   << site.site << " layer " << site.layer << " head " << h << " query " << q << " key " << k;
             }
           }
@@ -252,9 +252,9 @@ TEST(Recorder, WhatAClassifierPoolsIsWhatItsLabelLookedAt) {
       EXPECT_EQ(pooled->keys, "source");
       ASSERT_EQ(pooled->weights.shape(), (Shape{2, 1, S}));
       for (int64_t h = 0; h < 2; ++h) {
-        const std::vector<real>& wanted = told.all.at({"pooling", 0}).at({h, 0});
+        const std::vector<real>& expected = told.all.at({"pooling", 0}).at({h, 0});
         for (int64_t s = 0; s < S; ++s) {
-          EXPECT_NEAR(pooled->weights.data()[h * S + s], wanted[static_cast<size_t>(s)], kTolerance);
+          EXPECT_NEAR(pooled->weights.data()[h * S + s], expected[static_cast<size_t>(s)], kTolerance);
         }
       }
     }

@@ -396,12 +396,12 @@ TEST(EncoderDecoder, RefusesWhatDoesNotFit) {
   says(kText + Settings{{"decoder.input", "initial_state"}, {"decoder.size", "8"}}, "the same width, got 8");
   says(kText + Settings{{"decoder.input", "initial_state"}, {"decoder.layers", "1"}}, "as many layers, got 1");
   says(kText + Settings{{"decoder.kind", "transformer"}, {"decoder.tied", "all"}}, "encoder.kind transformer");
-  says(kText + Settings{{"decoder.kind", "transformer"}, {"decoder.heads", "4"}}, "heads: wanted a divisor of size 6");
+  says(kText + Settings{{"decoder.kind", "transformer"}, {"decoder.heads", "4"}}, "heads: expected a divisor of size 6");
   says(kText + Settings{{"encoder.directions", "sum"}}, "directions");
   says(kImages + Settings{{"encoder.kind", "convolutional"}, {"encoder.positions", "sinusoidal"}}, "positions");
-  says({{"encoder.kind", "intra"}}, "source_vocabulary: wanted at least 1, got 0");
+  says({{"encoder.kind", "intra"}}, "source_vocabulary: expected at least 1, got 0");
   const auto images = made(kImages + Settings{{"encoder.kind", "none"}});
-  EXPECT_NE(message_of([&] { images->begin(rows({{4}})); }).find("wanted images, got words"), std::string::npos);
+  EXPECT_NE(message_of([&] { images->begin(rows({{4}})); }).find("expected images, got words"), std::string::npos);
   const auto words = made(kText);
   EXPECT_NE(message_of([&] { words->begin(rows({{4}, {}})); }).find("source 1 is empty"), std::string::npos);
   EXPECT_THROW(made(kText + Settings{{"decoder.input", "bridge"}})->set_align("argmax"), Error);

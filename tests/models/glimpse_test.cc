@@ -505,7 +505,7 @@ TEST(Glimpse, SeveralDrawsInUseAreAveraged) {
   EXPECT_NEAR(mean, first, 0.5);
   many.network.set_copies_in_use(1);
   EXPECT_EQ(many.network.loss(batch, nullptr).item(), mean) << "as if it had been made so";
-  expect_refusal([&] { many.network.set_copies_in_use(0); }, "copies_in_use: wanted at least 1");
+  expect_refusal([&] { many.network.set_copies_in_use(0); }, "copies_in_use: expected at least 1");
 }
 
 TEST(GlimpseRewards, AreATableThatMayBeAddedTo) {
@@ -539,14 +539,14 @@ TEST(Glimpse, RefusesWhatItCannotUse) {
   refused([](GlimpseOptions& o) { o.eye.policy = "learnt"; }, "the nearest is \"learned\"");
   refused([](GlimpseOptions& o) { o.eye.first = "center"; }, "the nearest is \"centre\"");
   refused([](GlimpseOptions& o) { o.core = "gru"; }, "core");
-  refused([](GlimpseOptions& o) { o.labels = 0; }, "labels: wanted at least 1");
-  refused([](GlimpseOptions& o) { o.glimpses = 0; }, "glimpses: wanted at least 1");
-  refused([](GlimpseOptions& o) { o.eye.deviation = 0; }, "deviation: more than 0 is wanted, got 0");
+  refused([](GlimpseOptions& o) { o.labels = 0; }, "labels: expected at least 1");
+  refused([](GlimpseOptions& o) { o.glimpses = 0; }, "glimpses: expected at least 1");
+  refused([](GlimpseOptions& o) { o.eye.deviation = 0; }, "deviation: expected more than 0, got 0");
   refused([](GlimpseOptions& o) { o.eye.scales = 60; }, "squares of at most 65536 pixels");
   refused([](GlimpseOptions& o) { o.eye.policy = "tiles", o.copies_in_use = 2; }, "copies_in_use");
   Subject subject(small_options("learned"));
   const std::vector<std::vector<int32_t>> words{{4, 5}};
-  expect_refusal([&] { subject.network.begin(data::Sequences(words)); }, "images [B,1,H,W] are wanted");
+  expect_refusal([&] { subject.network.begin(data::Sequences(words)); }, "expected images [B,1,H,W]");
   expect_refusal([&] { subject.network.look(Tensor::zeros({1, 3, 4, 4})); }, "got [1, 3, 4, 4]");
   expect_refusal([&] { subject.network.look(Tensor::zeros({1, 1, 4, 4}), Tensor::zeros({2, 3})); }, "a path [T,2]");
 }

@@ -300,13 +300,13 @@ TEST(Numbers, AreTheSameAsEver) {
     write_numbers(path);
     GTEST_SKIP() << "written to " << path;
   }
-  const auto wanted = read_numbers();
+  const auto expected = read_numbers();
   const std::vector<OptionSet> sets = option_sets();
-  EXPECT_EQ(wanted.size(), sets.size());
+  EXPECT_EQ(expected.size(), sets.size());
   for (const OptionSet& set : sets) {
     SCOPED_TRACE(set.name);
-    const auto found = wanted.find(set.name);
-    ASSERT_NE(found, wanted.end());
+    const auto found = expected.find(set.name);
+    ASSERT_NE(found, expected.end());
     const Numbers numbers = numbers_of(set);
     ASSERT_EQ(numbers.values.size(), found->second.size());
     for (size_t i = 0; i < numbers.values.size(); ++i) {

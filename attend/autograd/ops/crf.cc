@@ -124,7 +124,7 @@ void add_group(const Field& field, size_t group, const Tensor& dy, Shared& share
 }
 
 void add_part(const Slot& slot, const Shape& shape, const double* from) {
-  if (!slot.wanted()) return;
+  if (!slot.needed()) return;
   Tensor d(shape);
   std::copy_n(from, d.size(), d.data());
   slot.add(std::move(d));

@@ -99,7 +99,7 @@ struct Kept {
 Var ctc_loss(const Var& logits, const std::vector<int32_t>& lengths, const std::vector<std::vector<int32_t>>& targets,
              const CtcOptions& options) {
   require(logits.defined() && logits.rank() == 3 && logits.dim(1) > 0 && logits.dim(2) > 0,
-          "ctc_loss: logits [T,B,V] with B and V above 0 are wanted, got ", logits.shape());
+          "ctc_loss: expected logits [T,B,V] with B and V above 0, got ", logits.shape());
   const size_t T = static_cast<size_t>(logits.dim(0)), B = static_cast<size_t>(logits.dim(1));
   const size_t V = static_cast<size_t>(logits.dim(2));
   require(lengths.size() == B && targets.size() == B, "ctc_loss: logits ", logits.shape(), " want ", B,
