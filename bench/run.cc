@@ -177,7 +177,7 @@ Report run(const RunOptions& options, std::ostream& out) {
     if (rows.empty()) continue;
     std::vector<Timing> timings;
     // The limits again right before and after each row, the better of both: on a shared machine they drift by half
-    // within a minute, and a row has to be held against the machine that it met.
+    // within a minute, and a row must be held against the machine that it met.
     std::vector<Limits> near(rows.size());
     Limits before;
     before.refresh(options.seconds / 4);

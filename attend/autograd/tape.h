@@ -60,7 +60,7 @@ class TapePause {
   Tape* paused_;
 };
 
-/// True if an op on these inputs has to be recorded.
+/// True if an op on these inputs must be recorded.
 template <class... Vars>
 bool recording(const Vars&... inputs) {
   return Tape::current() != nullptr && (inputs.tracked() || ...);

@@ -32,7 +32,7 @@ std::vector<BuiltinRow>& table() {
   return rows;
 }
 
-// How often a word has to be left in training before a sentence with it may be held out.
+// How often a word must be left in training before a sentence with it may be held out.
 constexpr int kLeftInTraining = 5;
 
 template <class Visit>

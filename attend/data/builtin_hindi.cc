@@ -1,6 +1,6 @@
 // English to romanised Hindi, by a grammar: enough of both languages that word order (subject-object-verb, question words
 // before the verb), agreement (of verbs with subjects or, behind "ne", with objects) and small words (postpositions,
-// "apna") have to be learned, and nothing else.
+// "apna") must be learned, and nothing else.
 //
 // English leaves open what Hindi has to say. So that a source has one target:
 //   - the speaker is a woman: main ja rahi hoon;

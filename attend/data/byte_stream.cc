@@ -112,7 +112,7 @@ class GzipBytes : public ByteStream {
  private:
   bool has_input() const { return stream_.avail_in > 0 || more_out_ || damaged_; }
 
-  /// False at the end of the file, which has to be the end of a member, too.
+  /// False at the end of the file, which must be the end of a member, too.
   bool refill(const std::string& where) {
     if (has_input()) return true;
     const std::span<const char> part = from_->next(where);

@@ -41,7 +41,7 @@ void require_magic(ByteReader& reader, uint32_t wanted) {
 }
 
 void require_end(ByteReader& reader, uint64_t count, const char* what) {
-  require(reader.at_end(), reader.name(), ": expected the end of the file behind its ", count, " ", what,
+  require(reader.at_end(), reader.name(), ": expected the end of the file after its ", count, " ", what,
           ", got more bytes");
 }
 

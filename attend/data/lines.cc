@@ -34,10 +34,10 @@ LineReader::~LineReader() = default;
 
 bool LineReader::next(std::string& line) {
   line.clear();
-  const bool begun = !begun_.empty();
-  if (begun) line.swap(begun_);
+  const bool continued = !partial_.empty();
+  if (continued) line.swap(partial_);
   ++number_;
-  if (!read_line(line) && !begun) {
+  if (!read_line(line) && !continued) {
     --number_;
     return false;
   }
@@ -52,9 +52,9 @@ bool LineReader::waits() {
   for (;;) {
     const std::string_view read(chunk_.data(), chunk_.size());
     if (ended_ || read.find('\n') != read.npos) return false;
-    begun_.append(read);
+    partial_.append(read);
     chunk_ = {};
-    if (begun_.size() > kLongest) return false;  // which next() refuses
+    if (partial_.size() > kLongest) return false;  // which next() refuses
     if (bytes_->waits()) return true;
     fill(name_ + ":" + std::to_string(number_ + 1));
   }

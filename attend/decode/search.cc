@@ -124,7 +124,7 @@ class Search {
         .named("sample " + std::to_string(options_.first_sentence + sentence) + " " + std::to_string(draw));
   }
 
-  /// Whether the likeliest answers, and nothing else, are asked for, each of a length that is known.
+  /// Whether the likeliest answers, and nothing else, are requested, each of a length that is known.
   bool wants_the_best() const {
     if (options_.sample || options_.n_best > 1 || options_.no_repeat_ngram > 0 || coverage_ || constraint_) return false;
     return std::ranges::all_of(sentences_, [](const Sentence& one) { return one.fixed && one.forced.empty(); });
@@ -377,7 +377,7 @@ class Search {
   std::vector<double> scores_;
 };
 
-/// What is forced has to be something that the model could have chosen.
+/// What is forced must be something that the model could have chosen.
 void check_forced(const char* where, const models::Model& model, const std::vector<int32_t>& tokens, bool fixed,
                   size_t sentence) {
   for (const int32_t token : tokens) {
@@ -387,7 +387,7 @@ void check_forced(const char* where, const models::Model& model, const std::vect
   }
 }
 
-/// Most tokens of an answer; where nobody says how many, enough for what is asked for.
+/// Most tokens of an answer; where nobody says how many, enough for what is requested.
 int64_t limit_of(const models::Model& model, const SearchOptions& options, int64_t source, int64_t forced) {
   const int64_t fixed = model.answer_length(source);
   if (fixed >= 0) return fixed;

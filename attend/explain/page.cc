@@ -71,7 +71,7 @@ std::string page_of(const OneFile& parts) {
                                        {"script", script}});
 }
 
-/// Everything that the page draws has to be there: a browser would say less, and later.
+/// Everything that the page draws must be there: a browser would say less, and later.
 void check(const Trace& trace, const PictureOptions& options) {
   require(!trace.maps.empty() || !trace.sites.empty(),
           "picture: expected a trace with a map or a site, got one without");

@@ -1,5 +1,5 @@
-// The captioner: a decoder that says what it sees, looking at one place of the image for each word ("Show, attend and
-// tell", Xu et al. 2015), softly or by choices that are drawn.
+// The captioner: a decoder that describes an image, looking at one place in it for each word ("Show, attend and tell", Xu
+// et al. 2015), by soft weights or by sampled choices.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Any encoder under any decoder, chosen by name: the options of the network `encoder_decoder`.
+// Any encoder with any decoder, chosen by name: the options of the network `encoder_decoder`.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace attend::models {
 
-/// Of every row of the table of encoders, whatever it reads.
+/// Options of every row of the table of encoders, whatever it reads.
 struct AnyEncoderOptions {
   EncoderOptions text;
   ImageEncoderOptions image;  // its kind, positions and dropout are those of `text`
@@ -106,7 +106,7 @@ struct DecoderRow {
 };
 std::span<const DecoderRow> decoders();
 
-/// The network of these options.
+/// The network with these options.
 EncoderDecoder::Parts parts_of(const EncoderDecoderOptions& options, Random& random);
 
 }  // namespace attend::models

@@ -1,4 +1,4 @@
-// One label for an image: an encoder of images and a linear layer; fully connected or convolutional: the baselines.
+// One label for an image: an encoder of images and a linear layer. Fully connected and convolutional ones are baselines.
 #pragma once
 
 #include <memory>

@@ -46,22 +46,21 @@ struct ImageEncoderOptions {
 std::unique_ptr<Encoder> make_convolutional_encoder(const ImageEncoderOptions& options, Random& random);
 /// All pixels at once through fully connected layers. It has a single place: the whole image.
 std::unique_ptr<Encoder> make_dense_encoder(const ImageEncoderOptions& options, Random& random);
-/// Features that another network has made, [B,D,h,w].
+/// Features computed by another network, [B,D,h,w].
 std::unique_ptr<Encoder> make_given_grid(const ImageEncoderOptions& options, Random& random);
 
 /// The grid that images of this size give.
 GridSize grid_size(const ImageEncoderOptions& options, int64_t height, int64_t width);
 
-/// An image as one vector [B,W]: the summary, or with `all` its cells side by side where it has a grid.
+/// An image as one vector [B,W]: the summary, or with `all` its cells concatenated if it has a grid.
 Var image_vector(const Encoded& encoded, bool all);
-/// W of that.
+/// The width W of that vector.
 int64_t image_vector_size(const char* where, const ImageEncoderOptions& options, const Encoder& encoder, bool all);
 
 /// "64,128" → {64, 128}: numbers of at least 1.
 std::vector<int64_t> widths_of(const char* where, std::string_view text);
 
-/// The images of a batch, [B,C,H,W]; refuses words, no images, and another number of channels or another size than wanted
-/// (0: any).
+/// The images of a batch, [B,C,H,W]; rejects words, an empty batch, and the wrong number of channels or size (0: any).
 const Tensor& require_images(const char* where, const data::Source& source, int64_t channels, int64_t height = 0,
                              int64_t width = 0);
 

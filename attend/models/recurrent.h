@@ -1,4 +1,4 @@
-// The recurrent encoder–decoder: words in, words out, with every way of telling the decoder of its input (Cho et al.
+// The recurrent encoder–decoder: words in, words out, with every way of passing the input to the decoder (Cho et al.
 // 2014; Sutskever et al. 2014; Bahdanau et al. 2015; Luong et al. 2015).
 #pragma once
 
@@ -9,10 +9,10 @@
 
 namespace attend::models {
 
-/// How the decoder is told of its input.
+/// How the decoder gets its input.
 struct DecoderInputOptions {
   std::string input = "attention";
-  std::string query = "before";  // before: hₜ₋₁ asks, and the answer enters the update; after: hₜ asks
+  std::string query = "before";  // before: hₜ₋₁ is the query, and the context enters the update; after: hₜ is the query
   bool feeding = false;          // query after: the attentional vector enters the next update
 
   template <class Visit>

@@ -1,5 +1,5 @@
-// One label for each place of a sequence (many to many): an encoder and a linear layer, whose labels are chosen each by
-// itself or together.
+// One label for each place of a sequence (many to many): an encoder and a linear layer, whose labels are chosen separately
+// or jointly.
 #pragma once
 
 #include <memory>

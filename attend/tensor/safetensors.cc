@@ -476,7 +476,7 @@ void SafetensorsFile::check_cover() const {
             entry.begin - covered, " bytes before ", entry.begin);
     covered = entry.end;
   }
-  require(covered == data, name_, ": expected ", covered, " bytes of data behind the header, as its tensors have, got ",
+  require(covered == data, name_, ": expected ", covered, " bytes of data after the header, as its tensors have, got ",
           data);
 }
 

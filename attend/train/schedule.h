@@ -1,5 +1,5 @@
 // Schedules: the learning rate as a function of the step. Pure and resumable: rate(s) does not depend on which steps
-// were asked for before; what `plateau` has learnt from validation scores is its visitable state.
+// were requested before; what `plateau` has learnt from validation scores is its visitable state.
 #pragma once
 
 #include <cstdint>

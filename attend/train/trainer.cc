@@ -263,7 +263,7 @@ void Trainer::resume() {
   training_.random.seek(static_cast<uint64_t>(place_->random));
 }
 
-/// A plateau remembers what it made of the rate `before`; where another one is asked for, that counts. Checkpoints that do
+/// A plateau remembers what it made of the rate `before`; where another one is requested, that counts. Checkpoints that do
 /// not say (NaN) are of a rate that was at least the remembered one.
 void Trainer::take_rate(double before) {
   schedule_->state([&](const std::string& name, double& value) {

@@ -1,4 +1,4 @@
-// A score of one's own: −‖q − k‖². Once it is added it has a name like any other, wherever names of scores are taken.
+// A score of your own: −‖q − k‖². Once it is added it has a name like any other, wherever names of scores are taken.
 #include <iostream>
 
 #include "attend/attend.h"

@@ -94,9 +94,9 @@ TEST(Idx, RefusesWhatIsCutShort) {
 
 TEST(Idx, RefusesMoreThanItsHeaderSays) {
   EXPECT_EQ(refused_images(images_header(1, 1, 2) + "abc"),
-            "x: expected the end of the file behind its 1 images, got more bytes");
+            "x: expected the end of the file after its 1 images, got more bytes");
   EXPECT_EQ(refused_labels(word(0x801) + word(1) + "ab"),
-            "x: expected the end of the file behind its 1 labels, got more bytes");
+            "x: expected the end of the file after its 1 labels, got more bytes");
 }
 
 TEST(Idx, RefusesSizesThatCannotBe) {

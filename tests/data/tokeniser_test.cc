@@ -371,7 +371,7 @@ TEST(Tokeniser, LoadingNamesWhatIsWrong) {
   EXPECT_NE(refusal("x.spm", "").find("got x.spm and x.words"), std::string::npos);
 }
 
-/// Rules of normalisation are a table of offsets, which SentencePiece trusts: all damage to them has to be noticed, or be
+/// Rules of normalisation are a table of offsets, which SentencePiece trusts: all damage to them must be noticed, or be
 /// harmless (the address sanitizer looks on).
 TEST(Tokeniser, DamagedRulesAreNotFollowed) {
   const TestFolder folder;

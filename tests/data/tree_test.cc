@@ -47,9 +47,9 @@ TEST(Trees, ThatAreNoneAreRefused) {
   const auto refusal = [](std::string_view text) { return message_of([&] { parse_tree("text", text); }); };
   EXPECT_EQ(refusal(""), "text: expected a bracketed tree such as (NP (DT the) (NN dog)), found \"\"");
   EXPECT_EQ(refusal("dog"), "text: expected a bracketed tree such as (NP (DT the) (NN dog)), found \"dog\"");
-  EXPECT_EQ(refusal("(A b) (C d)"), "text: expected one tree, found more behind its last bracket: \"(C d)\"");
+  EXPECT_EQ(refusal("(A b) (C d)"), "text: expected one tree, found more after its last bracket: \"(C d)\"");
   EXPECT_EQ(refusal("(A (B c)"), "text: expected balanced brackets, found one that is never closed: \"(A (B c)\"");
-  EXPECT_EQ(refusal("(A b))"), "text: expected one tree, found more behind its last bracket: \")\"");
+  EXPECT_EQ(refusal("(A b))"), "text: expected one tree, found more after its last bracket: \")\"");
   EXPECT_EQ(refusal("( b)"), "text: expected every word with its part of speech, (NN dog), found \"b\" without one");
   EXPECT_EQ(refusal("()"), "text: expected words, found an empty bracket: \"()\"");
   const std::string deepest = std::string(2 * kDeepestTree, '(');

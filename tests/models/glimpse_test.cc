@@ -552,7 +552,7 @@ TEST(Glimpse, RefusesWhatItCannotUse) {
 }
 
 /// 16 × 16 pixels with one of three figures of four pixels in one of four corners. From the centre the coarsest of three
-/// squares tells the corner and not the figure: a finer one has to be put on it.
+/// squares tells the corner and not the figure: a finer one must be put on it.
 data::Batch corners(int64_t count, Random& random) {
   constexpr const char* kFigures[] = {"####............", "#...#...#...#...", "#....#....#....#"};
   Tensor images = Tensor::zeros({count, 1, 16, 16});

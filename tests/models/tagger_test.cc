@@ -1,4 +1,4 @@
-// A tagger with a conditional random field: its probabilities are those of whole labellings, whether they are asked for at
+// A tagger with a conditional random field: its probabilities are those of whole labellings, whether they are requested at
 // once, label by label, or by a search.
 #include "attend/models/tagger.h"
 

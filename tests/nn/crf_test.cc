@@ -115,7 +115,7 @@ TEST(Crf, ScoresThatAreFarApartLoseNothing) {
       Array a = random_array({L, L}, random), e = random_array({1, T, L}, random);
       const Array start = random_array({L}, random), end = random_array({L}, random);
       a(0, 1) = -far, a(2, 1) = -2 * far;  // only from 1 …
-      e(0, 0, 1) = -far, e(0, 1, 1) = 3 * far;  // … which can hardly be first, and has to be second
+      e(0, 0, 1) = -far, e(0, 1, 1) = 3 * far;  // … which can hardly be first, and must be second
       const FieldScores scores{test::sequence_of(e, 0), a, start, end};
       const Ids tags({1, T}, {0, 1, 1, 2});
       Var emissions = Var::leaf(to_tensor(e));

@@ -345,9 +345,9 @@ std::vector<HostileRow> hostile_rows() {
       {"header_length_overflows", little_endian(~uint64_t{0} - 7) + "{}", "got 18446744073709551608"},
       {"data_missing", framed("{" + tensor("w", "[1]", "[0,4]") + "}"), "within the 0 bytes of data, got [0, 4]"},
       {"data_too_short", framed("{" + tensor("w", "[1]", all) + "}", "123"), "within the 3 bytes of data, got [0, 4]"},
-      {"data_too_long", framed("{" + tensor("w", "[1]", all) + "}", "12345"), "expected 4 bytes of data behind the"},
+      {"data_too_long", framed("{" + tensor("w", "[1]", all) + "}", "12345"), "expected 4 bytes of data after the"},
       {"data_without_tensors", framed("{}", "1"),
-       "expected 0 bytes of data behind the header, as its tensors have, got 1"},
+       "expected 0 bytes of data after the header, as its tensors have, got 1"},
       // JSON.
       {"text", framed("hello"), "expected a header that begins with {, got \"hello\""},
       {"spaces_first", framed(" {}"), "begins with {, got \" {}\""},
@@ -482,7 +482,7 @@ std::vector<HostileRow> hostile_rows() {
        framed("{" + tensor("v", "[1]", "[0,4]") + "," + tensor("w", "[1]", "[7,11]") + "}", "12345678901"),
        R"(tensor "w": expected no hole in the data, got one of 3 bytes before 7)"},
       {"hole_at_end", framed("{" + tensor("w", "[1]", "[0,4]") + "}", "12345678"),
-       "expected 4 bytes of data behind the header, as its tensors have, got 8"},
+       "expected 4 bytes of data after the header, as its tensors have, got 8"},
   };
 }
 

@@ -123,7 +123,7 @@ struct LinearSide {
 /// What comes after the products: the activation, and in the backward pass its slope and the bias's sum.
 class Activated {
  public:
-  /// In place unless the slope has to be computed from what comes before the activation (gelu).
+  /// In place unless the slope must be computed from what comes before the activation (gelu).
   Activated(const Tensor& pre, Activation activation, const Var& bias, bool tape)
       : plain_(activation == Activation::none), f_(function_of(activation)), bias_(bias.slot()) {
     y_ = plain_ || kernels::keeps_output(f_) || !tape ? pre : Tensor(pre.shape());
