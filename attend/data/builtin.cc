@@ -125,7 +125,7 @@ BuiltinCorpus part_novel(std::vector<Example> known, std::vector<Example> novel,
   shuffle(novel, random);
   BuiltinCorpus corpus;
   const auto move_to = [](std::vector<Example>& part, std::vector<Example>& from, size_t count) {
-    require(from.size() >= count, "built-in corpus: expected ", count, " sentences to hold out, found ", from.size());
+    require(from.size() >= count, "built-in corpus: expected ", count, " sentences to hold out, got ", from.size());
     std::move(from.end() - static_cast<std::ptrdiff_t>(count), from.end(), std::back_inserter(part));
     from.resize(from.size() - count);
   };

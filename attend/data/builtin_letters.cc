@@ -155,7 +155,7 @@ const Rule& rule_at(std::string_view word, size_t at) {
   for (const Rule& rule : kRules) {
     if (word.substr(at).starts_with(rule.letters) && rule.fits({word, at, at + rule.letters.size()})) return rule;
   }
-  fail("letters: expected a word of the letters a to z, found \"", word, "\"");
+  fail("letters: expected a word of the letters a to z, got \"", word, "\"");
 }
 
 std::vector<std::string_view> sounds_of(std::string_view word) {
@@ -256,7 +256,7 @@ Example draw_word(Random& random) {
 }  // namespace
 
 std::vector<std::string> letter_pronunciations(std::string_view spelling) {
-  require(!spelling.empty(), "letters: expected a word, found none");
+  require(!spelling.empty(), "letters: expected a word, got none");
   const std::vector<std::string_view> sounds = sounds_of(spelling);
   const size_t stress = stressed(sounds);
   std::string said;

@@ -29,7 +29,7 @@ class Pronunciations : public ExampleReader {
   }
 
   bool next(Example& example) override {
-    require(!entries_.empty(), name_, ": expected lines \"word PH ON EMES\", found none");
+    require(!entries_.empty(), name_, ": expected lines \"word PH ON EMES\", got none");
     if (given_ == entries_.size()) return false;
     example = std::move(entries_[given_++].example);
     return true;
@@ -49,7 +49,7 @@ class Pronunciations : public ExampleReader {
     if (parts.empty()) return;
     parts.erase(std::find(parts.begin() + 1, parts.end(), "#"), parts.end());
     if (parts.size() < 2)
-      fail(lines.where(), ": expected a word and its phonemes, \"hello HH AH0 L OW1\", found ", quoted(line),
+      fail(lines.where(), ": expected a word and its phonemes, \"hello HH AH0 L OW1\", got ", quoted(line),
            " without phonemes");
     const std::string word(without_variant(parts[0]));
     std::string phonemes(parts[1]);

@@ -80,7 +80,7 @@ class TaggedSentences : public ExampleReader {
   bool next(Example& example) override {
     example = {};
     const bool found = slashed() ? next_line(example) : next_rows(example);
-    require(found || any_, lines_.name(), ": expected sentences with tags, found none");
+    require(found || any_, lines_.name(), ": expected sentences with tags, got none");
     any_ = any_ || found;
     return found;
   }
@@ -108,7 +108,7 @@ class TaggedSentences : public ExampleReader {
     } while (is_blank(line_) || is_comment(line_));
     begin_ = lines_.number();
     for (const std::string_view pair : split_words(line_)) {
-      if (!has_tag(pair)) refuse("word/TAG, found ", quoted(pair), "; a slash within a word or a tag is written \\/");
+      if (!has_tag(pair)) refuse("word/TAG, got ", quoted(pair), "; a slash within a word or a tag is written \\/");
       const size_t slash = parting_slash(pair);
       append(example.source, unescaped(pair.substr(0, slash)));
       append(example.target, unescaped(pair.substr(slash + 1)));
@@ -130,7 +130,7 @@ class TaggedSentences : public ExampleReader {
       append(example.target, columns.back());
       if (example.source.size() > LineReader::kLongest)
         refuse("a sentence of at most ", LineReader::kLongest,
-               " bytes, found a longer one; blank lines part sentences");
+               " bytes, got a longer one; blank lines part sentences");
     }
     return !example.source.empty();
   }
@@ -143,22 +143,22 @@ class TaggedSentences : public ExampleReader {
   void check_row(const std::vector<std::string_view>& columns) {
     if (count_ == 0) check_first_row(columns);
     if (columns.size() != count_)
-      refuse(count_, " columns as in line ", first_, ", found ", columns.size(), " in ", quoted(line_));
+      refuse(count_, " columns as in line ", first_, ", got ", columns.size(), " in ", quoted(line_));
     for (const std::string_view column : {columns.front(), columns.back()}) {
       if (column.empty())
-        refuse("a word in the first column and its tag in the last, found ", quoted(line_), " with an empty one");
+        refuse("a word in the first column and its tag in the last, got ", quoted(line_), " with an empty one");
       if (split_words(column).size() != 1)
-        refuse("a word or a tag without white space, found ", quoted(column),
+        refuse("a word or a tag without white space, got ", quoted(column),
                "; split it into a line per word, or join it with \"_\"");
     }
   }
 
   void check_first_row(const std::vector<std::string_view>& columns) {
     if (columns.size() < 2)
-      refuse("a word and its tag as the first and last column, or word/TAG word/TAG, found ", quoted(line_));
+      refuse("a word and its tag as the first and last column, or word/TAG word/TAG, got ", quoted(line_));
     if (columns.size() == 10 && columns.front() == "1" && line_.find('\t') != line_.npos)
       refuse(
-          "the word in the first column and its tag in the last, found CoNLL-U; take its columns of words and tags: "
+          "the word in the first column and its tag in the last, got CoNLL-U; take its columns of words and tags: "
           "grep -v '^#' FILE | cut -f 2,4");
     count_ = columns.size();
     first_ = lines_.number();

@@ -339,13 +339,13 @@ std::string escaped_markup(std::string_view text) {
   return safe;
 }
 
-std::vector<double> round_ticks(double low, double high, int wanted) {
+std::vector<double> round_ticks(double low, double high, int count) {
   if (!std::isfinite(low) || !std::isfinite(high)) low = 0, high = 1;
   if (high - low < 1e-9 * std::max({1.0, std::abs(low), std::abs(high)})) {
     const double room = std::abs(low) * 0.1;
     low -= room, high += low == 0 ? 1 : room;
   }
-  const double rough = (high - low) / std::max(1, wanted);
+  const double rough = (high - low) / std::max(1, count);
   const double power = std::pow(10, std::floor(std::log10(rough)));
   double apart = 10 * power;
   for (const double factor : {1.0, 2.0, 5.0}) {

@@ -13,10 +13,10 @@ namespace attend::explain {
 
 using Json = nlohmann::ordered_json;
 
-inline constexpr int kDigits = 4, kTotalDigits = 6;  // that count: of weights; of log-probabilities, which are sums
+inline constexpr int kDigits = 4, kTotalDigits = 6;  // significant digits: of weights; of log-probabilities, which are sums
 
-/// So many digits that count: 0.12345 → 0.1235 (the JSON of a double is then as short). What is not finite stays so, and is
-/// null in JSON.
+/// To that many significant digits: 0.12345 → 0.1235 (so that the JSON of a double is as short). A number that is not finite
+/// stays so, and is null in JSON.
 inline double rounded(double x, int digits = kDigits) {
   if (x == 0 || !std::isfinite(x)) return x;
   const double unit = std::pow(10.0, digits - 1 - std::floor(std::log10(std::abs(x))));
@@ -52,7 +52,7 @@ inline Json numbers(const Tensor& t, int axis = 0, size_t at = 0) {
   return list;
 }
 
-/// What has no room in UTF-8 (a token may be part of a sign) is shown as "�".
+/// Bytes that are not UTF-8 (a token may be part of a character) are shown as "�".
 inline std::string dumped(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 inline void read_shape(const Json& list, Shape& shape, int depth) {
@@ -73,7 +73,7 @@ inline void read_numbers(const Json& list, const Shape& shape, int axis, real*& 
   }
 }
 
-/// The lists of numbers, `rank` deep, that stand under `key`; undefined where there are none.
+/// The lists of numbers, `rank` deep, under `key`; undefined if there are none.
 inline Tensor tensor_at(const Json& json, const std::string& key, int rank) {
   if (!json.contains(key)) return {};
   Shape shape;
@@ -86,7 +86,7 @@ inline Tensor tensor_at(const Json& json, const std::string& key, int rank) {
   return t;
 }
 
-/// What `read` makes of the JSON; what is none, or has other types than it asks for, is told as an Error.
+/// What `read` makes of the JSON; invalid JSON and wrong types become an Error.
 template <class Read>
 auto parsed(const std::string& text, Read&& read) {
   try {

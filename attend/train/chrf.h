@@ -12,7 +12,7 @@ namespace attend::train {
 struct ChrfOptions {
   int64_t char_order = 6;
   int64_t word_order = 0;  // 2: chrF++
-  int64_t beta = 2;        // recall counts this often as much as precision
+  int64_t beta = 2;        // recall counts this many times as much as precision
   bool lowercase = false;
 
   void fields(auto&& visit) {

@@ -82,7 +82,7 @@ EditScores edit_scores(std::span<const std::string> outputs, std::span<const std
   check_counts("edit_scores", outputs.size(), references.size());
   EditScores scores;
   for (size_t i = 0; i < outputs.size(); ++i) {
-    require(!references[i].empty(), "edit_scores: expected at least one reference for output ", i + 1, ", found none");
+    require(!references[i].empty(), "edit_scores: expected at least one reference for output ", i + 1, ", got none");
     const Tokens output = data::split_words(outputs[i]);
     Edits nearest;
     size_t tokens = 0;

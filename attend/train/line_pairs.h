@@ -1,4 +1,4 @@
-// Outputs and references, line by line: what all scores of text begin with.
+// Outputs and references, line by line: the basis of all text scores.
 #pragma once
 
 #include <span>

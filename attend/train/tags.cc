@@ -70,7 +70,7 @@ void each_sentence(const char* where, std::span<const std::string> outputs, std:
   for (size_t i = 0; i < outputs.size(); ++i) {
     const Tags output = data::split_words(outputs[i]), reference = data::split_words(references[i]);
     require(output.size() == reference.size(), where, ": expected as many tags in output ", i + 1,
-            " as in its reference, ", reference.size(), ", found ", output.size());
+            " as in its reference, ", reference.size(), ", got ", output.size());
     visit(output, reference);
   }
 }

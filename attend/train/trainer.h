@@ -1,6 +1,6 @@
-// The training loop: batches → steps → validation → checkpoints. Knows a model by `loss` alone; where batches come from
-// and how a model is judged are given to it. A run is a function of its options: stopped anywhere and resumed, it takes
-// the same steps to the last bit.
+// The training loop: batches → steps → validation → checkpoints. Uses only `loss` of a model; where batches come from and
+// how a model is judged are passed to it. A run is a function of its options: stopped anywhere and resumed, it takes the
+// same steps bit for bit.
 #pragma once
 
 #include <cstdint>
@@ -75,14 +75,14 @@ struct BatchSource {
   std::function<int64_t(const data::Batch& batch)> counted = data::target_tokens;
 };
 
-/// How good the weights are: the loss per target token, further scores by name (higher is better), and one answer to look at.
+/// How good the weights are: the loss per target token, further scores by name (higher is better), and a sample answer.
 struct Validation {
   double loss = 0;
   std::map<std::string, double> scores;
   std::string source, reference, output;
 };
 using Validate = std::function<Validation(const models::Model& model)>;
-/// Told that the weights which were judged last are the best so far, and saved.
+/// Called when the weights judged last are the best so far, and have been saved.
 using BecameBest = std::function<void()>;
 
 /// What was done since the last report.
@@ -94,7 +94,7 @@ struct StepReport {
   double seconds = 0;  ///< of training, without validations, since the run began
 };
 
-/// Whoever shows or logs a run.
+/// Displays or logs a run.
 class Watcher {
  public:
   virtual ~Watcher() = default;
@@ -115,27 +115,28 @@ struct TrainResult {
 };
 
 /// A run in a folder, in which it keeps
-///   weights.safetensors     the best weights so far: what is used
-///   checkpoint.safetensors  the last state, with all that a resumed run needs
-///   average/                the weights of the last validations, where they are to be averaged
-/// Each is replaced in one move, so that a kill leaves the last good one.
+///   weights.safetensors     the best weights so far, for use
+///   checkpoint.safetensors  the last state, with everything a resumed run needs
+///   average/                the weights of the last validations, if they are to be averaged
+/// Each is replaced atomically, so that a kill leaves the last good one.
 class Trainer {
  public:
   Trainer(models::Model& model, BatchSource batches, Validate validate, TrainerOptions options,
           std::filesystem::path folder);
   ~Trainer();
 
-  /// Whoever keeps more than the weights of the best.
-  void when_best(BecameBest told) { became_best_ = std::move(told); }
-  /// Refuses a folder that cannot be written, or a disk without room for all that the run will keep.
+  /// For callers that keep more than the best weights.
+  void when_best(BecameBest callback) { became_best_ = std::move(callback); }
+  /// Throws Error if the folder cannot be written to, or the disk lacks room for everything the run will keep.
   void check_room() const;
-  /// Takes the weights of the folder that options.start_from names, if it does. Says how many there were; "" where none is named.
+  /// Takes the weights of the folder that options.start_from names, if any. Says how many there were; "" if none is named.
   std::string take_start();
-  /// Writes the weights as they are, so that from here on there is a model to load and to resume.
+  /// Writes the current weights, so that from now on there is a model to load and to resume.
   void save_start();
-  /// Goes on from the folder's checkpoint. A rate other than the run had is used from here on, with any schedule.
+  /// Resumes from the folder's checkpoint. A learning rate that differs from the run's is used from here on, with any
+  /// schedule.
   void resume();
-  /// Trains to the end, or until a watcher stops it. Throws Error where the loss is not finite, with step and rate.
+  /// Trains to the end, or until a watcher stops it. Throws Error, with step and rate, if the loss is not finite.
   TrainResult run(std::span<Watcher* const> watchers);
 
   const TrainerOptions& options() const { return options_; }

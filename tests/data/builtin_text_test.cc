@@ -327,8 +327,8 @@ TEST(BuiltinLetters, SayWhatTheRulesSay) {
   EXPECT_EQ(letter_pronunciations("window"), (Words{"W IH0 N D OW1", "W IH0 N D AW1"}));
   EXPECT_EQ(letter_pronunciations("town"), Words{"T AW1 N"});
   EXPECT_EQ(test::message_of([] { letter_pronunciations("naïve"); }),
-            "letters: expected a word of the letters a to z, found \"naïve\"");
-  EXPECT_EQ(test::message_of([] { letter_pronunciations(""); }), "letters: expected a word, found none");
+            "letters: expected a word of the letters a to z, got \"naïve\"");
+  EXPECT_EQ(test::message_of([] { letter_pronunciations(""); }), "letters: expected a word, got none");
 }
 
 TEST(BuiltinLetters, HaveOneStressAndTheirPronunciations) {

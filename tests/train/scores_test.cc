@@ -193,13 +193,13 @@ TEST(Scores, WrongRequestsAreRefused) {
   EXPECT_EQ(message_of([&] {
               tag_scores(Lines{"a", "a"}, Lines{"a", "a b"});
             }),
-            "tag_scores: expected as many tags in output 2 as in its reference, 2, found 1");
+            "tag_scores: expected as many tags in output 2 as in its reference, 2, got 1");
   EXPECT_EQ(message_of([&] { edit_scores(one, std::vector<Lines>{{}}); }),
-            "edit_scores: expected at least one reference for output 1, found none");
+            "edit_scores: expected at least one reference for output 1, got none");
   EXPECT_EQ(message_of([&] {
               bracket_scores(two, Lines{"(A b)", "(A"});
             }),
-            "bracket_scores: reference 2: expected balanced brackets, found one that is never closed: \"(A\"");
+            "bracket_scores: reference 2: expected balanced brackets, got one that is never closed: \"(A\"");
 }
 
 }  // namespace
