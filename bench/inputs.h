@@ -16,9 +16,9 @@ inline Tensor normal(const Shape& shape, double scale = 1, uint64_t stream = 0) 
   return t;
 }
 
-inline void require_near(const char* what, double got, double wanted, double tolerance) {
-  require(std::abs(got - wanted) <= tolerance * (1 + std::abs(wanted)), "bench: ", what, " is wrong: expected ", wanted,
-          ", got ", got);
+inline void require_near(const char* what, double got, double expected, double tolerance) {
+  require(std::abs(got - expected) <= tolerance * (1 + std::abs(expected)), "bench: ", what, " is wrong: expected ",
+          expected, ", got ", got);
 }
 
 /// Σ u∘v, for checks of gradients along a direction.

@@ -181,11 +181,11 @@ class Turns : public train::Watcher {
 
   void stepped(const train::StepReport&) override {
     const double arrived = now();
-    if (begun_ > 0) loop_.push_back(arrived - begun_);
+    if (started_ > 0) loop_.push_back(arrived - started_);
     const double start = now();
     for (int i = 0; i < kSteps; ++i) bare_.step();
     bare_seconds_.push_back(now() - start);
-    begun_ = now();
+    started_ = now();
   }
   bool stop() override { return loop_.size() >= kTurns; }
   double percent() const { return 100 * median(bare_seconds_) / median(loop_); }
@@ -199,7 +199,7 @@ class Turns : public train::Watcher {
   }
 
   Training bare_;
-  double begun_ = 0;
+  double started_ = 0;
   std::vector<double> loop_, bare_seconds_;
 };
 

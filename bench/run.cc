@@ -124,9 +124,9 @@ void print(const Result& r, std::ostream& out) {
 
 std::vector<Row> matching(const Group& group, const std::string& pattern) {
   std::vector<Row> rows;
-  const std::regex wanted(pattern);
+  const std::regex selected(pattern);
   for (const Row& row : group.rows) {
-    if (std::regex_search(row.name, wanted)) rows.push_back(row);
+    if (std::regex_search(row.name, selected)) rows.push_back(row);
   }
   return rows;
 }

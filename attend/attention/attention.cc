@@ -101,7 +101,7 @@ void AttentionMemory::take(std::span<const int32_t> rows) {
   if (!sources.empty() && sources == source_of_) return;  // hypotheses of one sentence changed places
   index_.clear();
   expanded_.reset();
-  if (sources.empty()) {  // nobody reads any more; an empty source_of_ would say: all do
+  if (sources.empty()) {  // no rows are left; an empty source_of_ would mean all
     for (Var* one : {&keys_, &values_}) *one = take_rows(*one, sources);
     for (auto* heads : {&prepared_, &head_values_}) {
       for (Var& one : *heads) one = take_rows(one, sources);
@@ -152,8 +152,8 @@ void AttentionCache::take(std::span<const int32_t> rows) {
   if (index_.empty()) return;
   std::vector<std::vector<int32_t>> taken;
   for (const int32_t row : rows) {
-    require(row >= 0 && static_cast<size_t>(row) < index_.size(), "AttentionCache::take: expected rows in [0, ", index_.size(),
-            "), got ", row);
+    require(row >= 0 && static_cast<size_t>(row) < index_.size(), "AttentionCache::take: expected rows in [0, ",
+            index_.size(), "), got ", row);
     taken.push_back(index_[static_cast<size_t>(row)]);
   }
   index_ = std::move(taken);
@@ -210,8 +210,8 @@ AttentionMemory Attention::prepare(const Var& keys, const Var& values, std::span
               values.dim(2) == config_.value && keys.dim(0) == values.dim(0) && keys.dim(1) == values.dim(1),
           "Attention: expected keys [B,Tk,", config_.key, "] and values [B,Tk,", config_.value, "], got ",
           keys.shape(), " and ", values.shape());
-  require(lengths.empty() || static_cast<int64_t>(lengths.size()) == keys.dim(0), "Attention: expected one length for each of ",
-          keys.dim(0), " sources, got ", lengths.size());
+  require(lengths.empty() || static_cast<int64_t>(lengths.size()) == keys.dim(0),
+          "Attention: expected one length for each of ", keys.dim(0), " sources, got ", lengths.size());
   for (const int32_t length : lengths) {
     require(length >= 0 && length <= keys.dim(1), "Attention: lengths must be in [0, ", keys.dim(1), "], got ", length);
   }
@@ -236,7 +236,7 @@ void Attention::extend(AttentionMemory& memory, const Var& keys, const Var& valu
   const auto join = [](Var& a, const Var& b) { a = concat(std::array{a, b}, 1); };
   join(memory.keys_, more.keys_);
   join(memory.values_, more.values_);
-  if (more.prepared_.empty()) {  // fused by now (set_align): whoever wants the heads makes them anew
+  if (more.prepared_.empty()) {  // fused by now (set_align): the heads are rebuilt when needed
     memory.prepared_.clear();
     memory.head_values_.clear();
   }
@@ -277,8 +277,8 @@ AttentionRead Attention::operator()(const Var& queries, const AttentionMemory& m
   return read;
 }
 
-/// The composed stages want one source per row, and what the fused kernels did not need: made once and kept, unless a tape
-/// is open, which knows nothing of what was made without it.
+/// The composed stages need one source per row, and what the fused kernels did not need: made once and kept, unless a
+/// tape is open, which does not see what was made without it.
 const AttentionMemory& Attention::with_heads(const AttentionMemory& memory) const {
   if (memory.source_of_.empty() && !memory.prepared_.empty()) return memory;
   if (memory.expanded_ && !Tape::current()) return *memory.expanded_;
@@ -404,7 +404,7 @@ AttentionRead Attention::operator()(const Var& queries, const Var& keys, const V
   return fused_ && !Intervening::active() ? by_row(q, cache) : composed(q, cache);
 }
 
-/// Nothing later than a query is in the cache, so a window only says how far back it sees.
+/// The cache holds nothing later than a query, so a window only says how far back it sees.
 AttentionRead Attention::by_row(const Var& q, const AttentionCache& cache) const {
   const size_t N = cache.index_.size(), H = static_cast<size_t>(config_.heads);
   const size_t reach = config_.window != "none" && (config_.width > 0 || config_.window == "sliding")
@@ -447,7 +447,7 @@ AttentionRead Attention::by_row(const Var& q, const AttentionCache& cache) const
   return finished({.context = context});
 }
 
-/// Scores and windows may look at a query's position, so rows of different lengths are read apart.
+/// Scores and windows may depend on a query's position, so rows of different lengths are read separately.
 AttentionRead Attention::composed(const Var& q, const AttentionCache& cache) const {
   std::map<size_t, std::vector<int32_t>> by_length;
   for (size_t n = 0; n < cache.index_.size(); ++n) by_length[cache.index_[n].size()].push_back(static_cast<int32_t>(n));

@@ -34,8 +34,8 @@ struct AttentionConfig {
 
   template <class Visit>
   void fields(Visit&& visit) {
-    visit("score", score, "how a query meets a key");
-    visit("window", window, "which pairs may meet");
+    visit("score", score, "how a query is compared with a key");
+    visit("window", window, "which pairs of query and key count");
     visit("align", align, "how energies become weights");
     visit("query_projection", query_projection, "none, linear or mlp");
     visit("key_projection", key_projection, "none, linear or mlp");
@@ -45,8 +45,8 @@ struct AttentionConfig {
     visit("size", size, "width of projections, all heads together; 0: the query's");
     visit("dropout", dropout, "on the weights");
     visit("hidden", hidden, "additive, concat: width inside the score; 0: the query's");
-    visit("longest", longest, "location: most positions of an input");
-    visit("radius", radius, "convolution: relative positions with a weight of their own");
+    visit("longest", longest, "location: maximum number of positions of an input");
+    visit("radius", radius, "convolution: relative positions up to this far have their own weight");
     visit("width", width, "sliding, local_m, local_p: reach of the window; causal: 0 is unlimited");
     visit("temperature", temperature, "gumbel: temperature at the start");
     visit("coldest", coldest, "gumbel: lowest temperature");
@@ -102,8 +102,8 @@ class AttentionMemory {
   mutable std::shared_ptr<const AttentionMemory> expanded_;  // one source per row, for the composed stages
 };
 
-/// Keys and values that grow by one per step, for N hypotheses: self-attention while decoding. Appended rows never move;
-/// selecting hypotheses permutes an index.
+/// Keys and values that grow by one per step, for N hypotheses: self-attention while decoding. Appended rows never
+/// move; selecting hypotheses permutes an index.
 class AttentionCache {
  public:
   void take(std::span<const int32_t> rows);
@@ -133,13 +133,13 @@ class Attention {
 
   /// keys [B,Tk,K] and values [B,Tk,V], of which the first lengths[b] count (empty: all).
   AttentionMemory prepare(const Var& keys, const Var& values, std::span<const int32_t> lengths = {}) const;
-  /// Appends keys and values [B,T',·] to a memory (or starts one): a growing past, in training too. All sources must have
-  /// the same length.
+  /// Appends keys and values [B,T',·] to a memory (or starts one): a growing past, in training too. All sources must
+  /// have the same length.
   void extend(AttentionMemory& memory, const Var& keys, const Var& values) const;
   /// queries [N,Tq,Q], one row for each of the memory's.
   AttentionRead operator()(const Var& queries, const AttentionMemory& memory, const AttentionStep& step = {}) const;
-  /// Appends keys and values [N,1,·], then reads everything in the cache with queries [N,1,Q]. Not recorded. Rows that are
-  /// not `active` append nothing (empty: all are active), so hypotheses may differ in length.
+  /// Appends keys and values [N,1,·], then reads everything in the cache with queries [N,1,Q]. Not recorded. Rows that
+  /// are not `active` append nothing (empty: all are active), so hypotheses may differ in length.
   AttentionRead operator()(const Var& queries, const Var& keys, const Var& values, AttentionCache& cache,
                            std::span<const uint8_t> active = {}) const;
 

@@ -1,5 +1,5 @@
-// Observation: to see what a network looks at, open a scope with a sink; every attention inside it reports its weights to
-// the sink. Without a scope nothing extra is computed or kept; with one the results are the same bit for bit.
+// Observation: to see what a network looks at, open a scope with a sink; every attention inside it reports its weights
+// to the sink. Without a scope nothing extra is computed or kept; with one the results are the same bit for bit.
 #pragma once
 
 #include <cstdint>

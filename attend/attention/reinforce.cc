@@ -45,7 +45,7 @@ Reinforce::Reinforce(const ReinforceOptions& options, int64_t features, Random& 
           options.discount);
   averages_ = Var(Tensor::zeros({3}));
   if (options.baseline == "learned") {
-    require(features >= 1, "Reinforce: a learned baseline wants features to see, got width ", features);
+    require(features >= 1, "Reinforce: a learned baseline needs features, got width ", features);
     weight_ = Var::leaf(nn::initial("zeros", {1, features}, random));
     bias_ = Var::leaf(Tensor::zeros({1}));
   }
@@ -87,7 +87,7 @@ Var Reinforce::operator()(const Tensor& rewards, const Var& log_probability, con
   Tensor advantage = total.clone();
   Var loss;
   if (options_.baseline == "moving_average") {
-    // What was learnt from earlier batches only: this one's mean would depend on its own choices. (At the very first
+    // Only what was learned from earlier batches: this one's mean would depend on its own choices. (For the very first
     // batch there is nothing yet.)
     for (real& x : advantage.values()) x -= averages[0];
   } else if (options_.baseline == "learned") {

@@ -21,7 +21,7 @@ struct ReinforceOptions {
 
   template <class Visit>
   void fields(Visit&& visit) {
-    visit("baseline", baseline, "what is taken from the reward: none, moving_average, learned");
+    visit("baseline", baseline, "what is subtracted from the reward: none, moving_average, learned");
     visit("decay", decay, "of the moving average");
     visit("normalise", normalise, "divide by the rewards' running standard deviation");
     visit("entropy", entropy, "bonus per nat of entropy");

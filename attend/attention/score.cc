@@ -36,7 +36,7 @@ class Dot : public Score {
   real scale_;
 };
 
-/// qᵀWk: the product Wk is made once per source.
+/// qᵀWk: the product Wk is computed once per source.
 class General : public Score {
  public:
   General(const ScoreOptions& o, Random& random) : keys_(o.key, o.query, random, false) {}
@@ -82,7 +82,8 @@ class Additive : public Score {
   Var vector_, coverage_;
 };
 
-/// vᵀtanh(W[q;k]) with one matrix W: its columns for q and for k act apart, so that the keys' part is made once.
+/// vᵀtanh(W[q;k]) with one matrix W: its columns for q and for k act separately, so that the keys' part is computed
+/// once.
 class Concat : public Score {
  public:
   Concat(const ScoreOptions& o, Random& random) : query_(o.query), key_(o.key) {
@@ -217,7 +218,7 @@ void add_score(const ScoreRow& row) {
   for (const ScoreRow& known : table()) {
     require(known.name != row.name, "add_score: expected a new name, got \"", row.name, "\", which is taken");
   }
-  require(row.make != nullptr, "add_score: \"", row.name, "\" wants a function that makes it, got none");
+  require(row.make != nullptr, "add_score: \"", row.name, "\" needs a function that makes it, got none");
   require(table().size() < table().capacity(), "add_score: there is room for ", table().capacity(), " scores");
   table().push_back(row);
 }

@@ -43,8 +43,8 @@ struct ScoreRow {
 
 /// The menu of scores: help, option checks, documents and tests iterate over it.
 std::span<const ScoreRow> scores();
-/// Adds a row from outside the library (examples/extend). Must not be called while other threads use the menu. Rejects a
-/// name that is taken.
+/// Adds a row from outside the library (examples/extend). Must not be called while other threads use the menu. Rejects
+/// a name that is taken.
 void add_score(const ScoreRow& row);
 const ScoreRow& score_named(std::string_view name);
 

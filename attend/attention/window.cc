@@ -87,7 +87,7 @@ class LocalM : public Window {
 };
 
 /// pₜ = S·σ(vᵀtanh(Wq)); keys within D of it; weights times e^(−(j−pₜ)²/(2σ²)) with σ = D/2, through which the centre
-/// learns. As in the paper the product is not made to sum to one again.
+/// learns. As in the paper the product is not normalised again.
 class LocalP : public Window {
  public:
   LocalP(const WindowOptions& o, Random& random)

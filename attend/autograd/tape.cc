@@ -44,7 +44,7 @@ void Tape::backward(const Var& loss, const Tensor& seed) {
       std::array<Tensor, kMaxOutputs> gradients;
       bool reached = false;
       for (size_t i = 0; i < kMaxOutputs; ++i) {
-        if (!entry.outputs[i].wanted()) break;
+        if (!entry.outputs[i].needed()) break;
         entry.outputs[i].settle();
         gradients[i] = std::exchange(entry.outputs[i].node()->gradient, Tensor());
         reached |= gradients[i].defined();
@@ -55,7 +55,7 @@ void Tape::backward(const Var& loss, const Tensor& seed) {
   } catch (...) {
     unwinding_tape = outer;
     entries_.clear();
-    for (const Slot& leaf : unsettled_) {  // half a gradient, and the next tape would take it for announced
+    for (const Slot& leaf : unsettled_) {  // an incomplete gradient, which the next tape would take for registered
       leaf.node()->products.clear();
       leaf.node()->product_rows = 0;
     }

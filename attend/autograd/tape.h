@@ -1,5 +1,5 @@
-// Tape: a record of what was computed, in order, from which gradients are computed backwards. Ops record on the innermost
-// tape of their thread; without one nothing is recorded or kept.
+// Tape: a record of what was computed, in order, from which gradients are computed backwards. Ops record on the
+// innermost tape of their thread; without one nothing is recorded or kept.
 #pragma once
 
 #include <array>

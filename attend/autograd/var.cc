@@ -10,9 +10,10 @@
 namespace attend {
 namespace {
 
-// Rows after which gathered products are multiplied at once: enough for full speed, and a bound on what is kept alive.
+// Rows after which gathered products are multiplied immediately: enough for full speed, and a bound on what is kept
+// alive.
 constexpr int64_t kProductRows = 4096;
-// Rows of one product that need no company: to gather them would cost a copy and bring nothing.
+// Rows from which a product is not gathered with others: that would cost a copy and gain nothing.
 constexpr int64_t kEnoughRows = 1024;
 
 /// One side of all products as [B, rows, columns] (B = 1 and no axis for it, for a weight).
@@ -60,7 +61,7 @@ void Slot::add(Tensor g) const {
     node_->gradient = std::move(g);
     return;
   }
-  // Somebody else may hold the sum so far (add hands one dy to both inputs): then the new sum needs memory of its own.
+  // The sum so far may be shared (add passes one dy to both inputs): then the new sum needs its own memory.
   Tensor& sum = node_->gradient;
   if (sum.unique()) {
     kernels::add_into(sum.data(), g.data(), sum.size());

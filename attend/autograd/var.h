@@ -49,8 +49,8 @@ class Slot {
   /// gradient += dyᵀ·x for a weight [O, I], dy [N, O], x [N, I]. For leaves the pairs of all time steps are gathered
   /// and multiplied as one product when the tape has unwound: N = 64 rows alone would use half of the machine.
   void add_product(Tensor dy, Tensor x) const;
-  /// The same for each of B matrices: gradient [B, O, I] += dyᵀ·x, dy [B, N, O], x [B, N, I]; for a memory that every step
-  /// of a decoder reads.
+  /// The same for each of B matrices: gradient [B, O, I] += dyᵀ·x, dy [B, N, O], x [B, N, I]; for a memory that every
+  /// step of a decoder reads.
   void add_batched_product(Tensor dy, Tensor x) const;
   /// The gradient as a buffer to add into, zero where nothing has arrived yet.
   Tensor& buffer() const;
@@ -63,8 +63,8 @@ class Slot {
   GradientNode* node_ = nullptr;
 };
 
-/// Within its scope the leaves of this thread are constants: gradients flow only to what was made inside it (Var::probe),
-/// and networks shared with other threads stay untouched.
+/// Within its scope the leaves of this thread are constants: gradients flow only to what was made inside it
+/// (Var::probe), and networks shared with other threads stay untouched.
 class FrozenLeaves {
  public:
   FrozenLeaves() : outer_(std::exchange(active_, true)) {}

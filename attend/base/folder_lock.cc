@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Whether that file is still the one of this name: who held the lock before may have removed it meanwhile.
+/// Whether the open file is still the one of this name: the previous holder of the lock may have removed it meanwhile.
 bool is_named(int file, const fs::path& path) {
   struct stat open {
   }, named{};
@@ -39,7 +39,7 @@ int locked_file(const fs::path& path) {
 
 FolderLock::FolderLock(const fs::path& folder) : path_(folder / "lock"), file_(locked_file(path_)) {}
 
-/// Removed while it is locked, so that nobody else holds it.
+/// Removed while it is locked, so that nobody else can hold it.
 FolderLock::~FolderLock() { ::unlink(path_.c_str()); }
 
 }  // namespace attend

@@ -65,7 +65,7 @@ struct Shared {
   std::mutex lock;
   std::array<FreeList, kClasses> lists;
 };
-// Never destroyed: tensors of static lifetime may be freed after any static of ours.
+// Never destroyed: tensors with static lifetime may be freed after any of our statics.
 Shared& shared() {
   static Shared* pool = new Shared;
   return *pool;
@@ -110,7 +110,7 @@ Block* from_system(uint32_t size_class) {
   return block;
 }
 
-#if defined(__has_feature)  // how clang tells; gcc defines __SANITIZE_ADDRESS__
+#if defined(__has_feature)  // for clang; gcc defines __SANITIZE_ADDRESS__
 #if __has_feature(address_sanitizer)
 #define __SANITIZE_ADDRESS__
 #endif

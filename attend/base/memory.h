@@ -20,7 +20,8 @@ struct Usage {
 Usage usage();
 /// Starts a new peak at what is in use now.
 void reset_peak();
-/// Returns the reserve shared by all threads, and this thread's own, to the system; an allocation does so before it fails.
+/// Returns the reserve shared by all threads, and this thread's own, to the system; an allocation does so before it
+/// fails.
 void trim();
 
 /// A pooled block; its data follow the header, aligned to 64 bytes.

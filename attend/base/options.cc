@@ -95,7 +95,7 @@ constexpr TypeRow kTypes[] = {
     {"true or false", check_as<bool>}, {"list", check_as<std::vector<std::string>>},
 };
 
-/// The distance to the name, or to what is behind its last dot.
+/// The distance to the name, or to the part after its last dot.
 size_t distance(const OptionInfo& option, std::string_view name) {
   const size_t dot = option.name.rfind('.');
   const size_t whole = edit_distance(name, option.name);

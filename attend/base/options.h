@@ -1,5 +1,5 @@
-// Options: each struct of options lists its fields once, in `fields(visit)`; setting, printing and explaining options all
-// visit that list. A field may itself be such a struct; the outer name is then a prefix ("attention.score").
+// Options: each struct of options lists its fields once, in `fields(visit)`; setting, printing and explaining options
+// all visit that list. A field may itself be such a struct; the outer name is then a prefix ("attention.score").
 #pragma once
 
 #include <concepts>
@@ -19,7 +19,8 @@ namespace attend {
 /// Name of an option → its value, both as text.
 using Settings = std::map<std::string, std::string>;
 
-/// One value for one option, and where it was given ("recipes/x.yml:12", "--model.hidden"), which begins any message about it.
+/// One value for one option, and where it was given ("recipes/x.yml:12", "--model.hidden"), which begins any message
+/// about it.
 struct Setting {
   std::string name, value, where;
   bool list = false;  ///< given as a list: `value` has one entry per line
@@ -119,7 +120,8 @@ std::vector<OptionInfo> describe_options(Options options, const std::string& pre
   return all;
 }
 
-/// The option that was probably meant, judged by its full name or by the part after the last dot; null if there is none.
+/// The option that was probably meant, judged by its full name or by the part after the last dot; null if there is
+/// none.
 const OptionInfo* nearest_option(std::span<const OptionInfo> options, std::string_view name);
 
 /// Throws Error if a setting names none of these options: `x.yml:12: there is no option "hiden"; …`.
@@ -127,8 +129,8 @@ void refuse_unknown(const SettingList& settings, std::span<const OptionInfo> opt
 /// Throws Error if the setting's value is invalid for this option.
 void check_value(const OptionInfo& option, const Setting& setting);
 
-/// Sets the fields that `settings` name, all of which begin with `prefix`. Rejects a setting that matches no field and an
-/// invalid value: `recipes/x.yml:12: model.hidden: expected a whole number, got "abc"`.
+/// Sets the fields that `settings` name, all of which begin with `prefix`. Rejects a setting that matches no field and
+/// an invalid value: `recipes/x.yml:12: model.hidden: expected a whole number, got "abc"`.
 template <HasFields Options>
 void set_options(Options& options, const SettingList& settings, const std::string& prefix = "") {
   refuse_unknown(settings, describe_options(options, prefix));

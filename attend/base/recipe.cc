@@ -27,7 +27,7 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_control(char c) { return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f; }
 
-/// Words with dots between them; none begins with a digit or a dash, which YAML may take for something else.
+/// Words separated by dots; none begins with a digit or a dash, which YAML might take for something else.
 bool is_name(std::string_view text) {
   const auto begins = [](char c) { return is_letter(c) || c == '_'; };
   const auto goes_on = [&](char c) { return begins(c) || is_digit(c) || c == '-'; };
@@ -41,7 +41,7 @@ bool is_name(std::string_view text) {
 
 // Reading.
 
-/// What yaml-cpp would take without a word, or refuse without saying what: it ends at a byte 4, and guesses encodings.
+/// What yaml-cpp would silently accept, or reject without saying why: it stops at a byte 4, and guesses encodings.
 void check_line(std::string_view line, const std::string& where) {
   if (line.ends_with('\r')) line.remove_suffix(1);
   require(is_utf8(line), where, ": expected text in UTF-8, got other bytes");
@@ -59,7 +59,8 @@ void check_lines(std::string_view text, const std::string& name) {
   }
 }
 
-/// Receives the parser's events. It keeps no tree and follows no aliases, so what is read is never more than the text.
+/// Receives the parser's events. It keeps no tree and follows no aliases, so what is read is never larger than the
+/// text.
 class RecipeReader : public YAML::EventHandler {
  public:
   explicit RecipeReader(std::string file) : file_(std::move(file)) {}
@@ -70,7 +71,7 @@ class RecipeReader : public YAML::EventHandler {
   }
 
   void OnDocumentStart(const YAML::Mark& mark) override {
-    require(!std::exchange(begun_, true), at(mark), ": expected one document, got another");
+    require(!std::exchange(started_, true), at(mark), ": expected one document, got another");
   }
   void OnDocumentEnd() override {}
 
@@ -133,7 +134,7 @@ class RecipeReader : public YAML::EventHandler {
 
   void check_node(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor) const {
     if (anchor != YAML::NullAnchor) refuse_anchor(mark);
-    // "?" is what the parser says of a plain scalar, "!" of a quoted one.
+    // The parser reports "?" for a plain scalar, "!" for a quoted one.
     require(tag.empty() || tag == "?" || tag == "!", at(mark), ": expected plain values, got a tag (!)");
   }
 
@@ -163,8 +164,8 @@ class RecipeReader : public YAML::EventHandler {
   }
 
   std::string file_;
-  bool begun_ = false;
-  std::vector<std::string> maps_;     // the mappings around this place, by what their names begin with
+  bool started_ = false;
+  std::vector<std::string> maps_;     // the enclosing mappings, as prefixes of names
   std::string key_, where_;           // of the value that is being read
   std::map<std::string, int> lines_;  // of every name so far
   bool at_key_ = false, in_list_ = false;
@@ -223,7 +224,7 @@ struct Node {
   std::vector<Node> children;
 };
 
-/// Where to put an option: the mappings of its name, made where they are missing. A name that is itself an option's
+/// Where to put an option: the mappings of its name, made if they are missing. A name that is itself an option
 /// ("model" beside "model.hidden") cannot be a mapping, so its dot stays in the key.
 void insert(Node& root, const OptionInfo& option, const std::set<std::string_view>& names) {
   const std::string_view name = option.name;
@@ -262,7 +263,7 @@ SettingList parse_recipe(std::string_view text, const std::string& name) {
   check_lines(text, name);
   RecipeReader reader(name);
   try {
-    // Without the comment, yaml-cpp 0.7 would take a quotation that is still open at the last line's end.
+    // Without the comment, yaml-cpp 0.7 would accept a quotation that is still open at the end of the last line.
     std::istringstream in(std::string(text) + (text.ends_with('\n') ? "#" : "\n#"));
     YAML::Parser parser(in);
     require(parser.HandleNextDocument(reader), name, ": expected options (name: value), got none");

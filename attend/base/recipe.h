@@ -1,6 +1,6 @@
-// Recipes: options as YAML. Mappings within mappings become names with dots ("model: {hidden: 9}" is model.hidden); every
-// value is text until an option reads it. Only the YAML that a recipe needs: one document of mappings, scalars and lists
-// of scalars.
+// Recipes: options as YAML. Mappings within mappings become names with dots ("model: {hidden: 9}" is model.hidden);
+// every value is text until an option reads it. Only the YAML that a recipe needs: one document of mappings, scalars
+// and lists of scalars.
 #pragma once
 
 #include <filesystem>

@@ -30,9 +30,9 @@ class Descriptor {
   int number_;
 };
 
-/// A file `path`.tmp-process-number beside `path`. commit() renames it to `path`; without a commit it is removed. Several
-/// may replace the same file at once: the last commit wins. What a killed process left behind is removed the next time
-/// that file is written.
+/// A file `path`.tmp-process-number beside `path`. commit() renames it to `path`; without a commit it is removed.
+/// Several may replace the same file at once: the last commit wins. What a killed process left behind is removed the
+/// next time that file is written.
 class Replacement {
  public:
   /// `where` begins every message, before the path.

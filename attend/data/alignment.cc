@@ -7,7 +7,7 @@
 namespace attend::data {
 namespace {
 
-/// The number at the front of `text`, which is then behind it; −1 where there is none.
+/// The number at the front of `text`, which is advanced past it; −1 if there is none.
 int32_t take_number(std::string_view& text) {
   int32_t number = -1;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);

@@ -108,10 +108,10 @@ void require_sources(const char* where, const Batch& batch) {
     require(sources == targets, where, ": expected as many targets as sources, got ", targets, " and ", sources);
     return;
   }
-  require(batch.source_of.size() == targets, where, ": source_of wants one source for each of ", targets,
+  require(batch.source_of.size() == targets, where, ": source_of needs one source for each of ", targets,
           " targets, got ", batch.source_of.size());
   for (const int32_t source : batch.source_of) {
-    require(source >= 0 && static_cast<size_t>(source) < sources, where, ": source_of wants sources within 0 … ",
+    require(source >= 0 && static_cast<size_t>(source) < sources, where, ": source_of needs sources within 0 … ",
             static_cast<int64_t>(sources) - 1, ", got ", source);
   }
 }

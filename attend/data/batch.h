@@ -84,13 +84,13 @@ struct Batch {
   Sequences target;
   /// For each pair the one place of its target (its length: the end) whose prediction counts in the loss; empty: all count.
   std::vector<int32_t> only = {};
-  /// For each target the source that it answers, if several may answer the same one (captions of an image, which is then
-  /// read once for all of them); empty: target[b] answers source[b].
+  /// For each target the source that it answers, if several may answer the same one (captions of an image, which is
+  /// then read once for all of them); empty: target[b] answers source[b].
   std::vector<int32_t> source_of = {};
 };
 
-/// Letters by example and word as the rows of a part: row b·longest + t spells word t of example b, and is empty past its
-/// last word.
+/// Letters by example and word as the rows of a part: row b·longest + t spells word t of example b, and is empty past
+/// its last word.
 Sequences letter_rows(std::span<const std::vector<std::vector<int32_t>>> examples, int64_t longest);
 
 /// Throws Error unless every target has a source: as many as there are, or source_of within them.

@@ -18,8 +18,8 @@ struct BatchOptions {
 
   template <class Visit>
   void fields(Visit&& visit) {
-    visit("tokens", tokens, "most tokens of a batch on either side, padding included");
-    visit("sentences", sentences, "most pairs of a batch; 0: as many as the tokens allow");
+    visit("tokens", tokens, "maximum number of tokens of a batch on either side, including padding");
+    visit("sentences", sentences, "maximum number of pairs of a batch; 0: as many as the tokens allow");
     visit("seed", seed, "of the order of the pairs");
   }
 };
@@ -32,9 +32,9 @@ class Batches {
  public:
   Batches(const EncodedPairs& pairs, const BatchOptions& options);
 
-  /// The batches of epoch `number`, with each pair in one of them: a pure function of the pairs, the options and the number,
-  /// so that an interrupted run resumes as if it had never stopped. Pairs are shuffled, sorted by length within pools and
-  /// split into batches, which are shuffled in turn. A pair that exceeds the budget is a batch of its own.
+  /// The batches of epoch `number`, with each pair in one of them: a pure function of the pairs, the options and the
+  /// number, so that an interrupted run resumes as if it had never stopped. Pairs are shuffled, sorted by length within
+  /// pools and split into batches, which are shuffled in turn. A pair that exceeds the budget is a batch of its own.
   std::vector<BatchRows> epoch(int64_t number) const;
   Batch batch(std::span<const uint32_t> rows) const;
 

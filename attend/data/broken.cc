@@ -42,7 +42,7 @@ std::string Broken::summary() const {
 
 void Broken::settle(std::string_view where) const {
   require(!refuses() || kinds_.empty(), where, ": expected all files whole and in their place, got ", summary(),
-          "; on_broken: skip goes on without them");
+          "; on_broken: skip continues without them");
 }
 
 }  // namespace attend::data

@@ -46,8 +46,8 @@ BuiltinCorpus make_trees(uint64_t seed);
 /// Invented words to their phonemes, by spelling rules of our own.
 BuiltinCorpus make_letters(uint64_t seed);
 
-/// The pronunciations of a word of letters a to z by the rules of make_letters, the usual one first. Throws Error for any
-/// other word.
+/// The pronunciations of a word of letters a to z by the rules of make_letters, the usual one first. Throws Error for
+/// any other word.
 std::vector<std::string> letter_pronunciations(std::string_view spelling);
 
 /// Every way the Hindi grammar derives this English sentence, each with its links; empty if it does not.

@@ -37,8 +37,8 @@ enum class HoldOut {
 /// Shuffles the examples and holds out a test and a validation part.
 BuiltinCorpus part_examples(std::vector<Example> examples, Random random, HoldOut which);
 
-/// Splits the `known` examples into training and one half of each held-out part; the other half is `novel` examples, which
-/// contain something that no `known` one does. There must be enough of both.
+/// Splits the `known` examples into training and one half of each held-out part; the other half is `novel` examples,
+/// which contain something that no `known` one does. There must be enough of both.
 BuiltinCorpus part_novel(std::vector<Example> known, std::vector<Example> novel, Random random);
 
 /// A random element of a list.

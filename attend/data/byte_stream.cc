@@ -20,11 +20,12 @@ constexpr size_t kChunk = size_t{1} << 16;
 
 class FileBytes : public ByteStream {
  public:
-  /// Of an open file, which it closes; a negative number where that failed.
+  /// Bytes of an open file, which it closes; the number is negative if opening failed.
   FileBytes(int file, const std::string& name) : file_(file), buffer_(kChunk) {
     if (!file_.open()) fail(name, ": cannot open the file: ", system_reason(errno));
     struct stat status {};
-    if (::fstat(file_.number(), &status) != 0) fail(name, ": cannot tell what kind of file it is: ", system_reason(errno));
+    if (::fstat(file_.number(), &status) != 0) fail(name, ": cannot tell what kind of file it is: ",
+                                                    system_reason(errno));
     require(!S_ISDIR(status.st_mode), name, ": expected a file, got a folder");
   }
 
@@ -61,12 +62,12 @@ class MemoryBytes : public ByteStream {
   std::span<const char> rest_;
 };
 
-/// Chunks of another source, after as many of its first bytes as tell whether it begins with `wanted`.
+/// Chunks of another source, after reading enough of it to decide whether it begins with `magic`.
 class Peeked : public ByteStream {
  public:
-  Peeked(std::unique_ptr<ByteStream> from, std::string_view wanted, const std::string& where) : from_(std::move(from)) {
-    // A pipe may bring one byte at a time. But a single line end is to be answered before anything else comes.
-    while (front().size() < wanted.size() && wanted.starts_with(front())) {
+  Peeked(std::unique_ptr<ByteStream> from, std::string_view magic, const std::string& where) : from_(std::move(from)) {
+    // A pipe may deliver one byte at a time. But a single line end must be answered before anything else arrives.
+    while (front().size() < magic.size() && magic.starts_with(front())) {
       const std::span<const char> part = from_->next(where);
       if (part.empty()) break;
       front_.insert(front_.end(), part.begin(), part.end());
@@ -88,7 +89,7 @@ class Peeked : public ByteStream {
   bool given_ = false;
 };
 
-/// What gzip members (RFC 1952) hold, one after the other. Behind the last one the file has to end.
+/// The contents of gzip members (RFC 1952), one after another. The file must end after the last one.
 class GzipBytes : public ByteStream {
  public:
   explicit GzipBytes(std::unique_ptr<ByteStream> from) : from_(std::move(from)), buffer_(kChunk) {
@@ -112,7 +113,7 @@ class GzipBytes : public ByteStream {
  private:
   bool has_input() const { return stream_.avail_in > 0 || more_out_ || damaged_; }
 
-  /// False at the end of the file, which must be the end of a member, too.
+  /// False at the end of the file, which must also be the end of a member.
   bool refill(const std::string& where) {
     if (has_input()) return true;
     const std::span<const char> part = from_->next(where);
@@ -128,9 +129,9 @@ class GzipBytes : public ByteStream {
       at_end_of_member_ = false;
     }
     const int result = inflate(&stream_, Z_NO_FLUSH);
-    // Z_BUF_ERROR: all that was there is unpacked, and more input is wanted.
+    // Z_BUF_ERROR: everything so far is unpacked, and more input is needed.
     damaged_ = result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR;
-    // What was unpacked before the damage is given first, so that the message names the right line.
+    // What was unpacked before the damage is delivered first, so that the message names the right line.
     require(!damaged_ || stream_.avail_out < buffer_.size(), where,
             ": expected gzip data, got: ", stream_.msg != nullptr ? stream_.msg : "damaged ones");
     at_end_of_member_ = result == Z_STREAM_END;

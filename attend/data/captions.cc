@@ -79,7 +79,8 @@ const std::string& text_of(const std::string& where, const json& value) {
   return value.get_ref<const std::string&>();
 }
 
-/// Depth is bounded: what nests deeper than the format is refused as it is read, before it could exhaust the stack.
+/// Depth is bounded: anything nested deeper than the format is rejected as it is read, before it could exhaust the
+/// stack.
 json parse_line(const std::string& where, const std::string& line) {
   constexpr int kDeepest = 3;
   bool too_deep = false;
@@ -108,7 +109,7 @@ void add_json(const std::string& where, const std::string& line, Captions& capti
   for (const json& caption : several) captions.add(where, name, text_of(where, caption));
 }
 
-/// `name`, or the feature grid that stands for it; empty where there is neither.
+/// `name`, or the feature grid that stands for it; empty if there is neither.
 fs::path file_of(const fs::path& folder, const std::string& name) {
   std::error_code ignored;
   for (const fs::path& path : {folder / name, folder / (name + ".npy"), (folder / name).replace_extension(".npy")}) {

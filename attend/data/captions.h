@@ -16,8 +16,8 @@ struct CaptionedImage {
 };
 
 /// Lines "name#k<tab>caption" (Flickr8k; "#k" may be missing), or JSON lines {"image": "…", "captions": ["…"]} or
-/// {"image": "…", "caption": "…"}: the first line decides which. An image may have several lines; images are in the order
-/// of their first line.
+/// {"image": "…", "caption": "…"}: the first line decides which. An image may have several lines; images are in the
+/// order of their first line.
 std::vector<CaptionedImage> read_captions(LineReader reader);
 std::vector<CaptionedImage> read_captions(const std::filesystem::path& path);
 
@@ -33,8 +33,8 @@ struct CaptionExample {
   CaptionedImage image;
 };
 
-/// The entries of the list (or of the whole file) that have both an image and captions, in the order of the list (or file).
-/// Entries that have only one of the two are counted in `broken`, which refuses them if set to.
+/// The entries of the list (or of the whole file) that have both an image and captions, in the order of the list (or
+/// file). Entries that have only one of the two are counted in `broken`, which refuses them if set to.
 std::vector<CaptionExample> captioned_images(const CaptionFiles& files, Broken& broken);
 
 }  // namespace attend::data

@@ -40,12 +40,13 @@ DigitScenes::DigitScenes(std::shared_ptr<const LabelledImages> digits, SceneOpti
     : digits_(std::move(digits)), options_(options), seed_(seed) {
   require(digits_ != nullptr && !digits_->empty(), "digit scenes: expected digits, got none");
   const Image& first = digits_->front().image;
-  require(options_.size >= std::max(first.height, first.width), "digit scenes: expected a size of at least that of a digit, ",
-          first.height, "×", first.width, ", got ", options_.size);
+  require(options_.size >= std::max(first.height, first.width),
+          "digit scenes: expected a size of at least that of a digit, ", first.height, "×", first.width, ", got ",
+          options_.size);
   const bool fits = options_.piece >= 1 && options_.piece <= std::min(first.height, first.width);
-  require(options_.pieces == 0 || (options_.pieces > 0 && fits), "digit scenes: expected pieces no larger than a digit, ",
-          first.height, "×", first.width, ", got ", options_.pieces, " of ", options_.piece, "×",
-          options_.piece);
+  require(options_.pieces == 0 || (options_.pieces > 0 && fits),
+          "digit scenes: expected pieces no larger than a digit, ", first.height, "×", first.width, ", got ",
+          options_.pieces, " of ", options_.piece, "×", options_.piece);
   require(options_.pieces == 0 || digits_->size() > 1,
           "digit scenes: expected pieces of other digits, got one digit");
   for (const LabelledImage& digit : *digits_) {

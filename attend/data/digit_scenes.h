@@ -1,5 +1,5 @@
-// Digits somewhere on a larger image, alone or among pieces of others, for a network that looks around to find (Mnih et al.
-// 2014, "Recurrent models of visual attention", section 4.1).
+// Digits somewhere on a larger image, alone or among pieces of others, for a network that looks around to find (Mnih et
+// al. 2014, "Recurrent models of visual attention", section 4.1).
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,8 @@ struct SceneOptions {
 };
 
 /// Scene i shows digit i mod n at a random place, and pieces cut from other digits elsewhere; where ink overlaps, the
-/// brighter wins. All randomness is a pure function of (seed, i), so that scenes never run out and any thread can make them.
+/// brighter wins. All randomness is a pure function of (seed, i), so that scenes never run out and any thread can make
+/// them.
 class DigitScenes {
  public:
   /// Grey digits of one size, no larger than the scene.

@@ -7,8 +7,8 @@
 
 namespace attend::data {
 
-/// 28×28 grey, white ink on black, as in MNIST: about 20 pixels high and wide at most, the centre of the ink near that of
-/// the image. A pure function of its arguments, from which template, jitter, slant, warp and pen are drawn.
+/// 28×28 grey, white ink on black, as in MNIST: about 20 pixels high and wide at most, the centre of the ink near that
+/// of the image. A pure function of its arguments, from which template, jitter, slant, warp and pen are drawn.
 LabelledImage digit(uint64_t seed, int64_t index);
 
 }  // namespace attend::data

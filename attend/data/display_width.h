@@ -6,8 +6,8 @@
 
 namespace attend::data {
 
-/// Columns that a text takes: combining marks none, wide East Asian characters two, all else one, including bytes that are
-/// not UTF-8.
+/// Columns that a text takes: combining marks none, wide East Asian characters two, all else one, including bytes that
+/// are not UTF-8.
 size_t display_width(std::string_view text);
 
 /// The same for one character: 0, 1 or 2.

@@ -34,7 +34,7 @@ std::string plain(double number) {
   return text.str();
 }
 
-/// A new file that has no name any more.
+/// A new file without a name.
 int create_unnamed(const fs::path& folder) {
   std::string name = (folder / "attend-pairs-XXXXXX").native();
   const int file = ::mkostemp(name.data(), O_CLOEXEC);
@@ -142,7 +142,7 @@ EncodedPairs EncodedPairsWriter::finish() {
   EncodedPairs pairs;
   if (written_ > 0) {
     const size_t size = written_;
-    // Only this process knows the file, so nobody can shorten it under the mapping.
+    // Only this process knows the file, so nobody else can truncate it under the mapping.
     void* mapped = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, file_.number(), 0);
     if (mapped == MAP_FAILED) fail(folder_.native(), ": cannot map encoded pairs: ", system_reason(errno));
     pairs.ids_ = {static_cast<const int32_t*>(mapped),

@@ -1,5 +1,5 @@
-// Examples in the usual file formats. A format is a row of a table: a task names one, and reads source → target whatever
-// the files look like (docs/formats.md shows each with an example).
+// Examples in the usual file formats. A format is a row of a table: a task names one, and reads source → target
+// whatever the files look like (docs/formats.md shows each with an example).
 #pragma once
 
 #include <filesystem>
@@ -36,8 +36,8 @@ std::vector<Example> read_examples(std::string_view format, const std::filesyste
 
 enum class Split { kTrain, kValid, kTest };
 
-/// Which part an example belongs to, by a hash of its source: the same on every machine, in every run and for any order of
-/// files, with all answers to one source in the same part. `valid` and `test` are shares, 0 … 1 together.
+/// Which part an example belongs to, by a hash of its source: the same on every machine, in every run and for any order
+/// of files, with all answers to one source in the same part. `valid` and `test` are shares, 0 … 1 together.
 Split split_of(std::string_view source, double valid, double test);
 
 }  // namespace attend::data

@@ -30,14 +30,14 @@ std::string in_hex(uint32_t word) {
   return text.str();
 }
 
-void require_magic(ByteReader& reader, uint32_t wanted) {
+void require_magic(ByteReader& reader, uint32_t expected) {
   const uint32_t magic = read_word(reader, "the magic number");
-  if (magic == wanted) return;
+  if (magic == expected) return;
   const char* what = magic == kImages   ? ", which is that of images"
                      : magic == kLabels ? ", which is that of labels"
                                         : "";
-  fail(reader.name(), ": expected an IDX file of ", wanted == kImages ? "images" : "labels", ", which begins with ",
-       in_hex(wanted), ", got ", in_hex(magic), what);
+  fail(reader.name(), ": expected an IDX file of ", expected == kImages ? "images" : "labels", ", which begins with ",
+       in_hex(expected), ", got ", in_hex(magic), what);
 }
 
 void require_end(ByteReader& reader, uint64_t count, const char* what) {
@@ -71,16 +71,16 @@ std::vector<Image> images_of(ByteReader reader) {
 std::vector<int32_t> labels_of(ByteReader reader) {
   require_magic(reader, kLabels);
   const uint64_t count = read_word(reader, "the number of labels");
-  require(count > 0 && count <= kMostBytes / kBesidePixels, reader.name(), ": expected 1 to ", kMostBytes / kBesidePixels,
-          " labels, got ", count);
+  require(count > 0 && count <= kMostBytes / kBesidePixels, reader.name(), ": expected 1 to ",
+          kMostBytes / kBesidePixels, " labels, got ", count);
   std::vector<int32_t> labels;
   std::array<uint8_t, 4096> part;
   while (labels.size() < count) {
-    const std::span<uint8_t> wanted = std::span(part).first(std::min<size_t>(part.size(), count - labels.size()));
-    const size_t read = reader.read(wanted);
-    require(read == wanted.size(), reader.name(), ": expected ", count, " labels, got the end of the file after ",
+    const std::span<uint8_t> into = std::span(part).first(std::min<size_t>(part.size(), count - labels.size()));
+    const size_t read = reader.read(into);
+    require(read == into.size(), reader.name(), ": expected ", count, " labels, got the end of the file after ",
             labels.size() + read);
-    labels.insert(labels.end(), wanted.begin(), wanted.end());
+    labels.insert(labels.end(), into.begin(), into.end());
   }
   require_end(reader, count, "labels");
   return labels;

@@ -11,8 +11,8 @@
 
 namespace attend::data {
 
-/// Big-endian words 0x803, count, height, width, then count·height·width bytes, and nothing after them. Memory grows with
-/// what is actually there, not with what the header claims.
+/// Big-endian words 0x803, count, height, width, then count·height·width bytes, and nothing after them. Memory grows
+/// with what is actually there, not with what the header claims.
 std::vector<Image> read_idx_images(const std::filesystem::path& path);
 std::vector<Image> read_idx_images(std::span<const std::byte> bytes, std::string name);
 

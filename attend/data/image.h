@@ -10,8 +10,8 @@
 
 namespace attend::data {
 
-/// Row by row, with the channels of a pixel next to each other: pixels[(y·width + x)·channels + c]; 1 channel is grey, 3
-/// are red, green and blue.
+/// Row by row, with the channels of a pixel next to each other: pixels[(y·width + x)·channels + c]; 1 channel is grey,
+/// 3 are red, green and blue.
 struct Image {
   int64_t height = 0, width = 0, channels = 1;
   std::vector<uint8_t> pixels = {};

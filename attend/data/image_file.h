@@ -1,5 +1,5 @@
-// PNG and JPEG files. They are not trusted: an image's size is checked before memory is allocated for it, and a damaged or
-// truncated file is an Error that names it.
+// PNG and JPEG files. They are not trusted: an image's size is checked before memory is allocated for it, and a damaged
+// or truncated file is an Error that names it.
 #pragma once
 
 #include <cstdint>

@@ -42,7 +42,7 @@ std::vector<fs::path> images_in(const fs::path& folder) {
   return images;
 }
 
-/// The number of a sub-folder's label: one of those that are known, or a new one.
+/// The number of a sub-folder's label: one of the known ones, or a new one.
 int32_t label_of(const fs::path& entry, const std::vector<std::string>& known, std::vector<std::string>& labels) {
   const std::string name = entry.filename().native();
   if (known.empty()) labels.push_back(name);

@@ -23,8 +23,8 @@ class ImageSet {
 
   /// Images of one epoch.
   virtual int64_t size() const = 0;
-  /// A pure function of the index; safe to call from any thread. Indices keep counting through the epochs: from size() on
-  /// the set starts over, or gives new images if it can generate them.
+  /// A pure function of the index; safe to call from any thread. Indices keep counting through the epochs: from size()
+  /// on the set starts over, or gives new images if it can generate them.
   virtual LabelledImage at(int64_t index) const = 0;
   /// The names of the labels 0, 1, …
   const std::vector<std::string>& labels() const { return labels_; }
@@ -65,7 +65,8 @@ struct FolderOptions {
 };
 
 /// A folder with a sub-folder of PNG and JPEG files per label; labels and files are in the order of their names. A
-/// sub-folder without such files is not a label. All are read at once, so that a broken one is found before training starts.
+/// sub-folder without such files is not a label. All are read at once, so that a broken one is found before training
+/// starts.
 std::shared_ptr<const StoredImages> read_folder(const std::filesystem::path& folder, const FolderOptions& options,
                                                 Broken& broken);
 

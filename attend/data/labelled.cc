@@ -63,7 +63,7 @@ bool is_text_name(const fs::path& path) {
   return name.ends_with(".txt") || name.ends_with(".txt.gz");
 }
 
-/// What a folder holds, hidden files aside, by name.
+/// What a folder contains, except hidden files, sorted by name.
 std::vector<fs::path> entries_of(const fs::path& folder) {
   std::vector<fs::path> entries;
   std::error_code problem;

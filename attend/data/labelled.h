@@ -13,9 +13,9 @@ namespace attend::data {
 /// line: no tab, an empty label, an empty text. A file without any example is rejected too.
 std::unique_ptr<ExampleReader> labelled_lines(LineReader lines);
 
-/// A folder with a sub-folder per label, in which every .txt or .txt.gz file is one text. Labels and files come in the order
-/// of their names. Rejected: a folder without sub-folders, a label without texts, an empty text, any other kind of file
-/// among the texts (except those whose names begin with a dot).
+/// A folder with a sub-folder per label, in which every .txt or .txt.gz file is one text. Labels and files come in the
+/// order of their names. Rejected: a folder without sub-folders, a label without texts, an empty text, any other kind
+/// of file among the texts (except those whose names begin with a dot).
 std::unique_ptr<ExampleReader> labelled_folder(const std::filesystem::path& folder);
 
 /// Whichever of the two `path` is.

@@ -54,7 +54,7 @@ bool LineReader::waits() {
     if (ended_ || read.find('\n') != read.npos) return false;
     partial_.append(read);
     chunk_ = {};
-    if (partial_.size() > kLongest) return false;  // which next() refuses
+    if (partial_.size() > kLongest) return false;  // which next() rejects
     if (bytes_->waits()) return true;
     fill(name_ + ":" + std::to_string(number_ + 1));
   }
@@ -62,8 +62,8 @@ bool LineReader::waits() {
 
 /// The next bytes as chunk_; at the end there are none. `where` begins a message.
 void LineReader::fill(const std::string& where) {
-  if (std::exchange(ended_, true)) return;  // a terminal would be asked again; so would a file that cannot be read
-  // Not sooner: opening a pipe must not wait for what comes through it.
+  if (std::exchange(ended_, true)) return;  // otherwise a terminal, or a file with an error, would be read again
+  // Not earlier: opening a pipe must not wait for its data.
   if (!std::exchange(opened_, true)) bytes_ = unpacked(std::move(bytes_), where);
   chunk_ = bytes_->next(where);
   ended_ = chunk_.empty();
@@ -78,8 +78,8 @@ bool LineReader::read_line(std::string& line) {
     any = true;
     const char* end = static_cast<const char*>(std::memchr(chunk_.data(), '\n', chunk_.size()));
     const size_t count = end != nullptr ? static_cast<size_t>(end - chunk_.data()) : chunk_.size();
-    require(line.size() <= kLongest && count <= kLongest - line.size(), where(), ": expected a line of at most ", kLongest,
-            " bytes, got a longer one");
+    require(line.size() <= kLongest && count <= kLongest - line.size(), where(), ": expected a line of at most ",
+            kLongest, " bytes, got a longer one");
     line.append(chunk_.data(), count);
     chunk_ = chunk_.subspan(count + (end != nullptr ? 1 : 0));
     if (end != nullptr) return true;

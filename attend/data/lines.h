@@ -14,9 +14,9 @@
 
 namespace attend::data {
 
-/// Reads one line after another, with only the current one in memory. Gzip is recognised by its first two bytes, not by the
-/// file's name; several members in a row are one text. "\n" and "\r\n" end a line; the last line may lack an ending. A byte
-/// order mark at the start is dropped.
+/// Reads one line after another, with only the current one in memory. Gzip is recognised by its first two bytes, not by
+/// the file's name; several members in a row are one text. "\n" and "\r\n" end a line; the last line may lack an
+/// ending. A byte order mark at the start is dropped.
 class LineReader {
  public:
   static constexpr size_t kLongest = size_t{16} << 20;
@@ -33,8 +33,8 @@ class LineReader {
   /// False after the last line. Throws Error with file and line for invalid UTF-8, a zero byte, a line of more than
   /// kLongest bytes, or damaged gzip.
   bool next(std::string& line);
-  /// Whether next() would wait: neither a whole line nor the end has arrived yet. Reads what is there, and throws as next()
-  /// does if it cannot.
+  /// Whether next() would wait: neither a whole line nor the end has arrived yet. Reads what is there, and throws as
+  /// next() does if it cannot.
   bool waits();
   /// Number of the line last returned by next(), counted from 1; 0 before the first.
   int64_t number() const { return number_; }

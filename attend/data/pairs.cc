@@ -7,14 +7,14 @@
 namespace attend::data {
 namespace {
 
-/// How many lines a file has of which some are read.
+/// How many lines a partly read file has.
 int64_t count_all(LineReader& reader) {
   for (std::string line; reader.next(line);) {
   }
   return reader.number();
 }
 
-/// The part before the next tab, or all; `rest` is then behind it.
+/// The part before the next tab, or all of it; `rest` is advanced past it.
 std::string_view take_column(std::string_view& rest) {
   const size_t tab = rest.find('\t');
   const std::string_view column = rest.substr(0, tab);

@@ -11,8 +11,8 @@
 
 namespace attend::data {
 
-/// What a corpus is read from, in this order: line i of source[k] pairs with line i of target[k]; a line of a tsv file is
-/// "source<tab>target", optionally followed by a column of links ("0-0 2-1"). Each may be gzip.
+/// What a corpus is read from, in this order: line i of source[k] pairs with line i of target[k]; a line of a tsv file
+/// is "source<tab>target", optionally followed by a column of links ("0-0 2-1"). Each may be gzip.
 struct PairFiles {
   std::vector<std::filesystem::path> source, target, tsv;
 };
@@ -22,8 +22,8 @@ struct Pair {
   std::string links;  // the third column of a tsv file; parse_links reads it
 };
 
-/// Streams the pairs of a corpus. Rejected: files whose line counts differ (the message gives both), a tsv line without a
-/// tab, a corpus without any pair.
+/// Streams the pairs of a corpus. Rejected: files whose line counts differ (the message gives both), a tsv line without
+/// a tab, a corpus without any pair.
 class PairReader {
  public:
   explicit PairReader(PairFiles files);

@@ -48,7 +48,7 @@ Image decode_png(std::span<const uint8_t> bytes, const std::string& name, int64_
   const int64_t channels = (png.image.format & PNG_FORMAT_FLAG_COLOR) != 0 ? 3 : 1;
   const bool alpha = (png.image.format & PNG_FORMAT_FLAG_ALPHA) != 0;
   png.image.format = (channels == 3 ? PNG_FORMAT_RGB : PNG_FORMAT_GRAY) | (alpha ? PNG_FORMAT_FLAG_ALPHA : 0u);
-  png.image.flags |= PNG_IMAGE_FLAG_16BIT_sRGB;  // as everybody means them
+  png.image.flags |= PNG_IMAGE_FLAG_16BIT_sRGB;  // as everyone intends them
   std::vector<uint8_t> pixels(static_cast<size_t>(height * width * (channels + alpha)));
   if (png_image_finish_read(&png.image, nullptr, pixels.data(), 0, nullptr) == 0) {
     fail(name, ": expected a whole PNG image of ", height, "×", width, ", got a damaged one: ", png.image.message);

@@ -16,8 +16,8 @@
 
 namespace attend::data {
 
-/// make(first), make(first + 1), … in this order, at most `depth` ahead. If make() throws, next() throws the same in its
-/// place and from then on. The destructor waits for the item in progress and drops those that are ready.
+/// make(first), make(first + 1), … in this order, at most `depth` ahead. If make() throws, next() throws the same in
+/// its place and from then on. The destructor waits for the item in progress and drops those that are ready.
 template <class T>
 class Prefetched {
  public:

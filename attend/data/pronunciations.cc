@@ -41,7 +41,7 @@ class Pronunciations : public ExampleReader {
  private:
   struct Entry {
     Example example;
-    int64_t line;  // on which the word comes first
+    int64_t line;  // of the word's first occurrence
   };
 
   void add(const LineReader& lines, const std::string& line) {
@@ -62,7 +62,7 @@ class Pronunciations : public ExampleReader {
     }
   }
 
-  /// A pronunciation that is there already says nothing new.
+  /// A duplicate pronunciation adds nothing.
   static void add_variant(Example& example, std::string phonemes) {
     const auto& also = example.also;
     if (example.target == phonemes || std::find(also.begin(), also.end(), phonemes) != also.end()) return;

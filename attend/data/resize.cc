@@ -9,7 +9,7 @@
 namespace attend::data {
 namespace {
 
-/// What one pixel of the result takes along one axis: weights (which sum to 1) of the pixels from `first` on.
+/// What makes up one pixel of the result along one axis: weights (which sum to 1) of the pixels from `first` on.
 struct Taps {
   int64_t first = 0;
   std::vector<float> weights;
@@ -27,7 +27,7 @@ Taps area_taps(int64_t i, int64_t from, int64_t to) {
   return taps;
 }
 
-/// Between the two pixels whose centres lie around (i + ½)·r − ½; the outermost reach on.
+/// Between the two pixels whose centres enclose (i + ½)·r − ½; the outermost ones extend.
 Taps linear_taps(int64_t i, int64_t from, int64_t to) {
   const double ratio = static_cast<double>(from) / static_cast<double>(to);
   const double centre = std::clamp((static_cast<double>(i) + 0.5) * ratio - 0.5, 0.0, static_cast<double>(from - 1));
@@ -102,8 +102,8 @@ Image centre_cropped(const Image& image, int64_t height, int64_t width) {
   require(height > 0 && width > 0, "centre_cropped: expected proportions of at least 1:1, got ", height, ":", width);
   const double scale = std::min(static_cast<double>(image.height) / static_cast<double>(height),
                                 static_cast<double>(image.width) / static_cast<double>(width));
-  const auto part = [&](int64_t wanted, int64_t there) {
-    return std::clamp<int64_t>(std::llround(scale * static_cast<double>(wanted)), 1, there);
+  const auto part = [&](int64_t side, int64_t there) {
+    return std::clamp<int64_t>(std::llround(scale * static_cast<double>(side)), 1, there);
   };
   const int64_t rows = part(height, image.height), columns = part(width, image.width);
   if (rows == image.height && columns == image.width) return image;

@@ -1,5 +1,5 @@
-// Built-in images with captions: small scenes of coloured shapes about which everything is known, so that what a captioner
-// says and where it looks can be measured.
+// Built-in images with captions: small scenes of coloured shapes about which everything is known, so that what a
+// captioner says and where it looks can be measured.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ struct ShapesOptions {
   int64_t most_objects = 2;  ///< 1 to 3
 };
 
-/// In training and validation no object has a held-out pair of colour and shape; in the test at least one object of every
-/// scene does. Each colour and each shape by itself occurs in training.
+/// In training and validation no object has a held-out pair of colour and shape; in the test at least one object of
+/// every scene does. Each colour and each shape by itself occurs in training.
 enum class ShapesPart { kTrain, kValid, kTest };
 
 struct ShapeObject {
@@ -34,7 +34,7 @@ struct ShapeCaption {
 
 struct ShapeScene {
   Image image;                       ///< size×size, red, green, blue
-  std::vector<ShapeObject> objects;  ///< no two with the same colour and shape; from top to bottom or from left to right
+  std::vector<ShapeObject> objects;  ///< no two with the same colour and shape; top to bottom or left to right
   bool upright = false;              ///< arranged one above the other; otherwise side by side
   std::vector<ShapeCaption> captions;  ///< all correct ones, each once
 };

@@ -33,8 +33,8 @@ std::vector<Part> word_parts(std::string_view text) {
   return parts;
 }
 
-/// The characters, with one space between words, which begins behind the word before it. A byte that is not UTF-8 counts as
-/// a character.
+/// The characters, with one space between words, which begins right after the preceding word. A byte that is not UTF-8
+/// counts as a character.
 std::vector<Part> character_parts(std::string_view text) {
   std::vector<Part> parts;
   for (std::string_view word : split_words(text)) {
@@ -56,7 +56,7 @@ struct Kind {
   std::vector<Part> (*parts)(std::string_view);
   bool (*is_symbol)(std::string_view);  // of a text that is not empty
   std::string_view between;             // two symbols of a spelt text
-  bool covers;                          // options.coverage is heeded
+  bool covers;                          // options.coverage applies
 };
 constexpr Kind kKinds[] = {
     {"words", word_parts, is_word, kSpace, false},
@@ -76,7 +76,7 @@ class Symbols : public Tokeniser {
   }
 
   int64_t size() const override { return static_cast<int64_t>(list_.size()) + kFirstWord; }
-  /// Less than the list's length where a symbol came twice.
+  /// Less than the list's length if a symbol occurs twice.
   size_t different() const { return ids_.size(); }
 
   void save(const fs::path& folder, std::string_view stem) const override {
@@ -129,7 +129,7 @@ Counts count_symbols(const Kind& kind, bool lowercase, const NextLine& next) {
   return counts;
 }
 
-/// The most frequent that options admit.
+/// The most frequent ones that the options allow.
 std::vector<Counted> chosen(const TokeniserOptions& options, const Kind& kind, const Counts& counts) {
   std::vector<Counted> list;
   int64_t all = 0, covered = 0;

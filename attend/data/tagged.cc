@@ -22,7 +22,7 @@ std::string_view trimmed(std::string_view text) {
 
 bool is_blank(std::string_view line) { return split_words(line).empty(); }
 
-/// At tabs where there is one, at blanks otherwise.
+/// Split at tabs if there are any, otherwise at blanks.
 std::vector<std::string_view> columns_of(std::string_view line) {
   if (line.find('\t') == line.npos) return split_words(line);
   std::vector<std::string_view> columns;
@@ -34,7 +34,7 @@ std::vector<std::string_view> columns_of(std::string_view line) {
   return columns;
 }
 
-/// Where the slash is that parts word and tag: the last that no backslash precedes; npos where there is none.
+/// Position of the slash between word and tag: the last one not preceded by a backslash; npos if there is none.
 size_t parting_slash(std::string_view text) {
   for (size_t at = text.rfind('/'); at != text.npos; at = at == 0 ? text.npos : text.rfind('/', at - 1)) {
     if (at == 0 || text[at - 1] != '\\') return at;
@@ -62,7 +62,7 @@ bool is_slashed(std::string_view line) {
   return line.find('\t') == line.npos && std::all_of(words.begin(), words.end(), has_tag);
 }
 
-/// Of a slashed line, or of one before it is known whether it is.
+/// For a slashed line, or one whose layout is not known yet.
 bool is_comment(std::string_view line) {
   const std::string_view first = split_words(line).front();
   return first.starts_with('#') && parting_slash(first) == first.npos;
@@ -87,7 +87,7 @@ class TaggedSentences : public ExampleReader {
   std::string where() const override { return lines_.name() + ":" + std::to_string(begin_); }
 
  private:
-  /// Which layout it is, by the first line that has words; that line is then the next one.
+  /// Decides the layout by the first line that has words; that line is then read next.
   bool slashed() {
     while (layout_ == Layout::kUnknown) {
       if (!lines_.next(line_)) {
@@ -164,7 +164,7 @@ class TaggedSentences : public ExampleReader {
     first_ = lines_.number();
   }
 
-  /// Of the line at hand.
+  /// Of the current line.
   template <class... Parts>
   [[noreturn]] void refuse(const Parts&... parts) const {
     fail(lines_.where(), ": expected ", parts...);

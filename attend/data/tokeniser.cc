@@ -40,7 +40,7 @@ fs::path file_of(const fs::path& folder, std::string_view stem, const Format& fo
 
 bool is_shown(int32_t id) { return id == kUnknown || id >= kFirstWord; }
 
-/// Words of `text`, and for each place in it the word there, or after it; the last one where none comes after.
+/// Words of `text`, and for each offset the word there or after it; the last one if none follows.
 class WordMap {
  public:
   explicit WordMap(std::string_view text) {
@@ -63,8 +63,8 @@ class WordMap {
 
 void check_options(const TokeniserOptions& options) {
   constexpr int64_t kMost = 10'000'000;
-  require(options.vocabulary > kFirstWord && options.vocabulary <= kMost, "vocabulary: expected ", kFirstWord + 1, " to ", kMost,
-          " tokens, got ", options.vocabulary);
+  require(options.vocabulary > kFirstWord && options.vocabulary <= kMost, "vocabulary: expected ", kFirstWord + 1,
+          " to ", kMost, " tokens, got ", options.vocabulary);
   require(options.coverage > 0 && options.coverage <= 1, "coverage: expected a share above 0, up to 1, got ",
           options.coverage);
   require(options.min_count >= 1, "min_count: expected at least 1, got ", options.min_count);

@@ -19,8 +19,8 @@ struct TokeniserOptions {
   std::string kind = "unigram";
   int64_t vocabulary = 8000;
   bool lowercase = false;
-  /// By default a text is kept exactly as written, so that scores apply to what its author wrote. NFKC turns "…" into three
-  /// dots and wide letters into narrow ones, in the output too.
+  /// By default a text is kept exactly as written, so that scores apply to what its author wrote. NFKC turns "…" into
+  /// three dots and wide letters into narrow ones, in the output too.
   std::string normalise = "none";
   /// 1 keeps every letter of a small corpus. In large ones with many characters (Chinese, or noise) 0.9995 saves room.
   double coverage = 1;
@@ -29,11 +29,11 @@ struct TokeniserOptions {
   template <class Visit>
   void fields(Visit&& visit) {
     visit("kind", kind, "what a token is: unigram, bpe, words, characters");
-    visit("vocabulary", vocabulary, "most tokens, the 4 reserved ones included; fewer where the text has no more");
-    visit("lowercase", lowercase, "capitals become small letters");
-    visit("normalise", normalise, "none: the text stays as it is; nfkc: variants of a sign become one (unigram, bpe)");
-    visit("coverage", coverage, "share of the text whose signs are known (unigram, bpe, characters)");
-    visit("min_count", min_count, "rarer words or signs are unknown (words, characters)");
+    visit("vocabulary", vocabulary, "maximum number of tokens, including the 4 reserved ones; fewer if there are no more");
+    visit("lowercase", lowercase, "capitals become lower case");
+    visit("normalise", normalise, "none: the text is kept; nfkc: variants of a character become one (unigram, bpe)");
+    visit("coverage", coverage, "share of the text whose characters are known (unigram, bpe, characters)");
+    visit("min_count", min_count, "rarer words or characters are unknown (words, characters)");
   }
 };
 
@@ -41,8 +41,9 @@ struct TokeniserOptions {
 struct TokenisedWords {
   std::vector<int32_t> ids;
   std::vector<std::string> words;
-  /// For each token its word, in order; −1 for a token without text (kPad, kBegin, kEnd) and if there is no word. A space,
-  /// alone or as the "▁" of a subword, belongs to the word after it. A word may have no token (a character that NFKC drops).
+  /// For each token its word, in order; −1 for a token without text (kPad, kBegin, kEnd) and if there is no word. A
+  /// space, alone or as the "▁" of a subword, belongs to the word after it. A word may have no token (a character that
+  /// NFKC drops).
   std::vector<int32_t> word_of;
 };
 

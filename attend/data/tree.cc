@@ -80,7 +80,7 @@ class TreeParser {
   size_t at_ = 0;
 };
 
-/// Brackets within a word would end its own: they are written as the treebank has them.
+/// Brackets within a word would end its own: they are written as in the treebank.
 void print_word(std::string_view word, std::string& text) {
   for (const char c : word) {
     if (c == '(' || c == ')') {
@@ -119,7 +119,7 @@ void add_tokens(const Tree& tree, std::vector<std::string>& tokens) {
   tokens.emplace_back(")");
 }
 
-/// NP-SBJ-1 → NP. What begins with a dash (-LRB-) is a name of its own.
+/// NP-SBJ-1 → NP. A label that begins with a dash (-LRB-) is kept.
 void cut_functions(std::string& label) {
   if (label.starts_with('-')) return;
   const size_t at = label.find_first_of("-=", 1);

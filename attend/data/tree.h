@@ -30,10 +30,10 @@ Tree parse_tree(std::string_view where, std::string_view text);
 /// On one line, as above; brackets within words become -LRB- and -RRB-.
 std::string print_tree(const Tree& tree);
 
-/// What parsers are trained and scored on: without an outermost bracket that is unlabelled, TOP, ROOT or S1; without traces
-/// (-NONE-) and constituents that contain nothing else; labels without functions and indices (NP-SBJ-1 → NP, NP=2 → NP;
-/// -LRB- stays); no X over a single X. Nothing if there were only traces. Throws Error ("where: …") for an unlabelled
-/// bracket with several children.
+/// What parsers are trained and scored on: without an outermost bracket that is unlabelled, TOP, ROOT or S1; without
+/// traces (-NONE-) and constituents that contain nothing else; labels without functions and indices (NP-SBJ-1 → NP,
+/// NP=2 → NP; -LRB- stays); no X over a single X. Nothing if there were only traces. Throws Error ("where: …") for an
+/// unlabelled bracket with several children.
 std::optional<Tree> normalised(std::string_view where, Tree tree);
 
 /// The leaves from left to right; they point into the tree.

@@ -35,7 +35,7 @@ class Treebank : public ExampleReader {
  private:
   std::string at_line(int64_t line) const { return lines_.name() + ":" + std::to_string(line); }
 
-  /// The text of the next tree, up to the bracket that closes its first one. False where nothing follows.
+  /// The text of the next tree, up to the bracket that closes its first one. False if nothing follows.
   bool next_text(std::string& text) {
     size_t depth = 0;
     for (;;) {

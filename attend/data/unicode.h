@@ -21,8 +21,9 @@ Category category(char32_t c);
 /// Python's str.lower(): İ becomes two code points, and Σ at the end of a word ς.
 std::u32string lower_case(std::u32string_view text);
 
-/// UTF-8 with lower-case letters in place of capitals, each with as many bytes as before, so that offsets in the text still
-/// hold. Letters whose lower case has another length (İ, ẞ, Ⱥ, the Kelvin sign) and bytes that are not UTF-8 are kept.
+/// UTF-8 with lower-case letters in place of capitals, each with as many bytes as before, so that offsets in the text
+/// still hold. Letters whose lower case has another length (İ, ẞ, Ⱥ, the Kelvin sign) and bytes that are not UTF-8 are
+/// kept.
 std::string lowercased(std::string_view text);
 /// A capital and its small letter.
 struct CasePair {

@@ -27,7 +27,7 @@ struct Header {
   int64_t count, width;
 };
 
-/// "vectors width", or nothing where the line is a vector.
+/// "vectors width", or nothing if the line is a vector.
 std::optional<Header> header_of(const std::vector<std::string_view>& fields) {
   if (fields.size() != 2) return std::nullopt;
   const auto count = number_of<int64_t>(fields[0]), width = number_of<int64_t>(fields[1]);
@@ -90,7 +90,7 @@ class VectorReader {
     keep(std::span(fields).last(width_), vectors_.values.data() + place->second * width_);
   }
 
-  /// Fields that are too many belong to the word, unless one of them is a number.
+  /// Excess fields belong to the word, unless one of them is a number.
   void check_width(const std::string& line, const std::vector<std::string_view>& fields) const {
     bool fits = fields.size() > width_;
     for (size_t i = 1; fits && i + width_ < fields.size(); ++i) fits = !number_of<double>(fields[i]);

@@ -9,8 +9,8 @@
 
 namespace attend::decode {
 
-/// Observes the weights of every attention to the source (Purpose::source) during a step, and adds their mean over heads
-/// and layers to the rows' coverage.
+/// Observes the weights of every attention to the source (Purpose::source) during a step, and adds their mean over
+/// heads and layers to the rows' coverage.
 class Coverage : public Sink {
  public:
   void observe(const Observation& observation) override;

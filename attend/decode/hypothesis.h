@@ -18,7 +18,7 @@ struct Hypothesis {
 
 /// One prediction of a search, as it is made.
 struct Predicted {
-  enum class Fate { grown, ended, cut, passed };  ///< continues; predicts the end; reached the maximum length; is not kept
+  enum class Fate { grown, ended, cut, passed };  ///< continues; predicts the end; reached the longest; is not kept
   int32_t sentence;
   int32_t row;           ///< in the batch of this step: what that row looked at led to it
   int32_t node, before;  ///< this prediction and the one before it; −1: not kept, the beginning
@@ -38,8 +38,8 @@ class SearchWatcher {
   virtual void stepped() {}
 };
 
-/// All predictions of a search, as a tree: hypotheses share what they have in common, and splitting one costs nothing. A
-/// hypothesis is the index of its last prediction; −1 is the empty one.
+/// All predictions of a search, as a tree: hypotheses share what they have in common, and splitting one costs nothing.
+/// A hypothesis is the index of its last prediction; −1 is the empty one.
 class History {
  public:
   int32_t say(int32_t before, int32_t token, double log_probability) {

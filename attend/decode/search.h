@@ -1,5 +1,5 @@
-// Search: the likeliest answers of any model (greedy, beam), random answers (sampling), and how likely a given answer is.
-// Uses only `begin` and `next` of a model.
+// Search: the likeliest answers of any model (greedy, beam), random answers (sampling), and how likely a given answer
+// is. Uses only `begin` and `next` of a model.
 #pragma once
 
 #include <cstdint>
@@ -33,15 +33,15 @@ struct SearchOptions {
   template <class Visit>
   void fields(Visit&& visit) {
     visit("beam", beam, "hypotheses kept per sentence; 1: greedy, the likeliest token at each step");
-    visit("n_best", n_best, "answers wanted per sentence, at most beam; with sample: how many are drawn");
+    visit("n_best", n_best, "answers per sentence, at most beam; with sample: how many are drawn");
     visit("length_penalty", length_penalty, "alpha of GNMT: the score is log p / ((5 + length) / 6)^alpha");
     visit("coverage_penalty", coverage_penalty, "beta of GNMT: less for source positions that were not attended to");
     visit("early_stop", early_stop,
-          "true: stop a sentence when nothing can come before its n_best; false: when beam hypotheses have ended");
-    visit("min_length", min_length, "least number of tokens before the end");
-    visit("max_length", max_length, "most tokens; 0: 2·source length + 10");
+          "true: stop a sentence when nothing can beat its n_best; false: when beam hypotheses have ended");
+    visit("min_length", min_length, "minimum number of tokens before the end");
+    visit("max_length", max_length, "maximum number of tokens; 0: 2·source length + 10");
     visit("no_repeat_ngram", no_repeat_ngram, "no n tokens in a row occur twice; 0: they may");
-    visit("no_unknown", no_unknown, "the sign for a word that is not in the vocabulary is never said");
+    visit("no_unknown", no_unknown, "never output the symbol for a word that is not in the vocabulary");
     visit("sample", sample, "draw tokens by their probability");
     visit("temperature", temperature, "sampling: divides the logits");
     visit("top_k", top_k, "sampling: only from the k likeliest; 0: all");
@@ -54,8 +54,8 @@ struct SearchOptions {
 class Constraint {
  public:
   virtual ~Constraint() = default;
-  /// Adds to `banned` the ids that must not follow `said` in the answer to that sentence of the batch; there is room for
-  /// `room` more tokens, including the next. At least one id must stay allowed.
+  /// Adds to `banned` the ids that must not follow `said` in the answer to that sentence of the batch; there is room
+  /// for `room` more tokens, including the next. At least one id must stay allowed.
   virtual void ban(int32_t sentence, std::span<const int32_t> said, int64_t room,
                    std::vector<int32_t>& banned) const = 0;
   /// The most tokens of its answer if max_length does not say.
@@ -71,27 +71,29 @@ void check(const models::Model& model, const data::Source& source, const SearchO
 /// The n_best answers to each source, best first.
 ///
 /// Score: s = ln p(y|x) / ((5+|y|)/6)^α + β·Σᵢ ln min(Σₜ aₜᵢ, 1) (Wu et al. 2016, eq. 14), where |y| is the number of
-/// predictions, including kEnd, and a are the weights of the attentions to the source, averaged over heads and layers. It
-/// ranks complete hypotheses; growing ones compete by ln p. A hypothesis that reached max_length without kEnd has ended =
-/// false and comes after all that ended; so does one that nothing may follow.
+/// predictions, including kEnd, and a are the weights of the attentions to the source, averaged over heads and layers.
+/// It ranks complete hypotheses; growing ones compete by ln p. A hypothesis that reached max_length without kEnd has
+/// ended = false and comes after all that ended; so does one that nothing may follow.
 ///
-/// Beam: at each step the `beam` best continuations that do not end survive; those that end and are among the `beam` best
-/// of all are complete. early_stop loses nothing: a sentence stops when n_best have ended and even the best growing one
-/// would not score higher if it continued to the maximum length with probability one. Beam 1 is greedy: it ends when kEnd
-/// is the likeliest.
+/// Beam: at each step the `beam` best continuations that do not end survive; those that end and are among the `beam`
+/// best of all are complete. early_stop loses nothing: a sentence stops when n_best have ended and even the best
+/// growing one would not score higher if it continued to the maximum length with probability one. Beam 1 is greedy: it
+/// ends when kEnd is the likeliest.
 ///
 /// Sampling keeps no beam, whatever `beam` says: it draws n_best answers per sentence, independently, sorted by score; their
 /// log-probabilities are the model's own, before temperature, top_k and top_p. Answer j of sentence b depends on seed,
 /// first_sentence + b and j, whatever else is in the batch.
 ///
-/// `prefixes`: how each source's answer begins, one per source (or none at all); forced tokens count in log p. A model that
-/// predicts kEnd never predicts kPad or kBegin. If the answer's length is fixed, every id is allowed, and min_length and
-/// max_length do not apply. There may be fewer than n_best answers if no more exist.
+/// `prefixes`: how each source's answer begins, one per source (or none at all); forced tokens count in log p. A model
+/// that predicts kEnd never predicts kPad or kBegin. If the answer's length is fixed, every id is allowed, and
+/// min_length and max_length do not apply. There may be fewer than n_best answers if no more exist.
 ///
-/// If the answer's length is fixed, the model knows the likeliest answer (Model::best), one answer is requested, and there
-/// are no other demands (a prefix, a constraint, no_repeat_ngram, coverage), then that is the answer, whatever the beam.
+/// If the answer's length is fixed, the model knows the likeliest answer (Model::best), one answer is requested, and
+/// there are no other demands (a prefix, a constraint, no_repeat_ngram, coverage), then that is the answer, whatever
+/// the beam.
 ///
-/// Tokens that a constraint bans are never predicted and take no part in the choice; log-probabilities stay the model's own.
+/// Tokens that a constraint bans are never predicted and take no part in the choice; log-probabilities stay the model's
+/// own.
 ///
 /// A watcher changes no answer; it is notified of every prediction that is kept, and of the likeliest that are not.
 std::vector<std::vector<Hypothesis>> search(const models::Model& model, const data::Source& source,

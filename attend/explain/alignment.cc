@@ -9,7 +9,7 @@
 namespace attend::explain {
 namespace {
 
-/// Adds up what all memories of a batch were given, [T,S] per sentence.
+/// Adds up the weights of all attentions to the sources of a batch, [T,S] per sentence.
 class MemorySink : public Sink {
  public:
   explicit MemorySink(const data::Batch& batch) : seen_(batch.source.lengths().size(), 0) {
@@ -27,13 +27,14 @@ class MemorySink : public Sink {
     for (size_t b = 0; b < sums_.size(); ++b) add(b, observation);
   }
 
-  bool told() const { return !seen_.empty() && seen_[0] > 0; }
+  bool any() const { return !seen_.empty() && seen_[0] > 0; }
 
   std::vector<Tensor> means() {
     for (size_t b = 0; b < sums_.size(); ++b) {
       require(seen_[b] > 0 || sums_[b].size() == 0,
-              "alignment: expected a model that attends to its source; this one told of no such attention");
-      // Each row sums to one for each head of each layer, however they were told: so the mean is by the row's sum.
+              "alignment: expected a model that attends to its source; this one reported no such attention");
+      // Each row sums to one for each head of each layer, however they were reported, so dividing by the row's sum is
+      // the mean.
       for (int64_t t = 0; t < sums_[b].dim(0); ++t) normalise(sums_[b].data() + t * sums_[b].dim(1), sums_[b].dim(1));
     }
     return std::move(sums_);
@@ -84,7 +85,7 @@ bool attends_to_source(const models::Model& model) {
   batch.source.add_letters(data::Sequences(any_word));  // for those that look inside words
   MemorySink sink(batch);
   look(model, batch, sink);
-  return sink.told();
+  return sink.any();
 }
 
 std::vector<Tensor> memory_weights(const models::Model& model, const data::Batch& batch) {

@@ -24,8 +24,8 @@ Tensor word_weights(const Tensor& weights, std::span<const int32_t> source_word_
                     std::span<const int32_t> target_word_of, int64_t source_words, int64_t target_words,
                     bool add = false);
 
-/// threshold 0: each target word is linked to the source word that it looked at most; otherwise to all that have at least
-/// this weight.
+/// threshold 0: each target word is linked to the source word that it looked at most; otherwise to all that have at
+/// least this weight.
 data::Links links_of(const Tensor& word_weights, double threshold = 0);
 
 }  // namespace attend::explain

@@ -40,7 +40,7 @@ Axis before_axis(const TraceSide& target, bool words) {
   return axis;
 }
 
-/// One after the other.
+/// One after another.
 Axis joined(Axis first, const Axis& second) {
   const auto places = static_cast<int32_t>(first.labels.size());
   first.labels.insert(first.labels.end(), second.labels.begin(), second.labels.end());
@@ -48,7 +48,7 @@ Axis joined(Axis first, const Axis& second) {
   return first;
 }
 
-/// A place among tokens → the place among labels: each token has an even share of its word's cell.
+/// A position among tokens → the position among labels: each token has an equal share of its word's cell.
 double place_of(const Axis& axis, double place) {
   const auto count = static_cast<double>(axis.label_of.size());
   auto near = static_cast<size_t>(std::clamp(std::round(place), 0.0, count - 1));
@@ -61,7 +61,7 @@ double place_of(const Axis& axis, double place) {
   return label - 0.5 + (static_cast<double>(near - first) + rest) / static_cast<double>(end - first);
 }
 
-/// The labels that a window around `centre` has, widened by those that it had before.
+/// The labels within a window around `centre`, together with those it had before.
 void widen(std::optional<RowWindow>& window, const Axis& columns, double centre, int64_t reach) {
   const auto far = static_cast<double>(reach);
   for (size_t s = 0; s < columns.label_of.size(); ++s) {
@@ -72,7 +72,7 @@ void widen(std::optional<RowWindow>& window, const Axis& columns, double centre,
   }
 }
 
-/// Windows of one head. That of a word is all that any of its tokens saw, around the mean of their centres.
+/// Windows of one head. A word's window is everything that any of its tokens saw, around the mean of their centres.
 std::vector<std::optional<RowWindow>> windows_of(const TraceSite& site, int64_t head, const Axis& rows,
                                                  const Axis& columns) {
   const auto tokens = static_cast<int64_t>(rows.label_of.size());
@@ -103,7 +103,7 @@ std::vector<const TraceSite*> sites_of(const Trace& trace, const std::string& si
   return found;
 }
 
-/// Dots and windows: the latter where the picture is of one head alone.
+/// Dots and windows: the latter only if the picture is of a single head.
 HeatmapOptions look_of(const std::vector<const TraceSite*>& sites, int64_t head, const Axis& rows,
                        const Axis& columns) {
   HeatmapOptions look;
@@ -224,10 +224,10 @@ std::vector<std::optional<size_t>> strongest(const Grid& grid) {
 void check_grid(const char* where, const Grid& grid) {
   const auto rows = static_cast<int64_t>(grid.rows.size()), columns = static_cast<int64_t>(grid.columns.size());
   const Tensor& values = grid.values;
-  require(values.rank() == 2 && values.dim(0) == rows && values.dim(1) == columns, where, ": expected weights [", rows, ",",
-          columns, "], got ", values.shape());
-  require(grid.look.windows.empty() || grid.look.windows.size() == grid.rows.size(), where, ": expected windows of ", rows,
-          " rows, got ", grid.look.windows.size());
+  require(values.rank() == 2 && values.dim(0) == rows && values.dim(1) == columns, where, ": expected weights [", rows,
+          ",", columns, "], got ", values.shape());
+  require(grid.look.windows.empty() || grid.look.windows.size() == grid.rows.size(), where, ": expected windows of ",
+          rows, " rows, got ", grid.look.windows.size());
   for (const auto& window : grid.look.windows) {
     require(!window || (0 <= window->first && window->first <= window->last && window->last < columns), where,
             ": expected windows within ", columns, " columns");

@@ -1,5 +1,5 @@
-// What one picture shows: numbers labelled with words on both sides, taken from a trace. Rows look (usually the target),
-// columns are looked at (the source).
+// What one picture shows: numbers labelled with words on both sides, taken from a trace. Rows look (usually the
+// target), columns are looked at (the source).
 #pragma once
 
 #include <cstdint>

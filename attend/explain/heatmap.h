@@ -21,16 +21,16 @@ struct TextOptions {
 /// Weights [rows, columns] in shades, darker for more; row labels to the left, column labels slanting down from above.
 std::string text_heatmap(const Tensor& weights, std::span<const std::string> rows,
                          std::span<const std::string> columns);
-/// The same with options. In true colour each cell shows its number, in hundredths. A choice of a hard attention is a dot,
-/// a window is marked with brackets, and negative values with a minus.
+/// The same with options. In true colour each cell shows its number, in hundredths. A choice of a hard attention is a
+/// dot, a window is marked with brackets, and negative values with a minus.
 std::string text_heatmap(const Grid& grid, const TextOptions& options);
 /// One cell of it: a shade, or in true colour its number on its colour.
 std::string text_cell(const Scale& scale, double value, Ink ink);
 /// One line: what its shades, numbers and signs mean.
 std::string text_legend(const Grid& grid, const TextOptions& options);
 
-/// The same as a picture: an SVG text, readable on light and dark pages. Each cell is coloured by its weight, from 0 to 1,
-/// which is also its tooltip.
+/// The same as a picture: an SVG text, readable on light and dark pages. Each cell is coloured by its weight, from 0 to
+/// 1, which is also its tooltip.
 std::string svg_heatmap(const Tensor& weights, std::span<const std::string> rows, std::span<const std::string> columns,
                         const HeatmapOptions& options = {.most = 1});
 std::string svg_heatmap(const Grid& grid);

@@ -14,8 +14,8 @@ double text_width(std::string_view text);
 std::string shortened(std::string_view text, size_t columns);
 /// At most `width` wide in a picture.
 std::string shortened_picture(std::string_view text, double width);
-/// Lines of at most `width`, broken between words; a wider word is shortened, and so is the last of `most` lines if there
-/// would be more.
+/// Lines of at most `width`, broken between words; a wider word is shortened, and so is the last of `most` lines if
+/// there would be more.
 std::vector<std::string> wrapped(std::string_view text, double width, size_t most);
 
 /// A share of a whole: "93 %", "< 1 %".
@@ -26,8 +26,8 @@ bool right_to_left(std::string_view text);
 /// Wrapped in marks that keep a text of any direction together and its surroundings in order.
 std::string isolated(std::string_view text);
 
-/// For the text of an element or the value of an attribute. Bytes that are not UTF-8 (a token may be part of a letter) and
-/// characters that XML does not allow become "�".
+/// For the text of an element or the value of an attribute. Bytes that are not UTF-8 (a token may be part of a letter)
+/// and characters that XML does not allow become "�".
 std::string xml_escaped(std::string_view text);
 
 }  // namespace attend::explain

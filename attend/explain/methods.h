@@ -1,5 +1,5 @@
-// Methods: how much each token of an answer depended on each token of the source. Attention says where a network looked;
-// gradients and occlusion say what its answer depended on, for networks without attention as well.
+// Methods: how much each token of an answer depended on each token of the source. Attention says where a network
+// looked; gradients and occlusion say what its answer depended on, for networks without attention as well.
 #pragma once
 
 #include <cstdint>
@@ -61,8 +61,8 @@ const MethodRow& method_named(std::string_view name);
 
 /// Throws Error for a part that these sites, with or without weights, do not have, listing those they have.
 void check_part(const std::vector<TraceSite>& sites, const AttentionPart& part);
-/// The part of attention as a map [queries, keys], and a description of it: "mean of 2 layers × 4 heads", "" if there is
-/// only one. Throws as check_part does. For an attention over source and past, the source's part.
+/// The part of attention as a map [queries, keys], and a description of it: "mean of 2 layers × 4 heads", "" if there
+/// is only one. Throws as check_part does. For an attention over source and past, the source's part.
 Tensor attention_map(const Answered& answered, const AttentionPart& part);
 std::string part_label(const Answered& answered, const AttentionPart& part);
 

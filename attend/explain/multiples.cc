@@ -10,7 +10,7 @@
 namespace attend::explain {
 namespace {
 
-constexpr double kWide = 1040;            // of the whole, where there are many cells
+constexpr double kWide = 1040;            // of the whole, if there are many cells
 constexpr double kGap = 18, kTitle = 11;  // between small maps; size of their titles
 constexpr double kReadable = 11;          // the side of a cell that has room for a label
 
@@ -41,7 +41,7 @@ std::vector<Panel> panels_of(const Trace& trace, const std::string& site, const 
       most = std::max(most, scale_of(panels.back().grid).most);
     }
   }
-  for (Panel& panel : panels) panel.grid.look.most = most;  // one scale, so that they can be compared
+  for (Panel& panel : panels) panel.grid.look.most = most;  // one scale, to make them comparable
   return panels;
 }
 

@@ -26,9 +26,9 @@ struct Plot {
 /// Numbers 1, 2 or 5 times a power of ten apart that cover [low, high], about `count` of them.
 std::vector<double> round_ticks(double low, double high, int count = 5);
 
-/// The plots one above the other, with one legend: series of the same name look the same in all of them, in the order of
-/// `names` (if empty, that of the first plot). Each series has its own colour, dash and marker; its name is also written at
-/// its end, unless it would cover another.
+/// The plots one above the other, with one legend: series of the same name look the same in all of them, in the order
+/// of `names` (if empty, that of the first plot). Each series has its own colour, dash and marker; its name is also
+/// written at its end, unless it would cover another.
 std::string svg_plots(std::span<const Plot> plots, std::span<const std::string> names = {});
 std::string svg_plot(const Plot& plot);
 

@@ -16,7 +16,7 @@
 #include "attend/base/replacement.h"
 
 #ifdef __SANITIZE_ADDRESS__
-/// What fontconfig has read it keeps to the end, and giving it back would not be safe beside other threads.
+/// fontconfig keeps what it has read until the end, and freeing it would not be safe while other threads run.
 extern "C" const char* __lsan_default_suppressions();
 extern "C" const char* __lsan_default_suppressions() { return "leak:libfontconfig\n"; }
 #endif
@@ -25,10 +25,10 @@ namespace attend::explain {
 namespace {
 
 constexpr double kSharp = 2;            // pixels per unit of the SVG
-constexpr double kLongestSide = 32000;  // of an image, in pixels; cairo has no more than 32767
+constexpr double kLongestSide = 32000;  // of an image, in pixels; cairo's limit is 32767
 
-/// librsvg, loaded: its functions and those of cairo and GLib, which it brings along. It stays: GLib's types cannot be
-/// unloaded.
+/// librsvg, loaded at run time: its functions and those of cairo and GLib, which it brings along. It stays loaded:
+/// GLib's types cannot be unloaded.
 class Rsvg {
  public:
   static const Rsvg& loaded() {

@@ -20,9 +20,9 @@ data::Image resampled(const data::Image& image, int64_t height, int64_t width);
 /// An image of at most side × side; a smaller one stays as it is.
 data::Image reduced(const data::Image& image, int64_t side);
 
-/// The cells [rows, columns] as shares of the largest, 0 … 1, at [height, width]: cubic B-splines between the centres of
-/// cells, which are never negative. From 1000 cells on, the largest is taken among the lowest 199 in 200: a single bright
-/// pixel would leave all others dark.
+/// The cells [rows, columns] as shares of the largest, 0 … 1, at [height, width]: cubic B-splines between the centres
+/// of cells, which are never negative. From 1000 cells on, the largest is taken among the lowest 199 in 200: a single
+/// bright pixel would leave all others dark.
 Tensor smooth_shares(const Tensor& cells, int64_t height, int64_t width);
 /// The same without smoothing: each pixel has its cell's share.
 Tensor cell_shares(const Tensor& cells, int64_t height, int64_t width);

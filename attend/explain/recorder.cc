@@ -93,7 +93,7 @@ void Recorder::completed(int32_t node) {
   if (Node* last = kept_node(node)) last->complete = true;
 }
 
-/// Lets go of what a hypothesis saw that nothing follows, back to where another one goes on.
+/// Releases what a dead-end hypothesis saw, back to where another one continues.
 void Recorder::forget(int32_t node) {
   for (Node* at = kept_node(node); at != nullptr && at->children == 0 && !at->complete;) {
     at->seen.reset();
@@ -152,7 +152,7 @@ std::vector<TraceNode> Recorder::tree(int32_t sentence) const {
                     .fate = static_cast<TraceNode::Fate>(node.said.fate)});
     has_children.push_back(false);
   }
-  for (size_t i = 0; i < tree.size(); ++i) {  // it lived when the search had all that it wanted
+  for (size_t i = 0; i < tree.size(); ++i) {  // still growing when the search had all it needed
     if (tree[i].fate == TraceNode::Fate::grown && !has_children[i]) tree[i].fate = TraceNode::Fate::passed;
   }
   return tree;
@@ -198,8 +198,8 @@ TraceSite Recorder::Kept::described(std::string queries_of, std::string keys_of)
           .reach = reach};
 }
 
-/// What was read of a whole source before the search began. The places of an encoder ask each other, [heads,S,S]; the query
-/// of a pooling is the first prediction, [heads,steps,S].
+/// What was read of a whole source before the search began. The places of an encoder query each other, [heads,S,S]; the
+/// query of a pooling is the first prediction, [heads,steps,S].
 TraceSite Recorder::whole(const Whole& parts, int32_t sentence, int64_t source_length, int64_t steps) {
   const Kept &first = parts.front(), &last = parts.back();
   const bool pooled = first.purpose == Purpose::pooling;

@@ -26,8 +26,8 @@ struct RecorderOptions {
   size_t numbers = 0;   ///< most weights kept at any time; beyond that TooLarge is thrown; 0: any
 };
 
-/// Records one search over a batch. Weights are kept with the prediction that they led to, for as long as it may be part of
-/// an answer; those of an answer are assembled from its predictions, whatever beams they were in.
+/// Records one search over a batch. Weights are kept with the prediction that they led to, for as long as it may be
+/// part of an answer; those of an answer are assembled from its predictions, whatever beams they were in.
 class Recorder : public Sink, public decode::SearchWatcher {
  public:
   /// `stepped`: called after each step of the search.

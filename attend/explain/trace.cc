@@ -117,7 +117,7 @@ TraceSide side_of(const Json& json) {
           json.value("unknown", std::vector<int32_t>()), json.value("kind", "words")};
 }
 
-/// Traces of before it was written have none: it follows from who looks at what.
+/// Older traces do not have it: it is derived from who looks at what.
 Purpose purpose_of(const Json& json) {
   if (json.contains("purpose")) return purpose_named(json.at("purpose").get<std::string>());
   if (json.at("queries") == "source") return Purpose::self;
@@ -173,7 +173,7 @@ Trace trace_of(const Json& json, const SafetensorsFile* beside) {
   return trace;
 }
 
-/// The file that a line of a trace's file names: one beside it, and no other.
+/// The file named in a line of a trace file, which must be in the same folder.
 std::optional<SafetensorsFile> beside_of(const fs::path& path, const Json& json) {
   if (!json.is_object() || !json.contains("beside")) return std::nullopt;
   const fs::path name = json.at("beside").get<std::string>();

@@ -21,7 +21,8 @@ struct TraceSide {
   std::vector<std::string> tokens, words;
   std::vector<int32_t> word_of;
   std::vector<int32_t> unknown;  ///< indices of tokens that stand for something outside the vocabulary
-  /// For an answer also "label"; "tags", one for each word of the source; or "tree": tokens are brackets and parts of speech.
+  /// For an answer also "label"; "tags", one for each word of the source; or "tree": tokens are brackets and parts of
+  /// speech.
   std::string kind = "words";
 };
 
@@ -58,8 +59,8 @@ struct TraceAnswer {
   int32_t node = -1;  ///< its last prediction
 };
 
-/// How much each token of the target (rows) depended on each of the source (columns), by one method; an attention that looks
-/// elsewhere has its own rows and columns.
+/// How much each token of the target (rows) depended on each of the source (columns), by one method; an attention that
+/// looks elsewhere has its own rows and columns.
 struct TraceMap {
   std::string method;                               ///< a row of the table of methods: "attention", "saliency"
   std::string label;                                ///< in words: "attention, mean of 2 layers × 4 heads"
@@ -96,14 +97,14 @@ struct Trace {
   std::vector<std::string> notes;  ///< what to know before trusting the answer, in plain sentences
 };
 
-/// As compact JSON text; numbers of maps and weights have 4 significant digits, log-probabilities 6; numbers that are not
-/// finite are null, and NaN when read back.
+/// As compact JSON text; numbers of maps and weights have 4 significant digits, log-probabilities 6; numbers that are
+/// not finite are null, and NaN when read back.
 std::string trace_json(const Trace& trace);
 /// Throws Error if it is not a trace.
 Trace parse_trace(const std::string& json);
 
-/// Writes one trace per line, each as soon as it is available. Tensors of more than `inline_numbers` numbers go, exactly, to
-/// a safetensors file beside it (path.NUMBER.safetensors); the JSON then names the file and the tensors.
+/// Writes one trace per line, each as soon as it is available. Tensors of more than `inline_numbers` numbers go,
+/// exactly, to a safetensors file beside it (path.NUMBER.safetensors); the JSON then names the file and the tensors.
 class TraceWriter {
  public:
   explicit TraceWriter(std::filesystem::path path, size_t inline_numbers = size_t{1} << 16);

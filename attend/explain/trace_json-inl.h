@@ -13,10 +13,10 @@ namespace attend::explain {
 
 using Json = nlohmann::ordered_json;
 
-inline constexpr int kDigits = 4, kTotalDigits = 6;  // significant digits: of weights; of log-probabilities, which are sums
+inline constexpr int kDigits = 4, kTotalDigits = 6;  // significant: of weights; of log-probabilities, which are sums
 
-/// To that many significant digits: 0.12345 → 0.1235 (so that the JSON of a double is as short). A number that is not finite
-/// stays so, and is null in JSON.
+/// To that many significant digits: 0.12345 → 0.1235 (so that the JSON of a double is as short). A number that is not
+/// finite stays so, and is null in JSON.
 inline double rounded(double x, int digits = kDigits) {
   if (x == 0 || !std::isfinite(x)) return x;
   const double unit = std::pow(10.0, digits - 1 - std::floor(std::log10(std::abs(x))));

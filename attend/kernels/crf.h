@@ -40,8 +40,8 @@ struct CrfCounts {
 void crf_expectations(const CrfTable& table, const double* emissions, size_t steps, const double* alpha,
                       const double* beta, double log_z, double scale, const CrfCounts& counts);
 
-/// The labelling with the highest score (Viterbi 1967), ties in favour of the lower label, from the last place backwards;
-/// returns s(y).
+/// The labelling with the highest score (Viterbi 1967), ties in favour of the lower label, from the last place
+/// backwards; returns s(y).
 double crf_best(const CrfTable& table, const double* emissions, size_t steps, int32_t* labels);
 
 }  // namespace attend::kernels

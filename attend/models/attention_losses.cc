@@ -11,7 +11,7 @@
 namespace attend::models {
 namespace {
 
-/// ln p of the right words, and 1 where one counts: both [N,T].
+/// ln p of the correct words, and 1 where one counts: both [N,T].
 struct Rewards {
   Tensor rewards, counts;
 };

@@ -20,7 +20,7 @@ struct AttentionLosses {
   const Reinforce* reinforce = nullptr;        // needed if weights were drawn
 
   /// True if a penalty needs AttentionTrail::weights.
-  bool want_weights() const { return coverage != 0 || doubly_stochastic != 0; }
+  bool needs_weights() const { return coverage != 0 || doubly_stochastic != 0; }
   /// The sum of the losses that apply, undefined if none does. logits [T,N,V]; targets [T,N], −1 where none counts. The
   /// reward of a choice is ln p of the correct word that follows it. Steps past `target_lengths` (without the end) and
   /// places past `source_lengths` (empty: none) do not count.

@@ -22,7 +22,7 @@ struct ClassifierOptions {
     visit("encoder", encoder, "");
     visit("labels", labels, "number of labels");
     visit("pooling", pooling,
-          "how states become one: last (the encoder's summary), mean, or attention (a learned query asks them all)");
+          "how states become one: last (the encoder's summary), mean, or attention (by a learned query)");
     visit("attention", attention, "");
     visit("dropout", dropout, "before the output");
     visit("label_smoothing", label_smoothing, "share of the target spread over all labels");

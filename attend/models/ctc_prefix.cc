@@ -51,7 +51,7 @@ std::vector<double> CtcPrefix::scores(const State& state) const {
   const size_t T = static_cast<size_t>(frames_), V = static_cast<size_t>(labels_);
   const std::vector<double> start = starts(state, false);
   // Sums of products instead of logarithms: the largest start is at most ψ(g), which these sums are shares of, so what
-  // is lost below 1e-300 of it is nothing.
+  // is lost below 1e-300 of it does not matter.
   double top = kLogZero;
   for (const double s : start) top = std::max(top, s);
   std::vector<double> sums(V, 0);

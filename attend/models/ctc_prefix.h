@@ -1,5 +1,5 @@
-// CtcPrefix: a network with blanks as a decoder. CTC also gives a probability to each continuation of a prefix of labels,
-// so a search that grows answers label by label can use it, alone or beside a decoder with attention.
+// CtcPrefix: a network with blanks as a decoder. CTC also gives a probability to each continuation of a prefix of
+// labels, so a search that grows answers label by label can use it, alone or beside a decoder with attention.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Decoders: words from what an encoder has read, all at once under teacher forcing or one at a time. Whatever it is made
-// of, a decoder sees its source only as `Encoded`.
+// Decoders: words from what an encoder has read, all at once under teacher forcing or one at a time. Whatever it is
+// made of, a decoder sees its source only as `Encoded`.
 #pragma once
 
 #include <memory>
@@ -34,8 +34,8 @@ class Decoder {
   virtual std::unique_ptr<Memory> prepare(const Encoded& encoded, std::span<const int32_t> source_of) const = 0;
   /// Logits of what follows each of `inputs`.
   virtual Prediction predict(const Ids& inputs, const Memory& memory, Training* training) const = 0;
-  /// What it learns in training besides its words (penalties, REINFORCE); undefined if there is nothing. `targets` are laid
-  /// out like the logits, −1 where none counts; `target_lengths` exclude the ends.
+  /// What it learns in training besides its words (penalties, REINFORCE); undefined if there is nothing. `targets` are
+  /// laid out like the logits, −1 where none counts; `target_lengths` exclude the ends.
   virtual Var further_losses(const Prediction& /*said*/, const Memory& /*memory*/, const Ids& /*targets*/,
                              std::span<const int32_t> /*target_lengths*/) const {
     return {};

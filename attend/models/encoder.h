@@ -1,6 +1,6 @@
-// Encoders: turn whatever is read (text, images) into vectors for decoders and labellers, with `Encoded` as the interface. A
-// network is an encoder of this table with a decoder (encoder_decoder.h) or an output layer (classifier.h, tagger.h,
-// image_classifier.h).
+// Encoders: turn whatever is read (text, images) into vectors for decoders and labellers, with `Encoded` as the
+// interface. A network is an encoder of this table with a decoder (encoder_decoder.h) or an output layer (classifier.h,
+// tagger.h, image_classifier.h).
 #pragma once
 
 #include <memory>
@@ -94,16 +94,16 @@ struct EncoderOptions {
     visit("kind", kind, "recurrent, transformer, intra (an lstm that attends to its own past) or none (the words alone)");
     visit("vocabulary", vocabulary, "number of input words");
     visit("size", size, "width of a word and of a state");
-    visit("layers", layers, "layers on top of each other");
+    visit("layers", layers, "number of layers");
     visit("cell", cell, "recurrent: rnn, gru or lstm");
-    visit("bidirectional", bidirectional, "recurrent: read both ways");
-    visit("directions", directions, "recurrent, both ways: the two states of a word are joined (concat) or added (add)");
+    visit("bidirectional", bidirectional, "recurrent: read in both directions");
+    visit("directions", directions, "recurrent, bidirectional: the two states of a word are joined (concat) or added (add)");
     visit("heads", heads, "transformer: heads");
     visit("hidden", hidden, "transformer: width inside the feed-forward layers");
     visit("positions", positions,
-          "transformer, none: what tells places apart: sinusoidal, learned or none; auto: sinusoidal for a transformer, else "
-          "none");
-    visit("longest", longest, "transformer, none: most positions that are learned");
+          "transformer, none: how positions are marked: sinusoidal, learned or none; auto: sinusoidal for a "
+          "transformer, otherwise none");
+    visit("longest", longest, "transformer, none: number of learned positions");
     visit("dropout", dropout, "on words and between layers");
     visit("word_dropout", word_dropout, "share of the words that training hides, so that letters and neighbours are used");
     visit("letters", letters, "");

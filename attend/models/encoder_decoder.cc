@@ -35,7 +35,7 @@ void EncoderDecoder::params(const nn::VisitParams& visit) {
 /// [N,T] as the decoder takes it.
 Ids EncoderDecoder::laid_out(Ids ids) const { return parts_.decoder->by_time() ? data::transposed(ids) : ids; }
 
-/// With a share of its own words among the inputs, where training says so.
+/// With a share of its own words among the inputs, if training says so.
 Prediction EncoderDecoder::predict(Ids inputs, const Decoder::Memory& memory, Training* training) const {
   const Decoder& decoder = *parts_.decoder;
   if (training && training->own_words > 0) {

@@ -1,5 +1,6 @@
 // Network = encoder × decoder, with `Encoded` in between: any row of the table of encoders with any decoder. What all
-// combinations share (the loss, scheduled sampling, several answers to a source, begin and next) is implemented here, once.
+// combinations share (the loss, scheduled sampling, several answers to a source, begin and next) is implemented here,
+// once.
 #pragma once
 
 #include <memory>
@@ -18,9 +19,9 @@ struct ParameterName {
 
 class EncoderDecoder : public Model {
  public:
-  /// What it is made of. Its parameters are named encoder.… and decoder.…; if `names` is given, those of its first entry
-  /// come first, then those of the second, each renamed by the first entry that fits (for networks that were saved before
-  /// names were uniform).
+  /// What it is made of. Its parameters are named encoder.… and decoder.…; if `names` is given, those of its first
+  /// entry come first, then those of the second, each renamed by the first entry that fits (for networks that were
+  /// saved before names were uniform).
   struct Parts {
     std::string name;  // in messages
     std::unique_ptr<Encoder> encoder = nullptr;

@@ -70,7 +70,7 @@ struct GlimpseNetwork::Episode {
   std::vector<Var> states;        // [N,H] after each glance
   std::vector<int32_t> glimpses;  // [N], how many each row takes
   std::vector<Tensor> stop;       // [N] probability of stopping after each glance
-  Var first_features;             // [N,H], what the first glance was chosen from; undefined where it was not
+  Var first_features;             // [N,H], what the first glance was based on; undefined if it was not chosen
   Var last;                       // [N,H], each row's state when it stops
 
   /// A constant for each of `count` glances from `first` on and for each row: [count,N].
@@ -116,7 +116,7 @@ Tensor GlimpseNetwork::require_images(const data::Source& source) const {
   return images;
 }
 
-/// Whether each row stops after its last glance so far; the last one is the end for all.
+/// Whether each row stops after its latest glance; all stop after the last one.
 void GlimpseNetwork::decide(Episode& e, Dice& dice, bool last) const {
   const int32_t taken = static_cast<int32_t>(e.glances.size());
   const TapePause pause;
@@ -158,12 +158,13 @@ GlimpseNetwork::Episode GlimpseNetwork::episode(const Var& images, int64_t copie
   return e;
 }
 
-/// The choice before glance t counts where a row came to it; a stop before it is one choice, where to look then another.
+/// The choice before glance t counts if a row reached it; whether to stop before it is one choice, where to look
+/// another.
 Var GlimpseNetwork::policy_loss(const Episode& e, const Tensor& rewards) const {
   const int64_t first = eye_->chooses_first() ? 0 : 1, T = static_cast<int64_t>(e.glances.size()), A = T - first;
   if (!reinforce_ || A < 1 || options_.policy_weight == 0) return {};
   const int64_t N = rewards.dim(0), H = options_.hidden;
-  std::vector<Var> before;  // what each choice was made from
+  std::vector<Var> before;  // what each choice was based on
   for (int64_t t = first; t < T; ++t) {
     const Var state = t > 0 ? e.states[static_cast<size_t>(t - 1)] : Var();
     if (t > 0) before.push_back(options_.cut ? state.detach() : state);
@@ -189,11 +190,11 @@ Var GlimpseNetwork::policy_loss(const Episode& e, const Tensor& rewards) const {
     return std::pow(options_.reinforce.discount, std::max<int64_t>(0, taken - 1 - t));
   });
   for (int64_t i = 0; i < A * N; ++i) returns.data()[i] *= rewards.data()[i % N];
-  // The reward comes at the end, so that every choice is an episode of one step whose return is known.
+  // The reward comes at the end, so every choice is an episode of one step with a known return.
   const auto column = [&](const Var& x) { return x.defined() ? reshape(x, {A * N, 1}) : x; };
   const Var loss = (*reinforce_)(returns.reshape({A * N, 1}), column(log_p), column(chosen.entropy),
                                  counts.reshape({A * N, 1}), reshape(features, {A * N, 1, H}));
-  // Reinforce has divided by how many choices were made, which depends on them: A·N does not, so this is unbiased.
+  // Reinforce has divided by the number of choices made, which depends on them: A·N does not, so this is unbiased.
   const double made = std::accumulate(counts.begin(), counts.end(), 0.0);
   return affine(loss, static_cast<real>(options_.policy_weight * std::max(1.0, made) / static_cast<double>(A * N)));
 }

@@ -36,13 +36,13 @@ struct GlimpseOptions {
     eye.fields(visit);
     visit("core", core, "what joins the glimpses: relu, tanh or lstm");
     visit("hidden", hidden, "width of the core's state");
-    visit("copies", copies, "training: episodes per image, each with draws of its own");
+    visit("copies", copies, "training: episodes per image, each with its own draws");
     visit("copies_in_use", copies_in_use,
-          "in use: 1 looks at the mean location; more average the answers of as many draws");
-    visit("cut", cut, "the policy learns from the core's state and the core does not learn from the policy");
+          "outside training: 1 looks at the mean location; more average the answers of that many draws");
+    visit("cut", cut, "the policy learns from the core's state, but the core does not learn from the policy");
     visit("reward", reward, "what an episode is worth: correct, likelihood or correct_minus_cost");
     visit("cost", cost, "of a glimpse, for a reward that counts it");
-    visit("policy_weight", policy_weight, "of REINFORCE beside the cross-entropy; 0 turns it off");
+    visit("policy_weight", policy_weight, "of REINFORCE relative to the cross-entropy; 0 turns it off");
     visit("reinforce", reinforce, "");
   }
 };

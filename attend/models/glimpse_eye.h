@@ -25,7 +25,7 @@ struct EyeOptions {
   template <class Visit>
   void fields(Visit&& visit) {
     visit("channels", channels, "of the images");
-    visit("patch", patch, "numbers each way of a patch; with policy tiles, pixels each way of a tile");
+    visit("patch", patch, "numbers along each side of a patch; with policy tiles, pixels along each side of a tile");
     visit("scales", scales, "patches around each location");
     visit("growth", growth, "how much wider each of them is than the one before");
     visit("what", what, "width of what is seen");
@@ -33,9 +33,9 @@ struct EyeOptions {
     visit("glimpse", glimpse, "width of both together");
     visit("policy", policy, "where it looks: learned, random, centre or tiles");
     visit("first", first,
-          "where a learned policy looks first: centre, random, or coarse (a small copy of the whole image tells)");
+          "where a learned policy looks first: centre, random, or coarse (from a small copy of the whole image)");
     visit("deviation", deviation, "standard deviation of a location around its mean; the image is 2 wide");
-    visit("learned_width", learned_width, "the deviation is learned, too");
+    visit("learned_width", learned_width, "the deviation is learned too");
     visit("attention", attention, "");
   }
 };

@@ -48,7 +48,7 @@ constexpr NormRow kNorms[] = {
     {"instance", "each channel of an image alone", [](int64_t channels) { return channels; }},
 };
 
-/// What the grid is made ready with, whoever made it: a vector per place, and dropout.
+/// How a grid is prepared, whatever its origin: a vector per place, and dropout.
 class Cells {
  public:
   Cells(const ImageEncoderOptions& o, int64_t size, Random& random) : dropout_(static_cast<real>(o.dropout)) {
@@ -199,7 +199,7 @@ GridSize grid_size(const ImageEncoderOptions& options, int64_t height, int64_t w
   const size_t stages = widths_of("stages", options.stages).size();
   for (size_t stage = 0; stage < stages; ++stage) {
     if (!options.reduce_last && stage + 1 == stages) break;
-    // A stride keeps the place that a window of two would lose at the edge.
+    // A stride keeps the cell that a window of two would lose at the edge.
     const int64_t more = options.reduce == "stride" ? 1 : 0;
     height = (height + more) / 2, width = (width + more) / 2;
     require(height >= 1 && width >= 1, "stages: images must be halved ", stages - (options.reduce_last ? 0 : 1),

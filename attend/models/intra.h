@@ -11,8 +11,8 @@
 
 namespace attend::models {
 
-/// At step t, [xₜ; h̃ₜ₋₁] queries the states h₁ … hₜ₋₁ (additive score); the weighted sums h̃ₜ of the states and c̃ₜ of the
-/// cells replace hₜ₋₁ and cₜ₋₁ in the LSTM's update.
+/// At step t, [xₜ; h̃ₜ₋₁] queries the states h₁ … hₜ₋₁ (additive score); the weighted sums h̃ₜ of the states and c̃ₜ of
+/// the cells replace hₜ₋₁ and cₜ₋₁ in the LSTM's update.
 class IntraLstm {
  public:
   /// `layer`: its place in a stack of them, for observers.

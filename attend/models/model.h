@@ -13,9 +13,9 @@
 
 namespace attend::models {
 
-/// What only a forward pass in training has: random numbers (dropout, sampling), how many updates came before it (falling
-/// temperatures), and the share of the preceding words that a decoder replaces with its own guesses (scheduled sampling;
-/// Bengio et al. 2015).
+/// What only a forward pass in training has: random numbers (dropout, sampling), how many updates came before it
+/// (falling temperatures), and the share of the preceding words that a decoder replaces with its own guesses (scheduled
+/// sampling; Bengio et al. 2015).
 struct Training {
   Random random;
   int64_t update = 0;
@@ -26,7 +26,8 @@ struct Training {
 class State {
  public:
   virtual ~State() = default;
-  /// Keeps the hypotheses `rows`, in that order; one may be repeated, and one that is left out costs nothing from then on.
+  /// Keeps the hypotheses `rows`, in that order; one may be repeated, and one that is left out costs nothing from then
+  /// on.
   virtual void take(std::span<const int32_t> rows) = 0;
 };
 
@@ -44,14 +45,14 @@ class Model {
   /// Logits [N,V] of what follows after `last`, one id per hypothesis: kBegin the first time, then what was chosen.
   virtual Tensor next(State& state, std::span<const int32_t> last) const = 0;
 
-  /// The likeliest answer to each source, for a state fresh from `begin`, if the answer's length is fixed and the model can
-  /// find it better than label by label; empty: a search must look for it.
+  /// The likeliest answer to each source, for a state fresh from `begin`, if the answer's length is fixed and the model
+  /// can find it better than label by label; empty: a search must look for it.
   virtual std::vector<std::vector<int32_t>> best(const State& /*state*/) const { return {}; }
 
   /// Number of classes V that `next` chooses from.
   virtual int64_t vocabulary() const = 0;
-  /// How many tokens the answer to a source of this length has, if that is fixed (a label: 1; tags: one per input); -1 if
-  /// the model predicts kEnd itself.
+  /// How many tokens the answer to a source of this length has, if that is fixed (a label: 1; tags: one per input); -1
+  /// if the model predicts kEnd itself.
   virtual int64_t answer_length(int64_t /*source_length*/) const { return -1; }
 
   /// The most tokens that a source may have (learned positions have a limit); 0: any number.

@@ -18,7 +18,7 @@ struct DecoderInputOptions {
   template <class Visit>
   void fields(Visit&& visit) {
     visit("input", input,
-          "how it is told of the input: every_step, first_step, initial_state, bridge, reread, attention");
+          "how it gets the input: every_step, first_step, initial_state, bridge, reread, attention");
     visit("query", query, "before (Bahdanau) or after (Luong) the state's update");
     visit("feeding", feeding, "input feeding, with the query after the update");
   }
@@ -44,7 +44,7 @@ struct RecurrentModelOptions {
     visit("hidden", hidden, "width of a state");
     visit("layers", layers, "layers of encoder and decoder");
     visit("cell", cell, "rnn, gru or lstm");
-    visit("bidirectional", bidirectional, "the encoder reads both ways");
+    visit("bidirectional", bidirectional, "the encoder reads in both directions");
     visit("dropout", dropout, "on words, between layers and before the output");
     visit("label_smoothing", label_smoothing, "share of the target spread over all words");
     visit("decoder", decoder, "");

@@ -38,7 +38,7 @@ constexpr StartRow kStarts[] = {
 /// Every sequence's last states side by side: [B, directions·H].
 Var joined(const std::vector<Var>& parts) { return parts.size() == 1 ? parts[0] : concat(parts, -1); }
 
-/// Σ over heads of what a draw says: [N,heads,Tq] → [N,Tq,1].
+/// Σ over heads of the values of a draw: [N,heads,Tq] → [N,Tq,1].
 Var over_heads(const Var& x) { return reshape(sum(x, 1), {x.dim(0), x.dim(2), 1}); }
 
 }  // namespace
@@ -47,11 +47,11 @@ std::span<const DecoderInputRow> decoder_inputs() { return kInputs; }
 std::span<const StartRow> starts() { return kStarts; }
 std::span<const ReadoutRow> readouts() { return kReadouts; }
 
-/// What the decoder may know of the sources of N rows.
+/// What the decoder may know about the sources of N rows.
 struct RecurrentDecoder::Source : Memory {
   std::vector<RecurrentState> last;      // of every layer, forward before backward: for its first state
   Var summary;                           // [N,D]
-  AttentionMemory memory;                // of the rows or, where they are shared, of the sources
+  AttentionMemory memory;                // of the rows or, if they are shared, of the sources
   std::shared_ptr<const Sharing> share;  // none: one source for each row
   Var words;                             // [S,N,E], reread
   std::vector<int32_t> lengths;          // by row; empty: all places count
@@ -87,15 +87,15 @@ struct RecurrentDecoder::Hypotheses : State {
   }
 };
 
-/// What one step says, each [N,·].
+/// The output of one step, each [N,·].
 struct RecurrentDecoder::Step {
   Var top, context, weights, asked, log_probability, entropy;
 };
 
-/// What all steps say. With the query after the update, states are attentional vectors.
+/// The output of all steps. With the query after the update, states are attentional vectors.
 struct RecurrentDecoder::Trail : AttentionTrail {
   Var states;    // [T,N,H]
-  Var contexts;  // [T,N,context_], where they are read out
+  Var contexts;  // [T,N,context_], if they are read out
 };
 
 RecurrentDecoder::RecurrentDecoder(const RecurrentDecoderOptions& options, nn::Embedding words,
@@ -124,13 +124,13 @@ RecurrentDecoder::RecurrentDecoder(const RecurrentDecoderOptions& options, nn::E
 
 RecurrentDecoder::~RecurrentDecoder() = default;
 
-/// What each step is told by.
+/// What each step gets from the source.
 void RecurrentDecoder::make_reader(const EncodedSizes& source, Random& random) {
   const int64_t E = words_.table().dim(1), H = require_size("hidden", options_.hidden);
   if (told_ == Told::attention) {
     AttentionConfig config = options_.attention;
     config.query = asks_word_ ? H + E : H, config.key = config.value = source.states;
-    // Where queries and states have widths of their own, a dot product needs its keys projected.
+    // If queries and states differ in width, a dot product needs its keys projected.
     if (score_named(config.score).equal_widths && config.query != config.key && config.query_projection == "none" &&
         config.key_projection == "none") {
       config.key_projection = "linear";
@@ -296,7 +296,7 @@ RecurrentDecoder::DecoderState RecurrentDecoder::first_state(const Source& sourc
   return state;
 }
 
-/// The last states of reading [word; state] anew: [N, directions·H].
+/// The last states of rereading [word; state]: [N, directions·H].
 Var RecurrentDecoder::reread(const Source& source, const Var& state) const {
   const int64_t S = source.words.dim(0), N = state.dim(0), H = state.dim(1);
   const Var beside = add(reshape(state, {1, N, H}), Tensor::zeros({S, 1, 1}));
@@ -306,7 +306,7 @@ Var RecurrentDecoder::reread(const Source& source, const Var& state) const {
   return joined(last);
 }
 
-/// h [..,H], the words [..,E] that were just said.
+/// h [..,H], the previous words [..,E].
 Var RecurrentDecoder::query(const Var& h, const Var& word) const {
   return asks_word_ ? concat(std::array{h, word}, -1) : h;
 }
@@ -317,7 +317,7 @@ void RecurrentDecoder::attend_to(const Source& source, const Var& h, const Var& 
   AttentionStep asked = how;
   asked.position = state.position;
   asked.coverage = state.coverage;
-  asked.weights = options_.attention.coverage || losses().want_weights();
+  asked.weights = options_.attention.coverage || losses().needs_weights();
   result.asked = query(h, word);
   const int64_t N = result.asked.dim(0), Q = result.asked.dim(1);
   const auto by_row = [&](const Var& x) {  // [·,each,W] → [N,W]
@@ -336,7 +336,7 @@ void RecurrentDecoder::attend_to(const Source& source, const Var& h, const Var& 
   result.entropy = by_row(over_heads(read.entropy));
 }
 
-/// `word` is read only where it asks, too.
+/// `word` is read only if it is part of the query.
 RecurrentDecoder::Step RecurrentDecoder::step(const Var& word, const Var& word_gates, const Source& source,
                                               DecoderState& state, const AttentionStep& how) const {
   Step result;
@@ -402,11 +402,11 @@ RecurrentDecoder::Trail RecurrentDecoder::step_by_step(const Var& words, const V
   return trail;
 }
 
-/// Query after: all states ask at once, and what they read joins them.
+/// Query after: all states query at once, and what they read is combined with them.
 void RecurrentDecoder::attend_at_once(const Var& words, const Source& source, Training* training, Trail& trail) const {
   AttentionStep how;
   if (training) how = {.random = &training->random, .update = training->update};
-  how.weights = losses().want_weights();
+  how.weights = losses().needs_weights();
   trail.asked = query(trail.states, words);
   const auto by_row = [&](const Var& x) { return source.share ? source.share->to_sequences(x) : x; };
   const Var asked = transpose(trail.asked, 0, 1);
@@ -422,7 +422,7 @@ void RecurrentDecoder::attend_at_once(const Var& words, const Source& source, Tr
   trail.entropy = reshape(by_row(over_heads(read.entropy)), {N, T});
 }
 
-/// The same where no step needs what an earlier one has read: every product over all steps at once.
+/// The same if no step needs what an earlier one has read: every product over all steps at once.
 RecurrentDecoder::Trail RecurrentDecoder::all_steps(const Var& words, const Var& word_gates, const Source& source,
                                                     Training* training) const {
   const int64_t T = word_gates.dim(0), N = word_gates.dim(1);
@@ -432,8 +432,8 @@ RecurrentDecoder::Trail RecurrentDecoder::all_steps(const Var& words, const Var&
     Tensor when = Tensor::zeros({T, 1, 1});
     std::fill_n(when.data(), told_ == Told::first_step ? 1 : T, real{1});
     if (reads_out_contexts()) trail.contexts = multiply(reshape(source.summary, {1, N, context_}), when);
-    const Var told = reshape(linear(source.summary, context_weight_, {}), {1, N, gates.dim(2)});
-    gates = add(multiply(told, when), gates);
+    const Var summary = reshape(linear(source.summary, context_weight_, {}), {1, N, gates.dim(2)});
+    gates = add(multiply(summary, when), gates);
   }
   const DecoderState state = first_state(source);
   trail.states = recurrence(cell_, std::move(gates), state_weight_, candidate_bias_, state.layers[0]).y;

@@ -1,5 +1,5 @@
-// The recurrent decoder, with every way of passing it its input: a fixed vector, rereading, or attention (Cho et al. 2014;
-// Sutskever et al. 2014; Bahdanau et al. 2015; Luong et al. 2015; Xu et al. 2015).
+// The recurrent decoder, with every way of passing it its input: a fixed vector, rereading, or attention (Cho et al.
+// 2014; Sutskever et al. 2014; Bahdanau et al. 2015; Luong et al. 2015; Xu et al. 2015).
 #pragma once
 
 #include <memory>

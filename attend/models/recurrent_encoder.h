@@ -6,8 +6,8 @@
 
 namespace attend::models {
 
-/// hₜ = f(xₜ, hₜ₋₁); in both directions [h→ₜ; h←ₜ] or h→ₜ + h←ₜ. The summary is the last state of each direction, combined
-/// likewise.
+/// hₜ = f(xₜ, hₜ₋₁); in both directions [h→ₜ; h←ₜ] or h→ₜ + h←ₜ. The summary is the last state of each direction,
+/// combined likewise.
 class RecurrentEncoder : public Encoder {
  public:
   enum class Directions { concat, add };

@@ -59,7 +59,7 @@ Ids with_own_words(const Ids& inputs, const Tensor& logits, size_t before, doubl
   const size_t V = static_cast<size_t>(logits.dim(-1));
   std::vector<int32_t> mixed = inputs.values;
   for (size_t i = 0; i < mixed.size(); ++i) {
-    const bool own = random.uniform53() < share;  // one number per place, so that the rest of the batch changes nothing
+    const bool own = random.uniform53() < share;  // one number per place, so that the rest of the batch does not matter
     if (!own || mixed[i] == data::kBegin || mixed[i] == data::kPad) continue;
     const real* row = logits.data() + (i - before) * V;
     mixed[i] = static_cast<int32_t>(std::max_element(row, row + V) - row);

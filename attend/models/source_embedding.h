@@ -1,5 +1,5 @@
-// What an encoder sees of each word of its source: a vector from a table and, if it is set to look inside words, one made
-// from the word's letters. Letters help with words that training never saw, by their endings, capitals and digits.
+// What an encoder sees of each word of its source: a vector from a table and, if it is set to look inside words, one
+// made from the word's letters. Letters help with words that training never saw, by their endings, capitals and digits.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +21,11 @@ struct LetterOptions {
 
   template <class Visit>
   void fields(Visit&& visit) {
-    visit("kind", kind, "a look inside words: none, convolution (over their letters) or recurrent (both ways)");
+    visit("kind", kind, "a look inside words: none, convolution (over their letters) or recurrent (bidirectional)");
     visit("vocabulary", vocabulary, "number of letters");
     visit("size", size, "width of a letter; recurrent: and of a state");
-    visit("filters", filters, "convolution: width of what it makes of a word");
-    visit("width", width, "convolution: letters that it sees at once");
+    visit("filters", filters, "convolution: width of a word's vector");
+    visit("width", width, "convolution: number of letters seen at once");
   }
 };
 
@@ -53,8 +53,8 @@ struct LetterRow {
 std::span<const LetterRow> letter_readers();
 const LetterRow& letter_reader(std::string_view kind);
 
-/// xₜ = [E[wₜ]; r(letters of wₜ)]: word ids and their letters → [B,T,size()]. For a word without letters, such as padding,
-/// r is zero.
+/// xₜ = [E[wₜ]; r(letters of wₜ)]: word ids and their letters → [B,T,size()]. For a word without letters, such as
+/// padding, r is zero.
 class SourceEmbedding {
  public:
   SourceEmbedding(const SourceEmbeddingOptions& options, Random& random);

@@ -6,8 +6,8 @@
 namespace attend::models {
 
 /// While it lives, the networks of this thread read their images, or the last grid of channels that they make of them,
-/// through a probe whose gradient shows what an answer depended on. Only one of the two at a time: the probe of the grid
-/// cuts off everything before it.
+/// through a probe whose gradient shows what an answer depended on. Only one of the two at a time: the probe of the
+/// grid cuts off everything before it.
 class SourceImages {
  public:
   enum class Look { pixels, grid };
@@ -16,7 +16,8 @@ class SourceImages {
   SourceImages(const SourceImages&) = delete;
   SourceImages& operator=(const SourceImages&) = delete;
 
-  /// Images [B,C,H,W], and the channels of cells [B,D,h,w]; the same values, and the very same Var if there is no observer.
+  /// Images [B,C,H,W], and the channels of cells [B,D,h,w]; the same values, and the very same Var if there is no
+  /// observer.
   static Var pixels(Var images) { return seen(std::move(images), Look::pixels); }
   static Var grid(Var channels) { return seen(std::move(channels), Look::grid); }
 

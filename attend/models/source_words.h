@@ -5,8 +5,8 @@
 
 namespace attend::models {
 
-/// While it lives, the networks of this thread read their embedded source words through a probe whose gradient shows what
-/// their loss depended on. Every network passes its words through `seen`, so this works with all of them.
+/// While it lives, the networks of this thread read their embedded source words through a probe whose gradient shows
+/// what their loss depended on. Every network passes its words through `seen`, so this works with all of them.
 class SourceWords {
  public:
   SourceWords();
@@ -17,8 +17,8 @@ class SourceWords {
   /// Words [B,S,D], or by time [S,B,D]; the same values, and the very same Var if there is no observer.
   static Var seen(Var words, bool by_time);
 
-  /// From the last forward pass: words and, after a backward pass, their gradient, [B,S,D]. A network that reads source and
-  /// target as one sequence has both in S. Throws Error if no network has shown its words.
+  /// From the last forward pass: words and, after a backward pass, their gradient, [B,S,D]. A network that reads source
+  /// and target as one sequence has both in S. Throws Error if no network has shown its words.
   Tensor words() const;
   Tensor gradient() const;
 

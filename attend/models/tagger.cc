@@ -47,8 +47,8 @@ Var Tagger::loss(const data::Batch& batch, Training* training) const {
   return cross_entropy(scores, targets);
 }
 
-/// Of a whole batch the mean over its places. Of one place t of each sequence,
-/// −ln p(yₜ | y₀ … yₜ₋₁) = −ln p(y₀ … yₜ) + ln p(y₀ … yₜ₋₁), where what follows is not known.
+/// For a whole batch the mean over its places. For one place t of each sequence,
+/// −ln p(yₜ | y₀ … yₜ₋₁) = −ln p(y₀ … yₜ) + ln p(y₀ … yₜ₋₁), where what follows is unknown.
 Var Tagger::field_loss(const Var& emissions, const data::Batch& batch) const {
   const std::vector<int32_t>& lengths = batch.target.lengths;
   if (batch.only.empty()) {

@@ -11,7 +11,7 @@
 namespace attend::models {
 namespace {
 
-/// Learned positions end somewhere.
+/// Learned positions have a limit.
 int64_t longest_of(const TransformerOptions& o) {
   return o.positions == "learned" || o.score == "location" ? o.longest : 0;
 }
@@ -64,7 +64,7 @@ void TransformerEncoder::params(const nn::VisitParams& visit) {
   if (norm_) nn::visit_part(visit, "norm", *norm_);
 }
 
-/// The source made ready for each block.
+/// The source prepared for each block.
 struct TransformerDecoder::Memories : Memory {
   std::vector<AttentionMemory> blocks;
   std::unique_ptr<const Sharing> share;  // none: one source for each row
@@ -180,7 +180,8 @@ Tensor TransformerDecoder::step(State& state, std::span<const int32_t> ids, std:
 
 void TransformerDecoder::set_align(const std::string& name) {
   require(source_, "set_align: only a decoder with a source has an attention whose align can be changed");
-  require(name != "sample", "set_align: a Transformer does not learn from choices that it draws; expected another align");
+  require(name != "sample",
+          "set_align: a Transformer does not learn from choices that it draws; expected another align");
   for (TransformerBlock& block : blocks_) block.memory().set_align(name);
 }
 

@@ -33,8 +33,8 @@ class TransformerEncoder : public Encoder {
 /// A stack of decoder blocks with its words and output layer, with or without a source to attend to.
 class TransformerDecoder : public Decoder {
  public:
-  /// `source`: width of the states that it attends to; 0: it has no source. `source_words` are shared if the options say
-  /// so, and must outlive it.
+  /// `source`: width of the states that it attends to; 0: it has no source. `source_words` are shared if the options
+  /// say so, and must outlive it.
   TransformerDecoder(const TransformerOptions& options, int64_t source, const TokenEmbedding* source_words,
                      Random& random);
 

@@ -41,8 +41,8 @@ struct TransformerOptions {
     visit("encoder_layers", encoder_layers, "blocks of the encoder");
     visit("decoder_layers", decoder_layers, "blocks of the decoder");
     visit("norm", norm, "layer norm before (pre) or after (post) each part");
-    visit("positions", positions, "sinusoidal, learned, or none: nothing tells places apart");
-    visit("longest", longest, "most positions that are learned");
+    visit("positions", positions, "sinusoidal, learned, or none");
+    visit("longest", longest, "number of learned positions");
     visit("activation", activation, "relu or gelu, in the feed-forward layers");
     visit("tied", tied, "share embeddings: none, output, all");
     visit("dropout", dropout, "on tokens, weights, inside and after each part");
@@ -110,8 +110,8 @@ class TransformerBlock {
 class TokenEmbedding {
  public:
   TokenEmbedding(const TransformerOptions& options, int64_t words, Random& random);
-  /// A source, with a look inside its words if the options say so: the vector of the letters then replaces the last numbers
-  /// of a word's vector.
+  /// A source, with a look inside its words if the options say so: the vector of the letters then replaces the last
+  /// numbers of a word's vector.
   Var operator()(const data::Source& source, Training* training) const;
   /// `of_source`: these are the words that SourceWords shows.
   Var operator()(const Ids& ids, Random* training, bool of_source) const;

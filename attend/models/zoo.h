@@ -16,8 +16,8 @@ namespace attend::models {
 /// What a network reads: text or pixels; `either` if its options decide.
 enum class Reads { words, images, either };
 inline bool can_read(Reads network, Reads what) { return network == Reads::either || network == what; }
-/// What it answers with: a sequence that it ends itself, one label, a label for each token of its source (all by begin and
-/// next), or an image (begin and next throw).
+/// What it answers with: a sequence that it ends itself, one label, a label for each token of its source (all by begin
+/// and next), or an image (begin and next throw).
 enum class Answers { words, label, tags, image };
 
 struct ModelRow {
@@ -28,8 +28,8 @@ struct ModelRow {
   std::vector<OptionInfo> (*options)(const SettingList& settings, const std::string& prefix);
   Reads reads = Reads::words;
   Answers answers = Answers::words;
-  /// If its options decide: what a network with these settings reads. `either`: text if it is given a source vocabulary,
-  /// otherwise images.
+  /// If its options decide: what a network with these settings reads. `either`: text if it is given a source
+  /// vocabulary, otherwise images.
   Reads (*reads_with)(const Settings& settings) = nullptr;
 
   Reads reads_of(const Settings& settings) const { return reads_with ? reads_with(settings) : reads; }
@@ -42,8 +42,8 @@ std::unique_ptr<Model> make_model(std::string_view name, const Settings& setting
 void save_weights(Model& model, const std::filesystem::path& path);
 /// Restores them; rejects a file that lacks one, has an extra one, or has one of another shape.
 void load_weights(Model& model, const std::filesystem::path& path);
-/// Restores those whose names and shapes match, and leaves the others as they are. Returns how many it took; rejects a file
-/// that has none.
+/// Restores those whose names and shapes match, and leaves the others as they are. Returns how many it took; rejects a
+/// file that has none.
 int64_t take_weights(Model& model, const std::filesystem::path& path);
 
 }  // namespace attend::models

@@ -14,8 +14,8 @@ struct InitialiserRow {
   void (*fill)(Tensor& weight, Random& random);
 };
 
-/// The menu of initialisers. The last axis counts as inputs, the first as outputs; further axes (of a convolution) count
-/// as both.
+/// The menu of initialisers. The last axis counts as inputs, the first as outputs; further axes (of a convolution)
+/// count as both.
 std::span<const InitialiserRow> initialisers();
 
 /// A tensor filled by the named initialiser; an unknown name is rejected with a list of the known ones.

@@ -44,7 +44,7 @@ constexpr uint64_t kAlignment = 8;
 constexpr uint64_t kMaxElements = uint64_t{1} << 48;  // as in Shape
 constexpr std::string_view kMetadata = "__metadata__";
 
-/// Text of unknown origin for a message: as a JSON string, cut where it is long.
+/// Untrusted text for a message: as a JSON string, shortened if it is long.
 struct Quoted {
   std::string_view text;
 };
@@ -176,7 +176,7 @@ class MemorySource : public ByteSource {
 // The header.
 
 /// Receives the events of the JSON parser, which keeps no tree and does not recurse. Anything that the format does not
-/// have at this place is refused as it comes, so depth is bounded by what the format has.
+/// allow at this point is rejected at once, so depth is bounded by the format.
 class HeaderReader {
  public:
   HeaderReader(std::string_view file, std::vector<SafetensorsEntry>& entries,
@@ -189,7 +189,7 @@ class HeaderReader {
   bool binary(json::binary_t&) { refuse("binary"); }
 
   bool number_integer(int64_t value) {
-    if (value < 0) refuse(value);  // the parser brings -0 here, too
+    if (value < 0) refuse(value);  // the parser reports -0 here too
     return number_unsigned(static_cast<uint64_t>(value));
   }
 
@@ -254,8 +254,8 @@ class HeaderReader {
   bool end_object() {
     if (place_ == Place::kTensor) {
       for (size_t i = 0; i < std::size(kFields); ++i) {
-        require(fields_ >> i & 1, file_, ": tensor ", Quoted{name_}, ": expected dtype, shape and data_offsets, got no ",
-                kFields[i]);
+        require(fields_ >> i & 1, file_, ": tensor ", Quoted{name_},
+                ": expected dtype, shape and data_offsets, got no ", kFields[i]);
       }
     }
     place_ = place_ == Place::kTop ? Place::kStart : Place::kTop;
@@ -289,7 +289,7 @@ class HeaderReader {
   enum class Place { kStart, kTop, kMetadata, kTensor, kShape, kOffsets };
   static constexpr std::string_view kFields[] = {"dtype", "shape", "data_offsets"};
 
-  /// The file and the part of its header that is being read, as the beginning of a message.
+  /// The file and the part of its header that is being read, to begin a message.
   friend std::ostream& operator<<(std::ostream& out, const HeaderReader& r) {
     out << r.file_ << ": ";
     if (r.place_ == Place::kStart) return out;
@@ -301,7 +301,7 @@ class HeaderReader {
     return r.place_ == Place::kTop ? out : out << Quoted{r.key_} << ": ";
   }
 
-  const char* wanted() const {
+  const char* expected() const {
     if (place_ == Place::kStart) return "a JSON object";
     if (place_ == Place::kTop) {
       return name_ == kMetadata ? "an object of strings" : "an object with dtype, shape and data_offsets";
@@ -312,13 +312,14 @@ class HeaderReader {
 
   template <class Got>
   [[noreturn]] void refuse(const Got& got) const {
-    fail(*this, "expected ", wanted(), ", got ", got);
+    fail(*this, "expected ", expected(), ", got ", got);
   }
 
   void add_extent(uint64_t extent) {
     Shape& shape = entry().shape;
-    require(shape.rank() < Shape::kMaxRank, *this, "expected at most ", Shape::kMaxRank, " axes, got more after ", shape);
-    // The second condition is Shape's; the first one keeps an extent within int64_t where another one is 0.
+    require(shape.rank() < Shape::kMaxRank, *this, "expected at most ", Shape::kMaxRank, " axes, got more after ",
+            shape);
+    // The second condition is Shape's; the first keeps an extent within int64_t if another one is 0.
     require(extent <= kMaxElements && (extent == 0 || elements_ <= kMaxElements / extent), *this,
             "expected at most 2^48 elements, got ", shape, " times ", extent);
     elements_ *= extent;
@@ -333,7 +334,7 @@ class HeaderReader {
   Place place_ = Place::kStart;
   std::string name_, key_;  // of the tensor (or kMetadata), and inside it
   bool has_metadata_ = false;
-  unsigned fields_ = 0;  // those of kFields that have come, one bit each
+  unsigned fields_ = 0;  // those of kFields seen so far, one bit each
   uint64_t elements_ = 1;
   int offsets_ = 0;
 };
@@ -428,12 +429,12 @@ void SafetensorsFile::read_header() {
   source_->read(0, std::as_writable_bytes(std::span(&length, 1)));
   require(length <= kMaxHeader, name_, ": expected a header of at most ", kMaxHeader, " bytes, got ", length);
   require(length <= size - kLengthBytes, name_, ": expected a header of ", length, " bytes, got a file with ",
-          size - kLengthBytes, " bytes behind the length");
+          size - kLengthBytes, " bytes after the length");
   std::string header(length, '\0');
   source_->read(kLengthBytes, std::as_writable_bytes(std::span(header)));
   data_at_ = kLengthBytes + length;
 
-  // Both of these the parser would let pass: it skips a byte order mark or spaces, and takes a zero for the end.
+  // The parser would accept both of these: it skips a byte order mark or spaces, and takes a zero for the end.
   require(header.starts_with('{'), name_, ": expected a header that begins with {, got ", Quoted{header});
   const size_t zero = header.find('\0');
   require(zero == std::string::npos, name_, ": expected a header in JSON, got a zero byte at ", zero);
@@ -458,8 +459,8 @@ void SafetensorsFile::check_sizes() const {
             " bytes of data, got [", entry.begin, ", ", entry.end, "]");
     // No overflow: at most 2^48 elements of at most 64 bits.
     const uint64_t bits = entry.shape.size() * find_dtype(entry.dtype)->bits;
-    require(bits % 8 == 0, name_, ": tensor ", name, ": expected whole bytes, got ", bits, " bits for ", entry.dtype, ' ',
-            entry.shape);
+    require(bits % 8 == 0, name_, ": tensor ", name, ": expected whole bytes, got ", bits, " bits for ", entry.dtype,
+            ' ', entry.shape);
     require(bits / 8 == entry.end - entry.begin, name_, ": tensor ", name, ": expected ", bits / 8, " bytes for ",
             entry.dtype, ' ', entry.shape, ", got data_offsets [", entry.begin, ", ", entry.end, "]");
   }
@@ -486,12 +487,13 @@ void SafetensorsFile::index_names() {
   std::sort(by_name_.begin(), by_name_.end(), [&](size_t a, size_t b) { return entries_[a].name < entries_[b].name; });
   const auto twice = std::adjacent_find(by_name_.begin(), by_name_.end(),
                                         [&](size_t a, size_t b) { return entries_[a].name == entries_[b].name; });
-  if (twice != by_name_.end()) fail(name_, ": expected each tensor once, got ", Quoted{entries_[*twice].name}, " again");
+  if (twice != by_name_.end()) fail(name_, ": expected each tensor once, got ", Quoted{entries_[*twice].name},
+                                    " again");
 }
 
 const SafetensorsEntry* SafetensorsFile::find(std::string_view name) const {
   const auto found = std::lower_bound(by_name_.begin(), by_name_.end(), name,
-                                      [&](size_t i, std::string_view wanted) { return entries_[i].name < wanted; });
+                                      [&](size_t i, std::string_view sought) { return entries_[i].name < sought; });
   return found != by_name_.end() && entries_[*found].name == name ? &entries_[*found] : nullptr;
 }
 

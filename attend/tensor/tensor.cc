@@ -19,7 +19,7 @@ Tensor Tensor::full(const Shape& shape, real value) {
 }
 
 Tensor Tensor::of(const Shape& shape, std::span<const real> values) {
-  require(values.size() == shape.size(), "Tensor::of: shape ", shape, " wants ", shape.size(), " values, got ",
+  require(values.size() == shape.size(), "Tensor::of: shape ", shape, " needs ", shape.size(), " values, got ",
           values.size());
   Tensor t(shape);
   std::copy(values.begin(), values.end(), t.data_);
@@ -85,8 +85,8 @@ Tensor Tensor::clone() const { return defined() ? of(shape_, values()) : Tensor(
 
 void Tensor::fill(real value) { std::fill_n(data_, size(), value); }
 
-Ids::Ids(const Shape& wanted, std::vector<int32_t> given) : shape(wanted), values(std::move(given)) {
-  require(values.size() == shape.size(), "Ids: shape ", shape, " wants ", shape.size(), " values, got ", values.size());
+Ids::Ids(const Shape& extents, std::vector<int32_t> given) : shape(extents), values(std::move(given)) {
+  require(values.size() == shape.size(), "Ids: shape ", shape, " needs ", shape.size(), " values, got ", values.size());
 }
 
 }  // namespace attend

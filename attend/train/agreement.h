@@ -8,8 +8,8 @@
 
 namespace attend::train {
 
-/// The share of outputs equal to their reference, ignoring blanks at the ends of lines. Throws Error unless there are as
-/// many outputs as references, and at least one.
+/// The share of outputs equal to their reference, ignoring blanks at the ends of lines. Throws Error unless there are
+/// as many outputs as references, and at least one.
 double exact_match(std::span<const std::string> outputs, std::span<const std::string> references,
                    bool lowercase = false);
 
@@ -20,8 +20,8 @@ struct AlignmentScore {
   double recall = 1;      ///< |A∩S|/|S|; 1 if S is empty
 };
 
-/// Counted over all sentences. `possible` need not repeat the sure links, and may be empty: P = S. A duplicate link counts
-/// once. Throws Error unless there are as many of each as there are sentences.
+/// Counted over all sentences. `possible` need not repeat the sure links, and may be empty: P = S. A duplicate link
+/// counts once. Throws Error unless there are as many of each as there are sentences.
 AlignmentScore alignment_score(std::span<const data::Links> links, std::span<const data::Links> sure,
                                std::span<const data::Links> possible = {});
 

@@ -23,8 +23,8 @@ std::u32string replace_all(std::u32string text, std::u32string_view from, std::u
   return text;
 }
 
-/// Of two neighbours that match, one is a mark that gets blanks around it. As s/(first)(second)/…/g: what one match has
-/// taken is not looked at by the next.
+/// Of two neighbours that match, one is a mark that gets blanks around it. As s/(first)(second)/…/g: matches do not
+/// overlap.
 struct PairRule {
   bool (*first)(char32_t);
   bool (*second)(char32_t);
@@ -156,7 +156,7 @@ double brevity_penalty(int64_t hyp_len, int64_t ref_len) {
   return hyp_len == 0 ? 0 : std::exp(1 - static_cast<double>(ref_len) / static_cast<double>(hyp_len));
 }
 
-/// Orders of which there are no n-grams at all, and those after them, have precision 0.
+/// Orders without any n-grams, and those after them, have precision 0.
 std::array<double, kOrders> smoothed_precisions(const Counts& counts, const BleuSmoothingRow& smoothing) {
   std::array<double, kOrders> precisions{};
   double unmatched = smoothing.unmatched;

@@ -24,7 +24,7 @@ struct BleuOptions {
   void fields(auto&& visit) {
     visit("tokenise", tokenise, "how lines become words: 13a, intl, char, none");
     visit("smooth", smooth, "what an order without a match counts: exp, floor, add-k, none");
-    visit("lowercase", lowercase, "without regard to case");
+    visit("lowercase", lowercase, "ignore case");
   }
 };
 

@@ -22,7 +22,7 @@ void count_orders(std::span<const Item> output, std::span<const Item> reference,
   const Ngrams<Item> hyp(output, orders.size()), ref(reference, orders.size());
   for (size_t n = 1; n <= orders.size(); ++n) {
     Counts& counts = orders[n - 1];
-    // A reference too short for the order says nothing of the output's n-grams.
+    // A reference too short for the order says nothing about the output's n-grams.
     if (ref.count(n) > 0) counts.hyp += hyp.count(n);
     counts.ref += ref.count(n);
     counts.shared += hyp.shared(ref, n);

@@ -18,8 +18,8 @@ struct ChrfOptions {
   void fields(auto&& visit) {
     visit("char_order", char_order, "longest n-gram of characters");
     visit("word_order", word_order, "longest n-gram of words; 2: chrF++");
-    visit("beta", beta, "recall counts this often as much as precision");
-    visit("lowercase", lowercase, "without regard to case");
+    visit("beta", beta, "recall counts this many times as much as precision");
+    visit("lowercase", lowercase, "ignore case");
   }
 };
 

@@ -22,9 +22,9 @@ struct EditScores {
   double wrong_rate() const { return Matches::share(wrong, lines); }
 };
 
-/// Fewest edits from reference to output (Levenshtein 1966), summed over lines. If several edit paths are equally short,
-/// kinds of edits are counted as in jiwer 4 (RapidFuzz 3; equal for lines up to some thousand tokens, beyond which it
-/// changes its method). Throws Error unless there are as many outputs as references, and at least one.
+/// Fewest edits from reference to output (Levenshtein 1966), summed over lines. If several edit paths are equally
+/// short, kinds of edits are counted as in jiwer 4 (RapidFuzz 3; equal for lines up to some thousand tokens, beyond
+/// which it changes its method). Throws Error unless there are as many outputs as references, and at least one.
 EditScores edit_scores(std::span<const std::string> outputs, std::span<const std::string> references);
 /// With at least one reference per output: the nearest counts, ties in favour of the first.
 EditScores edit_scores(std::span<const std::string> outputs, std::span<const std::vector<std::string>> references);

@@ -29,7 +29,7 @@ constexpr std::array<uint32_t, 256> crc_table() {
   return table;
 }
 
-/// As records have it: the checksum of data that contains checksums is a poor one.
+/// As in records: the checksum of data that contains checksums is a poor one.
 uint32_t masked(uint32_t crc) { return std::rotr(crc, 15) + 0xa282ead8u; }
 
 template <class Number>
@@ -97,7 +97,7 @@ int create_events(const fs::path& folder, fs::path& path) {
   }
 }
 
-/// A finished line of a step that the resumed run does not make again.
+/// A complete line of a step that the resumed run does not repeat.
 bool kept(const std::string& line, int64_t resumed_at) {
   const ordered_json entry = ordered_json::parse(line, nullptr, false);
   if (!entry.is_object()) return false;
@@ -105,11 +105,11 @@ bool kept(const std::string& line, int64_t resumed_at) {
   return step != entry.end() && step->is_number() && step->get<double>() <= static_cast<double>(resumed_at);
 }
 
-/// Those entries of an old log, which may be missing, that a run from this step on keeps.
+/// The entries of an old log, which may not exist, that a run resumed at this step keeps.
 std::string kept_entries(const fs::path& path, int64_t resumed_at) {
   std::ifstream in(path, std::ios::binary);
   std::string all;
-  for (std::string line; std::getline(in, line) && !in.eof();) {  // at the end of the file: a line that has no end
+  for (std::string line; std::getline(in, line) && !in.eof();) {  // at the end of the file: an unfinished line
     if (kept(line, resumed_at)) all += line + "\n";
   }
   return all;
@@ -138,7 +138,7 @@ std::string framed_record(std::string_view data) {
 
 EventFile::EventFile(const fs::path& folder, std::optional<int64_t> resumed_at) : file_(create_events(folder, path_)) {
   append(file_, path_, framed_record(event(0, file_version())));
-  // TensorBoard forgets what it has from the step of a start on.
+  // TensorBoard discards what it has from the step of a start event on.
   if (resumed_at) append(file_, path_, framed_record(event(*resumed_at + 1, session_start())));
 }
 

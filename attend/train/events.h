@@ -1,5 +1,5 @@
-// What a run writes about itself as it progresses: curves for TensorBoard, and a log of JSON lines. Each entry is written
-// immediately and in one piece, so that a kill leaves all earlier entries intact.
+// What a run writes about itself as it progresses: curves for TensorBoard, and a log of JSON lines. Each entry is
+// written immediately and in one piece, so that a kill leaves all earlier entries intact.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,8 @@ using LogEntry = std::vector<std::pair<std::string, LogValue>>;
 /// One JSON object per line, each with its step: {"step":100,"loss":2.13}.
 class JsonLog {
  public:
-  /// Starts a new log; if the run resumes at a step, keeps what was written up to that step, and drops an unfinished line.
+  /// Starts a new log; if the run resumes at a step, keeps what was written up to that step, and drops an unfinished
+  /// line.
   explicit JsonLog(const std::filesystem::path& path, std::optional<int64_t> resumed_at = std::nullopt);
   void add(int64_t step, const LogEntry& entry);
 

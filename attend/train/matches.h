@@ -5,8 +5,8 @@
 
 namespace attend::train {
 
-/// Counts of one kind of thing (a label, a type of span, brackets). If there is nothing to divide by, a share is 0, as in
-/// scikit-learn and seqeval.
+/// Counts of one kind of thing (a label, a type of span, brackets). If there is nothing to divide by, a share is 0, as
+/// in scikit-learn and seqeval.
 struct Matches {
   int64_t right = 0, outputs = 0, references = 0;
 

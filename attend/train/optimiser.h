@@ -40,8 +40,9 @@ class Optimiser {
   void step(double learning_rate, double gradient_scale = 1);
   void clear_gradients();
 
-  /// Visits what a checkpoint must keep: "adam.m.<parameter>" (a tensor), "adam.step.<parameter>" (a count). If a visitor
-  /// writes back what it saw earlier, the next steps are the same bit for bit; if it keeps a tensor, that is a copy.
+  /// Visits what a checkpoint must keep: "adam.m.<parameter>" (a tensor), "adam.step.<parameter>" (a count). If a
+  /// visitor writes back what it saw earlier, the next steps are the same bit for bit; if it keeps a tensor, that is a
+  /// copy.
   void state(const VisitTensor& tensor, const VisitNumber& number);
 
   /// What is trained: constants are left out, and a parameter that two layers share appears once, under its first name.
@@ -80,8 +81,8 @@ std::unique_ptr<Optimiser> make_optimiser(std::string_view name, const Optimiser
 double gradient_norm(std::span<const nn::NamedParam> parameters);
 /// min(1, most/(norm + 1e-6)), as in PyTorch; 1 for a norm that is not finite, which the caller must deal with.
 double clip_scale(double norm, double most);
-/// Scales the gradients so that their norm is at most `most` (Pascanu et al. 2013, algorithm 1). Returns the norm before
-/// scaling; if it is not finite, nothing is scaled.
+/// Scales the gradients so that their norm is at most `most` (Pascanu et al. 2013, algorithm 1). Returns the norm
+/// before scaling; if it is not finite, nothing is scaled.
 double clip_norm(std::span<const nn::NamedParam> parameters, double most);
 
 }  // namespace attend::train

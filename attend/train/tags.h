@@ -27,8 +27,9 @@ struct SpanScores {
   std::map<std::string, Matches> types;  ///< PER, LOC, …: those of either side
 };
 
-/// A span is correct if its type and both ends are. Spans are found as by seqeval's default, and conlleval before it (Tjong
-/// Kim Sang & De Meulder 2003): B, I, E, S and O are known, and a span may begin with I if nothing of its type precedes it.
+/// A span is correct if its type and both ends are. Spans are found as by seqeval's default, and conlleval before it
+/// (Tjong Kim Sang & De Meulder 2003): B, I, E, S and O are known, and a span may begin with I if nothing of its type
+/// precedes it.
 SpanScores span_scores(std::span<const std::string> outputs, std::span<const std::string> references);
 
 }  // namespace attend::train

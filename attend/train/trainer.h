@@ -1,6 +1,6 @@
-// The training loop: batches → steps → validation → checkpoints. Uses only `loss` of a model; where batches come from and
-// how a model is judged are passed to it. A run is a function of its options: stopped anywhere and resumed, it takes the
-// same steps bit for bit.
+// The training loop: batches → steps → validation → checkpoints. Uses only `loss` of a model; where batches come from
+// and how a model is judged are passed to it. A run is a function of its options: stopped anywhere and resumed, it
+// takes the same steps bit for bit.
 #pragma once
 
 #include <cstdint>
@@ -38,8 +38,8 @@ struct TrainerOptions {
 
   template <class Visit>
   void fields(Visit&& visit) {
-    visit("epochs", epochs, "how often all pairs are read, where steps is 0");
-    visit("steps", steps, "updates of the weights; 0: as many as the epochs have");
+    visit("epochs", epochs, "how often all pairs are read, if steps is 0");
+    visit("steps", steps, "updates of the weights; 0: given by the epochs");
     visit("accumulate", accumulate, "batches whose gradients make one update");
     visit("optimiser", optimiser, "sgd, adam, adamw or adadelta");
     visit("rate", rate, "learning rate, at its highest");
@@ -50,19 +50,18 @@ struct TrainerOptions {
     visit("schedule", schedule, "of the learning rate: constant, warmup, noam, cosine or plateau");
     visit("warmup", warmup, "steps in which the rate rises from 0; -1: a tenth of all, at most 400");
     visit("floor", floor, "cosine and plateau: the rate does not fall below this");
-    visit("factor", factor, "plateau: the rate is multiplied by this when a validation brings no improvement");
+    visit("factor", factor, "plateau: the rate is multiplied by this after a validation without improvement");
     visit("width", width, "noam: width of the model");
     visit("clip", clip, "largest norm of a gradient; 0: any");
     visit("scheduled_sampling", scheduled_sampling,
-          "share of the words that the decoder reads of itself in place of the right ones; rises to this over the run");
+          "share of the words that the decoder replaces with its own guesses; rises to this over the run");
     visit("validate_every", validate_every, "steps between validations; 0: once an epoch");
-    visit("patience", patience, "stop after so many validations in a row without improvement; 0: never");
-    visit("best_by", best_by, "what decides which weights are the best: loss, or a score of the task such as bleu");
-    visit("average", average, "in the end, try the mean of the weights of the last k validations; 0: do not");
-    visit("save_minutes", save_minutes, "longest time between checkpoints; there is one at each validation, too");
+    visit("patience", patience, "stop after this many validations in a row without improvement; 0: never");
+    visit("best_by", best_by, "what the best weights are chosen by: loss, or a score of the task such as bleu");
+    visit("average", average, "at the end, try the mean of the weights of the last k validations; 0: do not");
+    visit("save_minutes", save_minutes, "longest time between checkpoints; there is also one at each validation");
     visit("start_from", start_from,
-          "folder of a model to begin with: its weights of the same names and shapes are taken; its words have to be "
-          "the same");
+          "folder of a model to start from: takes its weights of the same names and shapes; its words must match");
     visit("seed", seed, "of weights, dropout, held-out pairs and built-in corpora; batch.seed is that of the order");
   }
 };
@@ -129,7 +128,8 @@ class Trainer {
   void when_best(BecameBest callback) { became_best_ = std::move(callback); }
   /// Throws Error if the folder cannot be written to, or the disk lacks room for everything the run will keep.
   void check_room() const;
-  /// Takes the weights of the folder that options.start_from names, if any. Says how many there were; "" if none is named.
+  /// Takes the weights of the folder that options.start_from names, if any. Says how many there were; "" if none is
+  /// named.
   std::string take_start();
   /// Writes the current weights, so that from now on there is a model to load and to resume.
   void save_start();

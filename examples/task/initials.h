@@ -1,5 +1,5 @@
-// A task of your own: `initials`, the first letters of the words of a sentence ("the old man sings" → "t o m s"). A corpus,
-// an output and a row make it one; docs/extending.md goes through them.
+// A task of your own: `initials`, the first letters of the words of a sentence ("the old man sings" → "t o m s"). A
+// corpus, an output and a row make it one; docs/extending.md goes through them.
 #pragma once
 
 #include <memory>

@@ -137,9 +137,9 @@ TEST(AttentionRefusals, CoverageOfAnotherShape) {
 
 TEST(AttentionMenus, TakenNamesAndRowsWithoutMakerAreRefused) {
   expect_refusal([] { add_score({.name = "dot", .make = score_named("dot").make}); }, "got \"dot\", which is taken");
-  expect_refusal([] { add_score({.name = "nothing"}); }, "\"nothing\" wants a function that makes it");
+  expect_refusal([] { add_score({.name = "nothing"}); }, "\"nothing\" needs a function that makes it");
   expect_refusal([] { add_align({.name = "softmax", .make = align_named("softmax").make}); }, "which is taken");
-  expect_refusal([] { add_align({.name = "nothing"}); }, "\"nothing\" wants a function that makes it");
+  expect_refusal([] { add_align({.name = "nothing"}); }, "\"nothing\" needs a function that makes it");
 }
 
 TEST(AttentionMenus, EveryRowSaysWhatItIs) {

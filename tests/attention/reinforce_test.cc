@@ -207,7 +207,7 @@ TEST(Reinforce, LossIsTheWeightedMean) {
 TEST(Reinforce, RefusesWhatItCannotUse) {
   Random random(1);
   expect_refusal([&] { Reinforce({.baseline = "moving_avarage"}, 0, random); }, "the nearest is \"moving_average\"");
-  expect_refusal([&] { Reinforce({.baseline = "learned"}, 0, random); }, "wants features to see, got width 0");
+  expect_refusal([&] { Reinforce({.baseline = "learned"}, 0, random); }, "needs features, got width 0");
   expect_refusal([&] { Reinforce({.decay = 1}, 0, random); }, "decay must be in [0, 1), got 1");
   expect_refusal([&] { Reinforce({.discount = 1.5}, 0, random); }, "discount must be in [0, 1], got 1.5");
   const Reinforce learned({.baseline = "learned"}, 2, random);

@@ -94,7 +94,7 @@ void add_attention_rows(std::vector<OpRow>& table) {
              const Var x = Tensor::zeros({1, 3, 4});
              scaled_dot_product_attention(x, x, x, {.dropout = real(0.1)});
            },
-           "dropout wants a stream"}}});
+           "dropout needs a stream"}}});
   }
 
   for (const auto& [kind, H] : {std::pair{"one", int64_t{1}}, {"odd", int64_t{19}}, {"even", int64_t{32}}}) {

@@ -40,7 +40,7 @@ struct Attention {
   double rate = 0.5;
   template <class Visit>
   void fields(Visit&& visit) {
-    visit("score", score, "how a query meets a key");
+    visit("score", score, "how a query is compared with a key");
     visit("rate", rate, "share");
   }
 };

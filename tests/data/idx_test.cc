@@ -107,7 +107,8 @@ TEST(Idx, RefusesSizesThatCannotBe) {
   // 2^32 × 2^32 × 1 is 0 in 64 bits.
   EXPECT_NE(refused_images(images_header(~0u, ~0u, ~0u)), "");
   EXPECT_EQ(refused_images(images_header(~0u, 28, 28)), "x: expected at most 2182402 images of 28×28, got 4294967295");
-  EXPECT_EQ(refused_images(images_header(20'000'000, 1, 1)), "x: expected at most 10683998 images of 1×1, got 20000000");
+  EXPECT_EQ(refused_images(images_header(20'000'000, 1, 1)),
+            "x: expected at most 10683998 images of 1×1, got 20000000");
   EXPECT_NE(refused_labels(word(0x801) + word(20'000'000)), "");
   EXPECT_NE(refused_labels(word(0x801) + word(~0u)), "");
 }

@@ -153,7 +153,8 @@ TEST_F(ImageFolder, RefusesWhatItCannotHold) {
   const auto refusal = [&](const std::filesystem::path& path, const FolderOptions& options) {
     return message_of([&] { read_folder(path, options, skip_); });
   };
-  EXPECT_TRUE(says(refusal(folder_.path(), {.most_bytes = 1000}), "expected at most 1000 bytes, got 3 images of 12288"));
+  EXPECT_TRUE(
+      says(refusal(folder_.path(), {.most_bytes = 1000}), "expected at most 1000 bytes, got 3 images of 12288"));
   EXPECT_TRUE(says(refusal(folder_.path() / "sky", {}), "expected a sub-folder for each of two labels or more"));
   EXPECT_TRUE(says(refusal(folder_.path() / "none", {}), "No such file"));
   EXPECT_TRUE(says(refusal(folder_.path(), {.channels = 2}), "with 1 or 3 channels"));

@@ -329,11 +329,11 @@ TEST(Captioner, RefusesWhatItCannotRead) {
             std::string::npos);
   data::Batch batch = captioned(3);
   batch.source_of = {0, 1, 3};
-  EXPECT_NE(message_of([&] { model.loss(batch, nullptr); }).find("source_of wants sources within 0 … 2, got 3"),
+  EXPECT_NE(message_of([&] { model.loss(batch, nullptr); }).find("source_of needs sources within 0 … 2, got 3"),
             std::string::npos);
   batch.source_of = {0, 1};
   EXPECT_NE(
-      message_of([&] { model.loss(batch, nullptr); }).find("source_of wants one source for each of 3 targets, got 2"),
+      message_of([&] { model.loss(batch, nullptr); }).find("source_of needs one source for each of 3 targets, got 2"),
       std::string::npos);
   CaptionerOptions options = small();
   options.encoder.kind = "dense";

@@ -396,7 +396,8 @@ TEST(EncoderDecoder, RefusesWhatDoesNotFit) {
   says(kText + Settings{{"decoder.input", "initial_state"}, {"decoder.size", "8"}}, "the same width, got 8");
   says(kText + Settings{{"decoder.input", "initial_state"}, {"decoder.layers", "1"}}, "as many layers, got 1");
   says(kText + Settings{{"decoder.kind", "transformer"}, {"decoder.tied", "all"}}, "encoder.kind transformer");
-  says(kText + Settings{{"decoder.kind", "transformer"}, {"decoder.heads", "4"}}, "heads: expected a divisor of size 6");
+  says(kText + Settings{{"decoder.kind", "transformer"}, {"decoder.heads", "4"}},
+       "heads: expected a divisor of size 6");
   says(kText + Settings{{"encoder.directions", "sum"}}, "directions");
   says(kImages + Settings{{"encoder.kind", "convolutional"}, {"encoder.positions", "sinusoidal"}}, "positions");
   says({{"encoder.kind", "intra"}}, "source_vocabulary: expected at least 1, got 0");

@@ -517,7 +517,7 @@ TEST(GlimpseRewards, AreATableThatMayBeAddedTo) {
   Subject subject(options);
   expect_near(subject.network.losses(random_batch(2), training).rewards, Tensor::full({2}, real(0.5)));
   expect_refusal([] { add_reward({"correct", "", "", nullptr}); }, "\"correct\", which is taken");
-  expect_refusal([] { add_reward({"none", "", "", nullptr}); }, "wants a function");
+  expect_refusal([] { add_reward({"none", "", "", nullptr}); }, "needs a function");
   expect_refusal([] { reward_named("corect"); }, "the nearest is \"correct\"");
   const std::vector<int32_t> labels{2, 0}, glimpses{1, 3};
   const GlimpseOutcome outcome{.log_probabilities = Tensor::of({2, 3}, {-3, -2, -1, -2, -1, -3}),

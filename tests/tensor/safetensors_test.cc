@@ -230,7 +230,8 @@ TEST_P(SafetensorsDtype, IsListedAndReadOrRefused) {
     EXPECT_EQ(zeros.shape(), Shape({4}));
     for (const real x : zeros) EXPECT_EQ(x, 0);
   } else {
-    const std::string message = std::string(R"(x.safetensors: tensor "x": expected F32, F64, F16 or BF16, got )") + name;
+    const std::string message =
+        std::string(R"(x.safetensors: tensor "x": expected F32, F64, F16 or BF16, got )") + name;
     EXPECT_EQ(error_of([&] { file.read("x"); }), message);
     EXPECT_EQ(error_of([&] { file.read_all(); }), message);
   }
@@ -417,9 +418,12 @@ std::vector<HostileRow> hostile_rows() {
        R"("dtype": expected a dtype of the format (F32, BF16, I64, …), got "F33")"},
       {"dtype_small_letters", framed(R"({"w":{"dtype":"f32"}})"), R"(got "f32")"},
       {"dtype_empty", framed(R"({"w":{"dtype":""}})"), R"(expected a dtype of the format (F32, BF16, I64, …), got "")"},
-      {"shape_number", with_shape("1"), R"(tensor "w": "shape": expected a list of whole numbers, none negative, got 1)"},
+      {"shape_number", with_shape("1"),
+       R"(tensor "w": "shape": expected a list of whole numbers, none negative, got 1)"},
       {"shape_object", with_shape("{}"), R"("shape": expected a list of whole numbers, none negative, got an object)"},
-      {"shape_of_lists", with_shape("[[1]]"), R"("shape": expected a list of whole numbers, none negative, got a list)"},
+      {"shape_of_lists", with_shape("[[1]]"),
+       R"("shape": expected a list of whole numbers, none negative, got a list)"},
+
       {"shape_of_strings", with_shape(R"(["1"])"),
        R"("shape": expected a list of whole numbers, none negative, got "1")"},
       {"shape_negative", with_shape("[-1]"), R"("shape": expected a list of whole numbers, none negative, got -1)"},
@@ -607,7 +611,8 @@ TEST_F(SafetensorsTest, RefusesToWriteWhatCannotBeReadBack) {
   expect_contains(message({{"\xFF", one}}, {}), where + "expected names and metadata in UTF-8, got \"");
   expect_contains(message({}, {{"k", "\xC3"}}), where + "expected names and metadata in UTF-8, got \"");
   expect_contains(message({}, {{"\xC3", "v"}}), where + "expected names and metadata in UTF-8, got \"");
-  expect_contains(message({}, {{"k", std::string(100'000'000, 'v')}}), where + "expected names and metadata of at most");
+  expect_contains(message({}, {{"k", std::string(100'000'000, 'v')}}),
+                  where + "expected names and metadata of at most");
   EXPECT_EQ(files(), 0u);
 }
 

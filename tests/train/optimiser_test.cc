@@ -393,7 +393,7 @@ TEST(Optimiser, BadOptionsAreRefused) {
   const Bad bad[] = {
       {"sgd", {.momentum = -0.5}, "optimiser sgd: the momentum must not be negative, got -0.5"},
       {"sgd", {.momentum = nan}, "optimiser sgd: the momentum must not be negative, got nan"},
-      {"sgd", {.nesterov = true}, "optimiser sgd: Nesterov's update wants a momentum above 0, got 0"},
+      {"sgd", {.nesterov = true}, "optimiser sgd: Nesterov's update needs a momentum above 0, got 0"},
       {"sgd", {.weight_decay = -1}, "optimiser sgd: the weight decay must not be negative, got -1"},
       {"adam", {.beta1 = 1}, "optimiser adam: beta1 must be at least 0 and below 1, got 1"},
       {"adam", {.beta2 = -0.1}, "optimiser adam: beta2 must be at least 0 and below 1, got -0.1"},

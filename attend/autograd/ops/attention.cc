@@ -24,7 +24,7 @@ kernels::AttentionProblem attention_problem(const Var& q, const Var& k, const Va
     require(length >= 0 && length <= k.dim(1), where, ": key lengths must be in [0, ", k.dim(1), "], got ", length);
   }
   require(o.dropout >= 0 && o.dropout < 1, where, ": dropout must be in [0, 1), got ", o.dropout);
-  require(o.dropout == 0 || o.random, where, ": dropout wants a stream of random numbers, got none");
+  require(o.dropout == 0 || o.random, where, ": dropout needs a stream of random numbers, got none");
   const int64_t depth = q.dim(2) / o.heads;
   return {.batch = static_cast<size_t>(q.dim(0)),
           .heads = static_cast<size_t>(o.heads),

@@ -10,7 +10,7 @@
 namespace attend {
 namespace {
 
-// Far beyond any network, and small enough that no sum of extents overflows.
+// Far larger than in any network, and small enough that no sum of extents overflows.
 constexpr int64_t kMostStep = 1 << 20;
 
 size_t extent(const Tensor& x, int axis) { return static_cast<size_t>(x.dim(axis)); }

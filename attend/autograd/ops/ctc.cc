@@ -134,7 +134,7 @@ Var ctc_loss(const Var& logits, const std::vector<int32_t>& lengths, const std::
   kernels::cross_entropy({.logits = x, .targets = counted.data(), .rows = T * B, .n = V}, losses.data(),
                          log_sums.data());
 
-  const bool wanted = recording(logits);
+  const bool tracked = recording(logits);
   std::vector<double> log_likelihoods(B);
   std::vector<Kept> kept(B);
   kernels::parallel_for(B, [&](size_t b) {
@@ -144,7 +144,7 @@ Var ctc_loss(const Var& logits, const std::vector<int32_t>& lengths, const std::
       return static_cast<double>(x[row * V + static_cast<size_t>(label)]) - static_cast<double>(log_sums[row]);
     });
     log_likelihoods[b] = lattice.forward();
-    if (!wanted) return;
+    if (!tracked) return;
     kept[b].states.assign(lattice.states().begin(), lattice.states().end());
     if (log_likelihoods[b] != kLogZero) kept[b].occupancy = lattice.occupancy(log_likelihoods[b]);
   });
@@ -162,7 +162,7 @@ Var ctc_loss(const Var& logits, const std::vector<int32_t>& lengths, const std::
   }
   count = std::max(count, 1.0);
   Tensor loss = Tensor::scalar(static_cast<real>(sum / count));
-  if (!wanted) return loss;
+  if (!tracked) return loss;
   return record(std::move(loss),
                 [x = logits.slot(), input = logits.value(), lengths, kept = std::move(kept), T, B, V, count](Tensor dy) {
                   const real scale = dy.item() / static_cast<real>(count);

@@ -7,7 +7,7 @@
 namespace attend {
 namespace {
 
-// Wider than any image that is looked at, and small enough that no product of extents overflows.
+// Wider than any image in use, and small enough that no product of extents overflows.
 constexpr int64_t kWidestPatch = 1 << 16;
 
 kernels::Patches patches_of(const Var& images, const Tensor& locations, const PatchOptions& options) {

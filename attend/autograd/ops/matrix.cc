@@ -42,8 +42,8 @@ Tensor multiply(const Tensor& a, const Tensor& b, bool ta, bool tb) {
 }
 
 Var product(const char* where, int rank, const Var& a, const Var& b, bool ta, bool tb) {
-  require(a.defined() && b.defined() && a.rank() == rank && b.rank() == rank, where, ": expected two tensors of rank ", rank,
-          ", got ", a.shape(), " and ", b.shape());
+  require(a.defined() && b.defined() && a.rank() == rank && b.rank() == rank, where, ": expected two tensors of rank ",
+          rank, ", got ", a.shape(), " and ", b.shape());
   const Matrices x = extents(a.value(), ta), y = extents(b.value(), tb);
   require(x.count == y.count && x.columns == y.rows, where, ": expected [", rank == 3 ? "B," : "", "m,k] and [",
           rank == 3 ? "B," : "", "k,n]", ta || tb ? " after transposing" : "", ", got ", a.shape(),
@@ -120,7 +120,7 @@ struct LinearSide {
   }
 };
 
-/// What comes after the products: the activation, and in the backward pass its slope and the bias's sum.
+/// What follows the products: the activation, and in the backward pass its slope and the bias's sum.
 class Activated {
  public:
   /// In place unless the slope must be computed from what comes before the activation (gelu).

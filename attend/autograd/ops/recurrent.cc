@@ -36,13 +36,13 @@ Sizes require_shapes(Cell cell, const Var& gates, const Var& state_weights, cons
       where, cell == Cell::gru ? ": expected candidate_bias [H]" : ": expected no candidate_bias", ", got ",
       candidate_bias.shape());
   for (const Var* state : {&initial.h, &initial.c}) {
-    require(!state->defined() || state->shape() == Shape{s.B, s.H}, where, ": expected an initial state [", s.B, ", ", s.H,
-            "], got ", state->shape());
+    require(!state->defined() || state->shape() == Shape{s.B, s.H}, where, ": expected an initial state [", s.B, ", ",
+            s.H, "], got ", state->shape());
   }
   require(cell == Cell::lstm || !initial.c.defined(), where, ": only the lstm has a cell state, got ",
           initial.c.shape());
-  require(lengths.empty() || static_cast<int64_t>(lengths.size()) == s.B, where, ": expected one length for each of ", s.B,
-          " sequences, got ", lengths.size());
+  require(lengths.empty() || static_cast<int64_t>(lengths.size()) == s.B, where, ": expected one length for each of ",
+          s.B, " sequences, got ", lengths.size());
   for (const int32_t length : lengths) {
     require(length >= 1 && length <= s.T, where, ": lengths must be in [1, ", s.T, "], got ", length);
   }
@@ -111,7 +111,7 @@ void add_bias_gradient(const Slot& slot, const Tensor& d) {
   kernels::sum_columns(d.data(), static_cast<size_t>(d.dim(0)), n, slot.buffer().data(), true);
 }
 
-/// ∂/∂(U·h): the gates' gradients, except that the gru's candidate has one of its own.
+/// ∂/∂(U·h): the gates' gradients, except that the gru's candidate has a separate one.
 Tensor recurrent_gradient(const Kept& k, const Tensor& dgates) {
   if (k.cell != Cell::gru) return dgates;
   Tensor d = dgates.clone();
@@ -177,8 +177,8 @@ RecurrentOutput recurrent(Cell cell, const RecurrentWeights& w, const Var& x, co
   require(w.state.defined() && w.state.rank() == 2 && w.state.dim(0) == G * w.state.dim(1) && w.state.dim(1) > 0, where,
           ": expected state weights [", G, "·H,H], got ", w.state.shape());
   const int64_t width = w.state.dim(0);
-  require(w.input.defined() && w.input.shape() == Shape{width, x.dim(2)}, where, ": expected input weights [", width, ", ",
-          x.dim(2), "], got ", w.input.shape());
+  require(w.input.defined() && w.input.shape() == Shape{width, x.dim(2)}, where, ": expected input weights [", width,
+          ", ", x.dim(2), "], got ", w.input.shape());
   require(w.bias.defined() && w.bias.shape() == Shape{width}, where, ": expected bias [", width, "], got ",
           w.bias.shape());
   return recurrence(cell, linear(x, w.input, w.bias), w.state, w.candidate_bias, initial, lengths, reverse);

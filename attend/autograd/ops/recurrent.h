@@ -32,8 +32,8 @@ struct RecurrentOutput {
 RecurrentOutput recurrent(Cell cell, const RecurrentWeights& weights, const Var& x, const RecurrentState& initial = {},
                           const std::vector<int32_t>& lengths = {}, bool reverse = false);
 
-/// The same from W·x + b [T,B,G·H], computed by the caller (from several inputs, say); it is overwritten if nothing else
-/// shares it.
+/// The same from W·x + b [T,B,G·H], computed by the caller (from several inputs, say); it is overwritten if nothing
+/// else shares it.
 RecurrentOutput recurrence(Cell cell, Var gates, const Var& state_weights, const Var& candidate_bias,
                            const RecurrentState& initial = {}, const std::vector<int32_t>& lengths = {},
                            bool reverse = false);

@@ -13,7 +13,7 @@
 namespace attend {
 namespace {
 
-/// A mask that broadcasts over the rows of x, as kernels read it; keeps what they point to.
+/// A mask that broadcasts over the rows of x, in the form that kernels read; owns what they point to.
 class Mask {
  public:
   Mask(const char* where, const Tensor& mask, const Shape& x) : mask_(mask) {
@@ -23,7 +23,7 @@ class Mask {
     require(broadcast_shape(where, x, mask.shape()) == x, where, ": the mask must broadcast to ", x, ", got ",
             mask.shape());
     const BroadcastRows rows(x, mask.shape());
-    row_of_.resize(x.outer(x.rank() - 1));  // also where rows have no element, which `rows` does not count
+    row_of_.resize(x.outer(x.rank() - 1));  // even if rows have no elements, which `rows` does not count
     const size_t length = std::max<size_t>(1, rows.length());
     for (size_t r = 0; r < row_of_.size(); ++r) row_of_[r] = static_cast<uint32_t>(rows.offset(r) / length);
   }

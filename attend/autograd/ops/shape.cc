@@ -12,7 +12,7 @@
 namespace attend {
 namespace {
 
-/// Copies between a block of `rows` runs of `run` numbers and a place in a larger tensor where runs lie further apart.
+/// Copies between a block of `rows` runs of `run` numbers and a larger tensor in which the runs are further apart.
 void copy_runs(const real* from, size_t from_stride, real* to, size_t to_stride, size_t rows, size_t run) {
   for (size_t r = 0; r < rows; ++r) std::copy_n(from + r * from_stride, run, to + r * to_stride);
 }
@@ -134,8 +134,8 @@ Var stack(std::span<const Var> parts, int axis) {
 Var slice(const Var& x, int axis, int64_t begin, int64_t end) {
   require(x.defined(), "slice: expected a tensor, got an undefined one");
   const int a = resolve_axis("slice", x.shape(), axis);
-  require(0 <= begin && begin <= end && end <= x.dim(a), "slice: expected a range within [0, ", x.dim(a), ") of axis ", a,
-          " of ", x.shape(), ", got [", begin, ", ", end, ")");
+  require(0 <= begin && begin <= end && end <= x.dim(a), "slice: expected a range within [0, ", x.dim(a), ") of axis ",
+          a, " of ", x.shape(), ", got [", begin, ", ", end, ")");
   const size_t outer = x.shape().outer(a), inner = x.shape().inner(a);
   const size_t row = static_cast<size_t>(x.dim(a)) * inner, run = static_cast<size_t>(end - begin) * inner;
   const size_t at = static_cast<size_t>(begin) * inner;
@@ -194,7 +194,7 @@ Var embedding(const Var& table, const Ids& ids) {
   if (!recording(table)) return y;
   return record(std::move(y), [t = table.slot(), E, values = ids.values](Tensor dy) {
     real* sum = t.buffer().data();
-    // Threads share out columns, not rows: the same word may occur twice, and its sum must not depend on the threads.
+    // Threads split columns, not rows: the same word may occur twice, and its sum must not depend on the threads.
     kernels::parallel_ranges(E, std::max<size_t>(64, (size_t{32} << 10) / (values.size() + 1)),
                              [&](size_t begin, size_t end) {
                                for (size_t r = 0; r < values.size(); ++r) {

@@ -25,7 +25,8 @@ Var select(const Var& x, int64_t index);
 Var take_rows(const Var& x, std::span<const int32_t> rows);
 /// One element per row: x [..,N], ids [..] → y[..] = x[.., ids[..]].
 Var gather(const Var& x, const Ids& ids);
-/// Rows of a table: table [V,E], ids [..] → [..,E]. The gradient is added to the rows that were used and touches no others.
+/// Rows of a table: table [V,E], ids [..] → [..,E]. The gradient is added to the rows that were used and touches no
+/// others.
 Var embedding(const Var& table, const Ids& ids);
 
 }  // namespace attend
