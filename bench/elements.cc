@@ -126,7 +126,7 @@ Row adam_row() {
 struct Convolution {
   std::string name;
   int64_t size, in, out, batch;
-  bool first = false;  // of a network: nobody wants the gradient of the image
+  bool first = false;  // of a network: the gradient of the image is not needed
 };
 
 Row conv2d_row(const Convolution& c) {

@@ -91,7 +91,7 @@ double step_flop(const Network& n) {
   return 2 * static_cast<double>(kImages * n.copies) * products;
 }
 
-/// What a training loop has in its hands.
+/// What a training loop works with.
 class GlimpseTraining {
  public:
   explicit GlimpseTraining(const Network& n) : random_(1), network_(options_of(n), random_) {

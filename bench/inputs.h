@@ -28,7 +28,7 @@ inline double dot(const Tensor& u, const Tensor& v) {
   return sum;
 }
 
-/// ⟨∂f/∂x, d⟩ along `direction` must be what f changes by, in float: a coarse check of a whole backward pass.
+/// ⟨∂f/∂x, d⟩ along `direction` must match the change of f, in float: a coarse check of a whole backward pass.
 /// `f` gives the objective Σ cotangent∘output for a value of x.
 template <class Function>
 void require_slope(const char* what, const Tensor& x, const Tensor& gradient, const Tensor& direction, double step,

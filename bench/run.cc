@@ -53,7 +53,7 @@ std::string target_of(const Row& row) {
   return text;
 }
 
-/// What the targets ask of the figures that there are.
+/// Whether the figures meet their targets.
 std::optional<bool> holds(const Row& row, const Result& r) {
   std::optional<bool> all;
   const auto meet = [&](bool yes) { all = all.value_or(true) && yes; };
@@ -177,7 +177,7 @@ Report run(const RunOptions& options, std::ostream& out) {
     if (rows.empty()) continue;
     std::vector<Timing> timings;
     // The limits again right before and after each row, the better of both: on a shared machine they drift by half
-    // within a minute, and a row must be held against the machine that it met.
+    // within a minute, and a row must be compared with the machine as it was then.
     std::vector<Limits> near(rows.size());
     Limits before;
     before.refresh(options.seconds / 4);

@@ -101,7 +101,7 @@ struct RecurrentDecoder::Trail : AttentionTrail {
 RecurrentDecoder::RecurrentDecoder(const RecurrentDecoderOptions& options, nn::Embedding words,
                                    const EncodedSizes& source, Random& random)
     : options_(options),
-      told_(static_cast<Told>(&row_named("decoder.input", kInputs, options.input) - kInputs)),
+      input_(static_cast<InputKind>(&row_named("decoder.input", kInputs, options.input) - kInputs)),
       readout_(static_cast<Readout>(&row_named("decoder.readout", kReadouts, options.readout) - kReadouts)),
       after_(options.query == "after"),
       asks_word_(options.asks == "state_word"),
@@ -111,10 +111,10 @@ RecurrentDecoder::RecurrentDecoder(const RecurrentDecoderOptions& options, nn::E
   require_one_of("decoder.query", {"before", "after"}, options.query);
   require_one_of("decoder.asks", {"state", "state_word"}, options.asks);
   require_size("decoder.layers", options.layers);
-  require(!options.feeding || (after_ && told_ == Told::attention),
+  require(!options.feeding || (after_ && input_ == InputKind::attention),
           "decoder.feeding: input feeding needs decoder.input attention and decoder.query after, got ", options.input,
           " and ", options.query);
-  require(told_ == Told::attention || !after_,
+  require(input_ == InputKind::attention || !after_,
           "decoder.query: only decoder.input attention asks after the update, got input ", options.input);
   make_reader(source, random);
   make_update(random);
@@ -127,7 +127,7 @@ RecurrentDecoder::~RecurrentDecoder() = default;
 /// What each step gets from the source.
 void RecurrentDecoder::make_reader(const EncodedSizes& source, Random& random) {
   const int64_t E = words_.table().dim(1), H = require_size("hidden", options_.hidden);
-  if (told_ == Told::attention) {
+  if (input_ == InputKind::attention) {
     AttentionConfig config = options_.attention;
     config.query = asks_word_ ? H + E : H, config.key = config.value = source.states;
     // If queries and states differ in width, a dot product needs its keys projected.
@@ -139,7 +139,7 @@ void RecurrentDecoder::make_reader(const EncodedSizes& source, Random& random) {
     context_ = attention_->context_size();
     if (options_.gate) gate_ = std::make_unique<nn::Linear>(H, 1, random);
     if (config.align == "sample") reinforce_ = std::make_unique<Reinforce>(options_.reinforce, config.query, random);
-  } else if (told_ == Told::reread) {
+  } else if (input_ == InputKind::reread) {
     const bool both_ways = source.directions == 2;
     rereader_ = std::make_unique<nn::Recurrent>(
         nn::RecurrentOptions{.cell = cell_,
@@ -149,7 +149,7 @@ void RecurrentDecoder::make_reader(const EncodedSizes& source, Random& random) {
                              .bidirectional = both_ways},
         random);
     context_ = both_ways ? 2 * H : H;
-  } else if (told_ == Told::every_step || told_ == Told::first_step) {
+  } else if (input_ == InputKind::every_step || input_ == InputKind::first_step) {
     context_ = source.states;
   }
 }
@@ -170,7 +170,7 @@ void RecurrentDecoder::make_update(Random& random) {
 
 void RecurrentDecoder::make_start(const EncodedSizes& source, Random& random) {
   const int64_t H = options_.hidden;
-  const std::string_view start = options_.start == "auto" ? kInputs[static_cast<size_t>(told_)].start : options_.start;
+  const std::string_view start = options_.start == "auto" ? kInputs[static_cast<size_t>(input_)].start : options_.start;
   start_ = static_cast<Start>(&row_named("decoder.start", kStarts, start) - kStarts);
   if (start_ == Start::last) {
     const int64_t width = source.layers > 0 ? source.state : source.states;
@@ -244,7 +244,7 @@ Var RecurrentDecoder::further_losses(const Prediction& said, const Memory& memor
   return losses()(said.trail, said.logits, targets, target_lengths, dynamic_cast<const Source&>(memory).lengths);
 }
 
-std::unique_ptr<RecurrentDecoder::Source> RecurrentDecoder::told_of(const Encoded& encoded,
+std::unique_ptr<RecurrentDecoder::Source> RecurrentDecoder::read_source(const Encoded& encoded,
                                                                     std::span<const int32_t> source_of) const {
   const auto by_row = [&](const Var& x) { return source_of.empty() ? x : take_rows(x, source_of); };
   auto source = std::make_unique<Source>();
@@ -253,7 +253,7 @@ std::unique_ptr<RecurrentDecoder::Source> RecurrentDecoder::told_of(const Encode
   if (start_ == Start::last) {
     for (const RecurrentState& one : encoded.last) source->last.push_back({by_row(one.h), by_row(one.c)});
   }
-  if (told_ == Told::reread) {
+  if (input_ == InputKind::reread) {
     const Var words = encoded.words.defined() ? encoded.words : transpose(encoded.states, 0, 1);
     source->words = source_of.empty() ? words : transpose(take_rows(transpose(words, 0, 1), source_of), 0, 1);
   }
@@ -267,7 +267,7 @@ std::unique_ptr<RecurrentDecoder::Source> RecurrentDecoder::told_of(const Encode
 
 std::unique_ptr<Decoder::Memory> RecurrentDecoder::prepare(const Encoded& encoded,
                                                            std::span<const int32_t> source_of) const {
-  return told_of(encoded, source_of);
+  return read_source(encoded, source_of);
 }
 
 RecurrentDecoder::DecoderState RecurrentDecoder::first_state(const Source& source) const {
@@ -342,10 +342,11 @@ RecurrentDecoder::Step RecurrentDecoder::step(const Var& word, const Var& word_g
   Step result;
   const int64_t N = word_gates.dim(0), width = word_gates.dim(1);
   Var gates = word_gates;
-  if (told_ == Told::every_step || (told_ == Told::first_step && state.position == 0)) result.context = source.summary;
-  if (told_ == Told::first_step && state.position > 0) result.context = Tensor::zeros({N, context_});
-  if (told_ == Told::reread) result.context = reread(source, state.layers.back().h);
-  if (told_ == Told::attention && !after_) attend_to(source, state.layers.back().h, word, state, how, result);
+  if (input_ == InputKind::every_step || (input_ == InputKind::first_step && state.position == 0))
+    result.context = source.summary;
+  if (input_ == InputKind::first_step && state.position > 0) result.context = Tensor::zeros({N, context_});
+  if (input_ == InputKind::reread) result.context = reread(source, state.layers.back().h);
+  if (input_ == InputKind::attention && !after_) attend_to(source, state.layers.back().h, word, state, how, result);
   if (context_weight_.defined()) gates = add(linear(result.context, context_weight_, {}), gates);
   if (state.feed.defined()) gates = add(linear(state.feed, feed_weight_, {}), gates);
   state.layers[0] =
@@ -365,8 +366,8 @@ RecurrentDecoder::Step RecurrentDecoder::step(const Var& word, const Var& word_g
 
 /// True if a step needs what an earlier one has read.
 bool RecurrentDecoder::needs_steps() const {
-  if (told_ == Told::reread || options_.feeding) return true;
-  return told_ == Told::attention && (!after_ || options_.attention.coverage);
+  if (input_ == InputKind::reread || options_.feeding) return true;
+  return input_ == InputKind::attention && (!after_ || options_.attention.coverage);
 }
 
 bool RecurrentDecoder::reads_out_contexts() const {
@@ -430,7 +431,7 @@ RecurrentDecoder::Trail RecurrentDecoder::all_steps(const Var& words, const Var&
   Var gates = word_gates;
   if (context_weight_.defined()) {
     Tensor when = Tensor::zeros({T, 1, 1});
-    std::fill_n(when.data(), told_ == Told::first_step ? 1 : T, real{1});
+    std::fill_n(when.data(), input_ == InputKind::first_step ? 1 : T, real{1});
     if (reads_out_contexts()) trail.contexts = multiply(reshape(source.summary, {1, N, context_}), when);
     const Var summary = reshape(linear(source.summary, context_weight_, {}), {1, N, gates.dim(2)});
     gates = add(multiply(summary, when), gates);
@@ -440,7 +441,7 @@ RecurrentDecoder::Trail RecurrentDecoder::all_steps(const Var& words, const Var&
   for (size_t i = 0; i < upper_.size(); ++i) {
     trail.states = upper_[i].sequence(dropout_(trail.states, random_of(training)), state.layers[i + 1]).y;
   }
-  if (told_ == Told::attention) attend_at_once(words, source, training, trail);
+  if (input_ == InputKind::attention) attend_at_once(words, source, training, trail);
   return trail;
 }
 
@@ -471,7 +472,7 @@ Prediction RecurrentDecoder::predict(const Ids& inputs, const Memory& memory, Tr
 
 std::unique_ptr<State> RecurrentDecoder::begin(const Encoded& encoded) const {
   auto hypotheses = std::make_unique<Hypotheses>();
-  hypotheses->source = told_of(encoded, {});
+  hypotheses->source = read_source(encoded, {});
   hypotheses->state = first_state(*hypotheses->source);
   hypotheses->source->last.clear();
   return hypotheses;

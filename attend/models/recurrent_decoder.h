@@ -77,7 +77,7 @@ class RecurrentDecoder : public Decoder {
   int64_t longest_source() const override;
 
  private:
-  enum class Told { every_step, first_step, initial_state, bridge, reread, attention };
+  enum class InputKind { every_step, first_step, initial_state, bridge, reread, attention };
   enum class Start { zeros, last, bridge, bridge_cells };
   enum class Readout { joint, deep, state };
   struct Source;
@@ -91,7 +91,7 @@ class RecurrentDecoder : public Decoder {
   void make_start(const EncodedSizes& source, Random& random);
   void make_readout(Random& random);
 
-  std::unique_ptr<Source> told_of(const Encoded& encoded, std::span<const int32_t> source_of) const;
+  std::unique_ptr<Source> read_source(const Encoded& encoded, std::span<const int32_t> source_of) const;
   DecoderState first_state(const Source& source) const;
   Var reread(const Source& source, const Var& state) const;
   Var query(const Var& h, const Var& word) const;
@@ -108,7 +108,7 @@ class RecurrentDecoder : public Decoder {
   AttentionLosses losses() const;
 
   RecurrentDecoderOptions options_;
-  Told told_;
+  InputKind input_;
   Start start_ = Start::zeros;
   Readout readout_;
   bool after_, asks_word_;

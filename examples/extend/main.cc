@@ -1,4 +1,4 @@
-// A score of your own: −‖q − k‖². Once it is added it has a name like any other, wherever names of scores are taken.
+// A score of your own: −‖q − k‖². Once added, it can be used by name wherever scores are named.
 #include <iostream>
 
 #include "attend/attend.h"

@@ -1,4 +1,4 @@
-// What tests of attention share: small problems, and a sink that keeps what it is told.
+// What tests of attention share: small problems, and a sink that keeps what it receives.
 #pragma once
 
 #include <gtest/gtest.h>

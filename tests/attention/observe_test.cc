@@ -1,4 +1,4 @@
-// Observation: what sinks are told, and that telling changes nothing.
+// Observation: what sinks receive, and that observing changes nothing.
 #include <optional>
 
 #include "tests/attention/cases.h"

@@ -320,7 +320,7 @@ TEST(AttentionPaths, HypothesesInACacheMayDifferInLength) {
           const Tensor x = random_tensor({3, 1, kWidth}, random);
           const Tensor got = attention(x, x, x, cache, step).context.value();
           for (size_t n = 0; n < 3; ++n) {
-            if (!step[n]) continue;  // it appended nothing, and nobody wants what it read
+            if (!step[n]) continue;  // it appended nothing, and what it read does not matter
             history[n] = appended(history[n], x.rows(static_cast<int64_t>(n), static_cast<int64_t>(n) + 1));
             expect_near(got.rows(static_cast<int64_t>(n), static_cast<int64_t>(n) + 1),
                         last_of_whole(config, history[n]));

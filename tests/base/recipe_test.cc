@@ -11,7 +11,7 @@
 #include "attend/base/replacement.h"
 
 namespace {
-// Bytes that were ever asked for: work that can be counted, whatever else the machine does.
+// Bytes ever allocated: work that can be counted, whatever else the machine does.
 std::atomic<size_t> allocated{0};
 }  // namespace
 

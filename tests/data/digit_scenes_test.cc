@@ -10,7 +10,7 @@
 namespace attend::data {
 namespace {
 
-/// Digit i is i + 1 everywhere, so that a pixel tells which one it is from.
+/// Digit i is i + 1 everywhere, so that a pixel shows which one it is from.
 std::shared_ptr<const LabelledImages> plain_digits(int64_t count, int64_t size = 4) {
   auto digits = std::make_shared<LabelledImages>();
   for (int64_t i = 0; i < count; ++i) {

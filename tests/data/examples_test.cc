@@ -239,7 +239,7 @@ TEST(Parts, FollowFromTheSourceAlone) {
   }
   EXPECT_NEAR(counts[Split::kTest], 2000, 150);
   EXPECT_NEAR(counts[Split::kValid], 1000, 110);
-  // Written down: another machine or release has to part them the same way.
+  // Fixed values: another machine or release must split them the same way.
   std::string parts;
   for (const char* word :
        {"hello", "world", "read", "colonel", "choir", "queue", "yacht", "island", "knight", "debris"}) {

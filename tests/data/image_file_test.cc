@@ -203,7 +203,7 @@ TEST(Jpeg, IsRefusedWhereItIsCutShort) {
   for (size_t size = 3; size < whole.size() - 2; ++size) {
     EXPECT_TRUE(says(refusal(whole.substr(0, size)), "x: a ")) << size << " of " << whole.size();
   }
-  // Another block is wanted for 16 columns, and none is there.
+  // 16 columns need another block, and there is none.
   EXPECT_TRUE(says(refusal(jpeg(8, 64, {1})), "expected a whole JPEG image of 8×64")) << refusal(jpeg(8, 64, {1}));
 }
 

@@ -1,4 +1,4 @@
-// Unicode as Python has it; whole scores of many scripts are held to sacreBLEU's in tests/train.
+// Unicode as in Python; whole scores of many scripts are compared with sacreBLEU's in tests/train.
 #include "attend/data/unicode.h"
 
 #include <gtest/gtest.h>

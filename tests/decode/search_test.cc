@@ -326,7 +326,7 @@ TEST(Search, ScoreIsTheSumOverTheGivenTokens) {
         std::find_if(all.begin(), all.end(), [&](const Hypothesis& h) { return h.tokens == targets[b]; });
     expect_same(scored[b], *expected);
   }
-  // 5 + 1 + 2 predictions: nobody waits for the longest.
+  // 5 + 1 + 2 predictions: the search does not wait for the longest.
   EXPECT_EQ(model.rows_asked, 8);
   EXPECT_EQ(model.steps, 5);
 }
@@ -490,7 +490,7 @@ TEST(Search, WhatIsCompleteIsNotAskedAgain) {
     predictions += count, longest = std::max(longest, count);
     lengths.insert(list[0].tokens.size());
   }
-  EXPECT_GT(lengths.size(), 2u) << "the test wants answers of several lengths";
+  EXPECT_GT(lengths.size(), 2u) << "the test needs answers of several lengths";
   EXPECT_EQ(model.rows_asked, predictions);
   EXPECT_EQ(model.steps, longest);
   EXPECT_LT(model.takes, longest);

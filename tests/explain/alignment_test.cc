@@ -84,10 +84,10 @@ TEST(MemoryWeights, APaddedBatchIsEachSentenceAlone) {
   }
 }
 
-/// Mean over heads and layers of what each step of a single sentence was told to look at.
+/// Mean over heads and layers of the weights reported for each step of a single sentence.
 struct Steps : Sink {
   std::map<int64_t, std::vector<double>> sums;
-  std::map<int64_t, double> told;
+  std::map<int64_t, double> reports;
   void observe(const Observation& o) override {
     if (!o.site.ends_with(".memory")) return;
     ASSERT_EQ(o.weights.dim(0), 1);
@@ -96,7 +96,7 @@ struct Steps : Sink {
     sums[o.step].resize(static_cast<size_t>(keys), 0);
     for (int64_t h = 0; h < o.weights.dim(1); ++h) {
       for (int64_t k = 0; k < keys; ++k) sums[o.step][static_cast<size_t>(k)] += o.weights.data()[h * keys + k];
-      told[o.step] += 1;
+      reports[o.step] += 1;
     }
   }
 };
@@ -115,7 +115,7 @@ TEST(MemoryWeights, AreWhatIsSeenStepByStep) {
       for (size_t t = 0; t < kTargets[b].size(); ++t) {
         for (size_t s = 0; s < kSources[b].size(); ++s) {
           const int64_t step = static_cast<int64_t>(t);
-          expected.data()[t * kSources[b].size() + s] = static_cast<real>(steps.sums[step][s] / steps.told[step]);
+          expected.data()[t * kSources[b].size() + s] = static_cast<real>(steps.sums[step][s] / steps.reports[step]);
         }
       }
       expect_near(memory_weights(*model, alone(b)).at(0), expected, variant.model);

@@ -180,7 +180,7 @@ TEST(Gif, FewColoursComeBackExactly) {
   }
 }
 
-TEST(Gif, EveryLengthOfCodes) {  // each a code more: all widths, and the end right before and behind each step
+TEST(Gif, EveryLengthOfCodes) {  // each a code more: all widths, and the end right before and after each step
   for (int64_t width = 1; width < 2400; width += width < 900 ? 1 : 37) {
     const std::vector<GifFrame> frames{{noise(1, width, 1, 7, 3), 1}};
     ASSERT_TRUE(GifReader(encode_gif(frames)).frames[0].rgb == rgb_of(frames[0].image)) << width;

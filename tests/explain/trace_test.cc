@@ -1,4 +1,4 @@
-// Traces as JSON: how exact their numbers are, and what becomes of those that are none.
+// Traces as JSON: how exact their numbers are, and what becomes of those that are not finite.
 #include "attend/explain/trace.h"
 
 #include <gtest/gtest.h>

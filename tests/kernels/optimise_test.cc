@@ -22,7 +22,7 @@ using test::on_every_instruction_set;
 constexpr real kGuard = 12345;
 constexpr double kRounding = std::numeric_limits<real>::epsilon();
 
-/// One parameter with gradient and history, each starting `offset` elements into its memory, with a guard behind.
+/// One parameter with gradient and history, each starting `offset` elements into its memory, followed by a guard.
 struct Part {
   size_t size, offset;
   int64_t step;

@@ -331,11 +331,11 @@ TEST(EncoderDecoder, IsThePlainestOneWhereAsked) {
   for (const int32_t id : {4, 7, 5}) {
     state = update("encoder.layers.0.forward.", "input_weight", "encoder.words.table", id, state);
   }
-  const auto begun = model->begin(rows({{4, 7, 5}}));
+  const auto started = model->begin(rows({{4, 7, 5}}));
   for (const int32_t id : {data::kBegin, 6}) {
     state = update("decoder.cell.", "word_weight", "decoder.words.table", id, state);
     const std::vector<double> logits = linear_by_hand(state, p.at("decoder.output.weight"), p.at("decoder.output.bias"));
-    const Tensor said = model->next(*begun, std::span(&id, 1));
+    const Tensor said = model->next(*started, std::span(&id, 1));
     for (size_t v = 0; v < logits.size(); ++v) EXPECT_NEAR(said.data()[v], logits[v], kTolerance) << v;
   }
 }

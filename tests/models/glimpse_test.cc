@@ -205,7 +205,7 @@ TEST(Glimpse, GradientByDirectionsThroughTheDifferentiablePart) {
   }
 }
 
-/// Takes the tiles that it is told, and tells how likely that was.
+/// Takes the given tiles, and returns how likely that was.
 struct Forced : Align {
   static inline std::vector<int32_t> tiles;  // by glance
   static inline size_t at = 0;
@@ -552,7 +552,7 @@ TEST(Glimpse, RefusesWhatItCannotUse) {
 }
 
 /// 16 × 16 pixels with one of three figures of four pixels in one of four corners. From the centre the coarsest of three
-/// squares tells the corner and not the figure: a finer one must be put on it.
+/// squares shows the corner but not the figure: a finer one must be placed on it.
 data::Batch corners(int64_t count, Random& random) {
   constexpr const char* kFigures[] = {"####............", "#...#...#...#...", "#....#....#....#"};
   Tensor images = Tensor::zeros({count, 1, 16, 16});

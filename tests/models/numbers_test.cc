@@ -1,11 +1,11 @@
 // The networks of the zoo give the numbers that they have always given: the first losses of a training, the loss after it and
 // the logits of an answer, for option sets that reach every part of them. A change that means to alter no result must pass;
-// one that means to writes the file anew:
+// one that does rewrites the file:
 //
 //   ATTEND_WRITE_NUMBERS=tests/golden/networks.txt build/tests/models_tests --gtest_filter='Numbers.*'
 //
 // The last column is a hash of every bit (parameters by name and order, losses, logits, answers). It depends on the
-// instruction set and is not tested; `diff` of two such files, written on one machine, tells whether a change kept every bit.
+// instruction set and is not tested; `diff` of two such files, written on one machine, shows whether a change kept every bit.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A folder of its own for each test, removed with all that is in it.
+/// A separate folder for each test, removed with everything in it.
 class SafetensorsTest : public testing::Test {
  protected:
   SafetensorsTest() : folder_(fs::path(testing::TempDir()) / ("attend-safetensors-" + std::to_string(getpid()))) {

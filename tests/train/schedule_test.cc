@@ -57,11 +57,11 @@ TEST(Schedule, CosineFallsFromTheWarmupToTheFloor) {
 
 TEST(Schedule, PlateauHalvesAfterItsPatience) {
   const auto schedule = make_schedule("plateau", {.rate = 0.8, .patience = 1, .minimum = 0.15, .threshold = 0.01});
-  struct Told {
+  struct Observed {
     double score, rate;
     const char* why;
   };
-  const Told all[] = {
+  const Observed all[] = {
       {5.00, 0.8, "the first score is the best so far"},
       {4.96, 0.8, "not better by 1 %: one to bear"},
       {4.90, 0.8, "better"},
@@ -75,9 +75,9 @@ TEST(Schedule, PlateauHalvesAfterItsPatience) {
       {9.00, 0.15, "one to bear"},
       {9.00, 0.15, "still the minimum"},
   };
-  for (const Told& told : all) {
-    schedule->observe(told.score);
-    EXPECT_NEAR(schedule->rate(1), told.rate, 1e-15) << told.why;
+  for (const Observed& observed : all) {
+    schedule->observe(observed.score);
+    EXPECT_NEAR(schedule->rate(1), observed.rate, 1e-15) << observed.why;
     EXPECT_EQ(schedule->rate(1000), schedule->rate(1));
   }
 }

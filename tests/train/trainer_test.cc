@@ -82,7 +82,7 @@ std::vector<std::vector<float>> in_32_bits(const std::vector<std::vector<real>>&
   return all;
 }
 
-/// Remembers what it is told, and stops where it should.
+/// Remembers what it receives, and stops where it should.
 struct Recorder : Watcher {
   int64_t stop_after = 0, steps = 0;
   std::vector<StepReport> reports;
@@ -338,7 +338,7 @@ TEST(Trainer, ResumedAfterItStoppedEarlyItStaysThere) {
   };
   EXPECT_EQ(resumed(), std::pair(true, int64_t{15}));
   options.patience = 4;
-  EXPECT_EQ(resumed(), std::pair(false, int64_t{25})) << "with more patience it goes on";
+  EXPECT_EQ(resumed(), std::pair(false, int64_t{25})) << "with more patience it continues";
 }
 
 TEST(Trainer, AnotherRateIsTakenByAPlateauToo) {
