@@ -91,10 +91,10 @@ TEST(AttentionRefusals, Numbers) {
   expect_config_refused(with([](auto& c) { c.key = -1; }), "got 8 and -1");
   expect_config_refused(with([](auto& c) { c.dropout = 1; }), "dropout must be in [0, 1), got 1");
   expect_config_refused(with([](auto& c) { c.score = "convolution", c.radius = -1; }), "radius of at least 0");
-  expect_config_refused(with([](auto& c) { c.window = "causal", c.width = -1; }), "causal: a width of at least 0");
-  expect_config_refused(with([](auto& c) { c.window = "sliding", c.width = -1; }), "sliding: a width of at least 0");
-  expect_config_refused(with([](auto& c) { c.window = "local_m", c.width = -1; }), "local_m: a width of at least 0");
-  expect_config_refused(with([](auto& c) { c.window = "local_p", c.width = 0; }), "local_p: a width of at least 1");
+  expect_config_refused(with([](auto& c) { c.window = "causal", c.width = -1; }), "causal: expected a width of at least 0");
+  expect_config_refused(with([](auto& c) { c.window = "sliding", c.width = -1; }), "sliding: expected a width of at least 0");
+  expect_config_refused(with([](auto& c) { c.window = "local_m", c.width = -1; }), "local_m: expected a width of at least 0");
+  expect_config_refused(with([](auto& c) { c.window = "local_p", c.width = 0; }), "local_p: expected a width of at least 1");
   expect_config_refused(with([](auto& c) { c.align = "gumbel", c.temperature = 0; }), "temperatures above 0");
   expect_config_refused(with([](auto& c) { c.align = "gumbel", c.coldest = 0; }), "temperatures above 0");
   expect_config_refused(with([](auto& c) { c.align = "gumbel", c.cooling = -1; }), "cooling of at least 0");

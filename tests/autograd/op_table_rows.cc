@@ -127,7 +127,7 @@ void add_reductions(std::vector<OpRow>& table) {
                          return *std::max_element(v.begin(), v.end());
                        })};
                      },
-                     {{[] { max(Tensor::zeros({0}), 0); }, "max: an axis of at least one element"}},
+                     {{[] { max(Tensor::zeros({0}), 0); }, "max: expected an axis of at least one element"}},
                      {},
                      1e-6});
   }

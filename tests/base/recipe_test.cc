@@ -264,7 +264,7 @@ TEST(Recipe, IsPrintedAsOneWouldWriteIt) {
             "hidden: 3  # width\n"
             "tied: false  # one table\n"
             "attention:\n"
-            "  score: dot  # how a query meets a key\n"
+            "  score: dot  # how a query is compared with a key\n"
             "  rate: 0.5  # share\n"
             "files: [a.gz, \"b c\"]  # read one after the other\n"
             "note: \"yes\"\n");

@@ -123,7 +123,7 @@ TEST(Encoded, AFullDiskIsReported) {
     message = message_of([&] { writer.add(Row(250'000, 4), Row(250'000, 4)); });
   }
   EXPECT_EQ(message, folder.path().native() +
-                         ": expected room for 48,576 bytes of encoded pairs behind 1,000,000, got: File too large");
+                         ": cannot write 48,576 bytes of encoded pairs after 1,000,000: File too large");
 }
 
 }  // namespace

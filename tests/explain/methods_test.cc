@@ -312,7 +312,7 @@ TEST_F(ByHand, HeadsAndLayersAreCombined) {
             "attention: expected head 0 to 1, or -1 for all; got 2");
   EXPECT_EQ(
       message_of([&] { attention_map(a, {.layer = 5}); }),
-      "attention: expected of decoder.memory a layer that it has, or -1 for all: 0 (2 heads), 1 (2 heads); got 5");
+      "attention: expected a layer of decoder.memory or -1 for all: 0 (2 heads), 1 (2 heads); got 5");
 }
 
 }  // namespace

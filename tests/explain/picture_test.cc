@@ -242,7 +242,7 @@ TEST(Png, WhatIsNoSvgIsRefusedAndNothingIsLeft) {
   const test::TestFolder folder;
   for (const char* text :
        {"", "<svg", "<html/>", "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"0\" height=\"0\"/>"}) {
-    EXPECT_TRUE(test::message_of([&] { write_png(folder.path() / "x.png", text); }).starts_with("png: an SVG that "))
+    EXPECT_TRUE(test::message_of([&] { write_png(folder.path() / "x.png", text); }).starts_with("png: expected an SVG that "))
         << text;
   }
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
