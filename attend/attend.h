@@ -1,5 +1,5 @@
-// All that a program needs: tensors, gradients, layers, attention, training, files. For programs that use the library; the
-// library itself includes what it needs.
+// Everything a program needs: tensors, gradients, layers, attention, training, files. This header is for programs that
+// use the library; the library itself includes only the parts it needs.
 #pragma once
 
 #include "attend/attention/align.h"

@@ -1,12 +1,12 @@
 // Short reviews of meals, films and hotels, and whether they are positive, negative or mixed.
 //
-// What a review says lies in few of its words: a judgement ("the soup was hot", "we hated the film") has a sign, a negation
-// turns it around ("the soup was hardly hot", "we did not hate the film"), and a review whose judgements differ is mixed.
-// Single words do not give it away: a cold beer is good and a cold soup is not; "but" and "not" occur where nothing is
-// judged; and what others said, or what one had expected, does not count.
+// A review's label depends on few of its words: a judgement ("the soup was hot", "we hated the film") has a sign, a
+// negation reverses it ("the soup was hardly hot", "we did not hate the film"), and a review whose judgements differ is
+// mixed. Single words do not give it away: a cold beer is good and a cold soup is not; "but" and "not" also occur where
+// nothing is judged; and what others said, or what was expected, does not count.
 //
-// Gold links join the words that a label follows from to that label: the word with the sign, its negation, and the noun
-// where the sign depends on it.
+// Gold links join the words that decide a label to that label: the word with the sign, its negation, and the noun if
+// the sign depends on it.
 #include <algorithm>
 
 #include "attend/data/builtin_split.h"
@@ -17,7 +17,7 @@ namespace {
 
 constexpr size_t kTrain = 20000;
 
-/// What is judged, and in which words of its own; the two lists are separated by blanks.
+/// What is judged, and its own words of judgement; the two lists are separated by blanks.
 struct Aspect {
   std::string_view noun, verb, good, bad;
 };
@@ -108,7 +108,7 @@ struct Domain {
 };
 constexpr Domain kDomains[] = {{kMeal, kAtMeal}, {kFilm, kAtFilm}, {kStay, kAtStay}};
 
-/// Whether an adjective is good of some nouns and bad of others.
+/// Whether an adjective is good for some nouns and bad for others.
 bool depends_on_noun(std::string_view adjective) {
   bool good = false, bad = false;
   for (const Domain& domain : kDomains) {
@@ -120,7 +120,7 @@ bool depends_on_noun(std::string_view adjective) {
   return good && bad;
 }
 
-/// A review in the making. Words that its label follows from have a "*" in front.
+/// A review under construction. Words that decide its label have a "*" in front.
 class Review {
  public:
   explicit Review(Random& random) : random_(random), domain_(one_of(random, kDomains)) {}
@@ -174,7 +174,7 @@ class Review {
     return std::string(one_of(random_, kWho)) + " " + deed + " the " + std::string(aspect.noun);
   }
 
-  /// What counts for nothing, however it sounds.
+  /// Statements that do not count, however they sound.
   std::string hearsay() {
     const Aspect& aspect = one_of(random_, domain_.aspects);
     const std::string noun(aspect.noun), adjective(adjective_of(aspect, chance(random_, 0.5)));

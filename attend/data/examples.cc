@@ -60,7 +60,7 @@ std::vector<Example> read_examples(std::string_view format, const std::filesyste
 }
 
 Split split_of(std::string_view source, double valid, double test) {
-  require(valid >= 0 && test >= 0 && valid + test <= 1, "part_of: expected shares of 0 to 1 together, found ", valid,
+  require(valid >= 0 && test >= 0 && valid + test <= 1, "part_of: expected shares of 0 to 1 together, got ", valid,
           " and ", test);
   const double place = Random().named(source).uniform53();  // the name is hashed, and the hash well mixed
   return place < test ? Split::kTest : place < test + valid ? Split::kValid : Split::kTrain;

@@ -10,7 +10,7 @@
 namespace attend::explain {
 namespace {
 
-constexpr double kWide = 1040;            // of the whole, where there are many cells
+constexpr double kWide = 1040;            // of the whole, if there are many cells
 constexpr double kGap = 18, kTitle = 11;  // between small maps; size of their titles
 constexpr double kReadable = 11;          // the side of a cell that has room for a label
 
@@ -26,7 +26,7 @@ std::vector<const TraceSite*> layers_of(const Trace& trace, const std::string& s
   for (const TraceSite& one : trace.sites) {
     if (one.site == site && one.weights.defined()) layers.push_back(&one);
   }
-  require(!layers.empty(), "svg_multiples: a trace with weights of ", site, " is wanted, got one without");
+  require(!layers.empty(), "svg_multiples: expected a trace with weights of ", site, ", got one without");
   return layers;
 }
 
@@ -41,7 +41,7 @@ std::vector<Panel> panels_of(const Trace& trace, const std::string& site, const 
       most = std::max(most, scale_of(panels.back().grid).most);
     }
   }
-  for (Panel& panel : panels) panel.grid.look.most = most;  // one scale, so that they can be compared
+  for (Panel& panel : panels) panel.grid.look.most = most;  // one scale, to make them comparable
   return panels;
 }
 

@@ -15,7 +15,7 @@ Classifier::Classifier(const ClassifierOptions& options, Random& random)
       dropout_(static_cast<real>(options.dropout)) {
   require_one_of("pooling", {"last", "mean", "max", "attention"}, options.pooling);
   require(options.label_smoothing >= 0 && options.label_smoothing < 1,
-          "label_smoothing: wanted a share in [0, 1), got ", options.label_smoothing);
+          "label_smoothing: expected a share in [0, 1), got ", options.label_smoothing);
   int64_t width = encoder_->output_size();
   if (options.pooling == "attention") {
     AttentionConfig config = options.attention;

@@ -22,8 +22,8 @@ struct ClassifierOptions {
     visit("encoder", encoder, "");
     visit("labels", labels, "number of labels");
     visit("pooling", pooling,
-          "how states become one: last (the encoder's summary), mean, max (of each feature), or attention (a learned query "
-          "asks them all)");
+          "how states become one: last (the encoder's summary), mean, max (of each feature), or attention (by a learned "
+          "query)");
     visit("attention", attention, "");
     visit("dropout", dropout, "before the output");
     visit("label_smoothing", label_smoothing, "share of the target spread over all labels");

@@ -16,7 +16,7 @@ CtcModel::CtcModel(const CtcModelOptions& options, Random& random)
       encoder_(make_encoder(options.encoder, random)),
       output_(encoder_->output_size(), require_size("upsample", options.upsample) * require_size("labels", options.labels),
               random) {
-  require(options.labels > data::kEnd, "CtcModel: wanted more labels than the reserved ones, got ", options.labels);
+  require(options.labels > data::kEnd, "CtcModel: expected more labels than the reserved ones, got ", options.labels);
 }
 
 void CtcModel::params(const nn::VisitParams& visit) {
@@ -24,7 +24,7 @@ void CtcModel::params(const nn::VisitParams& visit) {
   nn::visit_part(visit, "output", output_);
 }
 
-/// [B,T,n·V] → [B,T·n,V]: the frames of a place come one after the other.
+/// [B,T,n·V] → [B,T·n,V]: the frames of a place are consecutive.
 Var CtcModel::logits(const data::Source& source, Training* training) const {
   require_not_empty("CtcModel", source);
   const Var y = output_((*encoder_)(source, training).states);
@@ -38,7 +38,7 @@ std::vector<int32_t> CtcModel::frame_counts(const data::Source& source) const {
 }
 
 Var CtcModel::loss(const data::Batch& batch, Training* training) const {
-  require(batch.only.empty(), "CtcModel: wanted a loss of whole sequences; its places cannot be told apart");
+  require(batch.only.empty(), "CtcModel: expected a loss of whole sequences; its places cannot be told apart");
   require_same_count("CtcModel", batch);
   refuse_own_words("CtcModel", training);
   std::vector<std::vector<int32_t>> targets;
@@ -57,7 +57,7 @@ namespace {
 struct CtcState : State {
   std::vector<std::shared_ptr<const CtcPrefix>> sources;  // by hypothesis
   std::vector<CtcPrefix::State> prefixes;
-  bool begun = false;
+  bool started = false;
   void take(std::span<const int32_t> rows) override {
     sources = taken(sources, rows);
     prefixes = taken(prefixes, rows);
@@ -80,19 +80,19 @@ std::unique_ptr<State> CtcModel::begin(const data::Source& source) const {
 
 Tensor CtcModel::next(State& state, std::span<const int32_t> last) const {
   auto& ctc = dynamic_cast<CtcState&>(state);
-  require(last.size() == ctc.prefixes.size(), "CtcModel::next: wanted one id for each of ", ctc.prefixes.size(),
+  require(last.size() == ctc.prefixes.size(), "CtcModel::next: expected one id for each of ", ctc.prefixes.size(),
           " hypotheses, got ", last.size());
   Tensor out({static_cast<int64_t>(last.size()), options_.labels});
   for (size_t n = 0; n < last.size(); ++n) {
-    if (ctc.begun) ctc.prefixes[n] = ctc.sources[n]->advance(ctc.prefixes[n], last[n]);
+    if (ctc.started) ctc.prefixes[n] = ctc.sources[n]->advance(ctc.prefixes[n], last[n]);
     std::vector<double> scores = ctc.sources[n]->scores(ctc.prefixes[n]);
-    std::swap(scores[data::kEnd], scores[data::kPad]);  // the end stands in the blank's place
+    std::swap(scores[data::kEnd], scores[data::kPad]);  // the end takes the place of the blank
     for (size_t v = 0; v < scores.size(); ++v) {
-      // A label that cannot follow has −∞: finite, so that a softmax over the row stays one.
+      // A label that cannot follow has −∞: made finite, so that a softmax over the row remains valid.
       out.data()[n * scores.size() + v] = static_cast<real>(std::max(scores[v], double{kernels::kMaskedLog}));
     }
   }
-  ctc.begun = true;
+  ctc.started = true;
   return out;
 }
 

@@ -23,7 +23,7 @@ struct CtcModelOptions {
 };
 
 /// A sequence of labels by CTC; the blank is data::kPad. `next` gives the probability of each label after a prefix
-/// (ctc_prefix.h), so every search works on it; decode/ctc.h has the searches over frames.
+/// (ctc_prefix.h), so every search works with it; decode/ctc.h has the searches over frames.
 class CtcModel : public Model {
  public:
   CtcModel(const CtcModelOptions& options, Random& random);
@@ -45,7 +45,7 @@ class CtcModel : public Model {
 
   CtcModelOptions options_;
   std::unique_ptr<Encoder> encoder_;
-  nn::Linear output_;  // each frame of a place has rows of its own
+  nn::Linear output_;  // each frame of a place has its own rows
 };
 
 }  // namespace attend::models

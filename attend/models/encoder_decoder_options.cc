@@ -8,7 +8,7 @@
 namespace attend::models {
 namespace {
 
-/// Text, where its kind reads nothing else or there are words; else images.
+/// Text if its kind reads nothing else or there are words; otherwise images.
 std::unique_ptr<Encoder> make_encoder(const EncoderDecoderOptions& options, Random& random) {
   const EncoderRow& row = encoder_row(options.encoder.text.kind);
   if (row.of_text && (!row.of_images || options.source_vocabulary > 0)) {
@@ -70,7 +70,7 @@ std::unique_ptr<Decoder> make_transformer(const EncoderDecoderOptions& options, 
 }
 
 constexpr DecoderRow kDecoders[] = {
-    {"recurrent", "hₜ = f(yₜ₋₁, cₜ, hₜ₋₁), told of the source in one of several ways",
+    {"recurrent", "hₜ = f(yₜ₋₁, cₜ, hₜ₋₁), reads the source in one of several ways",
      "Cho et al. 2014; Bahdanau et al. 2015", make_recurrent},
     {"transformer", "blocks of self-attention and attention to the source", "Vaswani et al. 2017", make_transformer},
 };

@@ -1,4 +1,5 @@
-// One label for an image: an encoder of images and a linear layer; fully connected or convolutional: the baselines.
+// One label for an image: an encoder of images and a linear layer. Fully connected and convolutional ones are
+// baselines.
 #pragma once
 
 #include <memory>
@@ -18,7 +19,7 @@ struct ImageClassifierOptions {
   void fields(Visit&& visit) {
     visit("encoder", encoder, "");
     visit("labels", labels, "number of labels");
-    visit("pooling", pooling, "mean of the cells, or all of them side by side (which wants encoder.height and width)");
+    visit("pooling", pooling, "mean of the cells, or all of them concatenated (needs encoder.height and width)");
     visit("dropout", dropout, "before the output");
     visit("label_smoothing", label_smoothing, "share of the target spread over all labels");
   }

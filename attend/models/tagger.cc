@@ -35,7 +35,7 @@ Var Tagger::loss(const data::Batch& batch, Training* training) const {
   require_same_count("Tagger", batch);
   refuse_own_words("Tagger", training);
   require(batch.source.lengths() == batch.target.lengths,
-          "Tagger: wanted one label for each place of the source, got sequences of other lengths");
+          "Tagger: expected one label for each place of the source, got sequences of other lengths");
   const Var scores = emissions(batch.source, training);
   if (crf_) return field_loss(scores, batch);
   Ids targets = batch.target.ids;
@@ -47,15 +47,15 @@ Var Tagger::loss(const data::Batch& batch, Training* training) const {
   return cross_entropy(scores, targets);
 }
 
-/// Of a whole batch the mean over its places. Of one place t of each sequence,
-/// −ln p(yₜ | y₀ … yₜ₋₁) = −ln p(y₀ … yₜ) + ln p(y₀ … yₜ₋₁), where what follows is not known.
+/// For a whole batch the mean over its places. For one place t of each sequence,
+/// −ln p(yₜ | y₀ … yₜ₋₁) = −ln p(y₀ … yₜ) + ln p(y₀ … yₜ₋₁), where what follows is unknown.
 Var Tagger::field_loss(const Var& emissions, const data::Batch& batch) const {
   const std::vector<int32_t>& lengths = batch.target.lengths;
   if (batch.only.empty()) {
     const int64_t places = std::accumulate(lengths.begin(), lengths.end(), int64_t{0});
     return affine(sum(crf_->loss(emissions, batch.target.ids, lengths)), 1 / static_cast<real>(places));
   }
-  require(batch.only.size() == lengths.size(), "Batch::only: wanted one place for each of ", lengths.size(),
+  require(batch.only.size() == lengths.size(), "Batch::only: expected one place for each of ", lengths.size(),
           " pairs, got ", batch.only.size());
   const auto known = [&](int32_t more) {  // the tags before the places that count, and `more` of them
     Ids tags = batch.target.ids;
@@ -93,7 +93,7 @@ Tensor Tagger::next(State& state, std::span<const int32_t> last) const {
   if (!crf_) return next_ready(state, last);
   auto& field = dynamic_cast<FieldState&>(state);
   const int64_t T = field.outlook.dim(1), L = field.outlook.dim(2);
-  require(last.size() == field.source_of.size(), "next: wanted one id for each of ", field.source_of.size(),
+  require(last.size() == field.source_of.size(), "next: expected one id for each of ", field.source_of.size(),
           " hypotheses, got ", last.size());
   require(field.step < T, "next: there are ", T, " answers, and all have been given");
   Tensor logits({static_cast<int64_t>(last.size()), L});

@@ -1,5 +1,5 @@
-// One label for each place of a sequence (many to many): an encoder and a linear layer, whose labels are chosen each by
-// itself or together.
+// One label for each place of a sequence (many to many): an encoder and a linear layer, whose labels are chosen
+// separately or jointly.
 #pragma once
 
 #include <memory>
@@ -23,7 +23,7 @@ struct TaggerOptions {
     visit("encoder", encoder, "");
     visit("labels", labels, "number of labels");
     visit("output", output,
-          "softmax: each label by itself; crf: all labels of a sequence together, by what may follow what");
+          "softmax: each label by itself; crf: all labels of a sequence jointly, with scores for neighbours");
     visit("dropout", dropout, "before the output");
   }
 };

@@ -11,7 +11,7 @@
 namespace attend::models {
 namespace {
 
-/// Learned positions end somewhere.
+/// Learned positions have a limit.
 int64_t longest_of(const TransformerOptions& o) {
   return o.positions == "learned" || o.score == "location" ? o.longest : 0;
 }
@@ -64,7 +64,7 @@ void TransformerEncoder::params(const nn::VisitParams& visit) {
   if (norm_) nn::visit_part(visit, "norm", *norm_);
 }
 
-/// The source made ready for each block.
+/// The source prepared for each block.
 struct TransformerDecoder::Memories : Memory {
   std::vector<AttentionMemory> blocks;
   std::unique_ptr<const Sharing> share;  // none: one source for each row
@@ -168,7 +168,7 @@ std::unique_ptr<State> TransformerDecoder::begin_alone(int64_t rows) const {
 Tensor TransformerDecoder::step(State& state, std::span<const int32_t> ids, std::span<const uint8_t> active) const {
   const TapePause pause;
   auto& caches = dynamic_cast<Caches&>(state);
-  require(ids.size() == caches.positions.size(), "next: wanted one id for each of ", caches.positions.size(),
+  require(ids.size() == caches.positions.size(), "next: expected one id for each of ", caches.positions.size(),
           " hypotheses, got ", ids.size());
   Var x = words().at(ids, caches.positions);
   for (size_t i = 0; i < blocks_.size(); ++i) {
@@ -180,7 +180,8 @@ Tensor TransformerDecoder::step(State& state, std::span<const int32_t> ids, std:
 
 void TransformerDecoder::set_align(const std::string& name) {
   require(source_, "set_align: only a decoder with a source has an attention whose align can be changed");
-  require(name != "sample", "set_align: a Transformer does not learn from choices that it draws; wanted another align");
+  require(name != "sample",
+          "set_align: a Transformer does not learn from choices that it draws; expected another align");
   for (TransformerBlock& block : blocks_) block.memory().set_align(name);
 }
 
@@ -236,7 +237,7 @@ Var TransformerLanguageModel::loss(const data::Batch& batch, Training* training)
 }
 
 std::unique_ptr<State> TransformerLanguageModel::begin(const data::Source& source) const {
-  require(!source.lengths().empty(), "language_model: wanted at least one source (it may have no tokens), got none");
+  require(!source.lengths().empty(), "language_model: expected at least one source (it may have no tokens), got none");
   std::unique_ptr<State> state = decoder_.begin_alone(source.count());
   const size_t B = static_cast<size_t>(source.count()), S = static_cast<size_t>(source.text().longest());
   const int32_t longest = *std::max_element(source.lengths().begin(), source.lengths().end());

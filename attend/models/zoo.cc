@@ -93,21 +93,21 @@ void save_weights(Model& model, const std::filesystem::path& path) {
 
 void load_weights(Model& model, const std::filesystem::path& path) {
   const SafetensorsFile file(path);
-  std::vector<nn::NamedParam> wanted = nn::parameters(model);
+  std::vector<nn::NamedParam> params = nn::parameters(model);
   std::set<std::string> names;
-  std::vector<Tensor> saved;  // all are read before any is put back: a file that is refused changes nothing
-  for (const nn::NamedParam& p : wanted) {
+  std::vector<Tensor> saved;  // all are read before any is restored: a file that is rejected changes nothing
+  for (const nn::NamedParam& p : params) {
     saved.push_back(file.read(p.name));
-    require(saved.back().shape() == p.var.shape(), path.string(), ": ", p.name, " of shape ", p.var.shape(),
-            " is wanted, got ", saved.back().shape());
+    require(saved.back().shape() == p.var.shape(), path.string(), ": expected ", p.name, " of shape ", p.var.shape(),
+            ", got ", saved.back().shape());
     names.insert(p.name);
   }
   for (const auto& entry : file.entries()) {
     require(names.contains(entry.name), path.string(), ": this network has no parameter ", entry.name,
             "; the file is of another network");
   }
-  for (size_t i = 0; i < wanted.size(); ++i) {
-    std::copy(saved[i].begin(), saved[i].end(), wanted[i].var.value().data());
+  for (size_t i = 0; i < params.size(); ++i) {
+    std::copy(saved[i].begin(), saved[i].end(), params[i].var.value().data());
   }
 }
 
@@ -121,7 +121,8 @@ int64_t take_weights(Model& model, const std::filesystem::path& path) {
     std::copy(saved.begin(), saved.end(), p.var.value().data());
     ++taken;
   }
-  require(taken > 0, path.string(), ": weights of a network like this one are wanted, got none of the same name and shape");
+  require(taken > 0, path.string(),
+          ": expected weights of a network like this one, got none of the same name and shape");
   return taken;
 }
 

@@ -120,10 +120,10 @@ TEST(Flags, MistakesAreOneLineWithTheNearestName) {
   EXPECT_EQ(error_of({"-steps", "3"}), "attend train: there is no option -steps; the nearest is --steps" + see);
   EXPECT_EQ(error_of({"--hidden", "3"}),
             "attend train: there is no option --hidden; the nearest is --model.hidden" + see);
-  EXPECT_EQ(error_of({"--steps", "abc"}), "attend train: --steps: a whole number is wanted, got \"abc\"" + see);
+  EXPECT_EQ(error_of({"--steps", "abc"}), "attend train: --steps: expected a whole number, got \"abc\"" + see);
   EXPECT_EQ(error_of({"--model.hidden", "x"}),
-            "attend train: --model.hidden: a whole number is wanted, got \"x\"" + see);
-  EXPECT_EQ(error_of({"--tied=yes"}), "attend train: --tied: true or false is wanted, got \"yes\"" + see);
+            "attend train: --model.hidden: expected a whole number, got \"x\"" + see);
+  EXPECT_EQ(error_of({"--tied=yes"}), "attend train: --tied: expected true or false, got \"yes\"" + see);
   EXPECT_EQ(error_of({"--steps"}), "attend train: --steps: a value is wanted, got none" + see);
   EXPECT_EQ(error_of({"--steps", "--tied"}), "attend train: --steps: a value is wanted, got none" + see);
   EXPECT_EQ(error_of({"word"}), "attend train: nothing more is wanted, got \"word\"" + see);

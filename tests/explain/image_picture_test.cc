@@ -176,7 +176,7 @@ TEST(ImagePage, NoWordCanEndTheScript) {
   const std::string page = html_picture(std::vector{look});
   EXPECT_EQ(count(page, "</script>"), 3u) << "those of the page alone";
   EXPECT_EQ(test::message_of([] { html_picture(std::span<const ImageLook>()); }),
-            "picture: an image is wanted, got none");
+            "picture: expected an image, got none");
 }
 
 std::vector<std::string> lines_of(const std::string& text) {

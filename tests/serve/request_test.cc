@@ -75,9 +75,9 @@ TEST(Request, ReadsAnImageWithAndWithoutAnAddressBeforeIt) {
       {{R"({"image": ""})", "400 bad_request", "image: a PNG or JPEG file in base64 is wanted, got an empty"},
        {R"({"image": 3})", "400 bad_request", "image: a PNG or JPEG file in base64 is wanted, got 3"},
        {R"({"image": ["AAAA"]})", "400 bad_request", "is wanted, got a list"},
-       {R"({"image": "AAA"})", "400 bad_request", "image: base64 in groups of 4 letters is wanted, got 3"},
-       {R"({"image": "AA!A"})", "400 bad_request", "image: base64 is wanted, got another sign at 2"},
-       {R"({"image": "===="})", "400 bad_request", "image: base64 is wanted"},
+       {R"({"image": "AAA"})", "400 bad_request", "image: expected base64 in groups of 4 letters, got 3"},
+       {R"({"image": "AA!A"})", "400 bad_request", "image: expected base64, got another sign at 2"},
+       {R"({"image": "===="})", "400 bad_request", "image: expected base64"},
        {R"({"image": "data:image/png,AAAA"})", "400 bad_request", "a data address in base64 is wanted"},
        {R"({"image": "data:image/png;base64"})", "400 bad_request", "a data address in base64 is wanted"},
        {R"({"image": "data:image/png;base64,"})", "400 bad_request", "got an empty one"}});
