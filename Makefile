@@ -1,6 +1,6 @@
 # What a person types. CMake does the work: see CMakePresets.json for the builds.
 .DEFAULT_GOAL := all
-.PHONY: all demo test bench fuzz format tidy clean help setup
+.PHONY: all demo check test bench fuzz format tidy clean help setup
 
 SOURCES = $(shell find attend cli serve bench examples tests -name '*.cc' -o -name '*.h' | sort)
 FUZZ_SECONDS ?= 60
@@ -14,6 +14,10 @@ demo: all  ## train the built-in translation, use it, show where it looks
 
 bench: all  ## measure speed against this machine's limit; writes build/bench.json
 	build/attend bench --json build/bench.json
+
+check: build/build.ninja setup  ## the fast tests, in the build that users run
+	cmake --build --preset release --target test_programs
+	ctest --preset check
 
 test: build/build.ninja build/grad64/build.ninja build/asan/build.ninja setup  ## every test, in three builds
 	scripts/setup.sh $(BROWSER)
@@ -37,8 +41,8 @@ fuzz:  ## feed damaged files to the readers, FUZZ_SECONDS=60 each (clang)
 format:  ## format every source file with clang-format
 	clang-format -i $(SOURCES)
 
-tidy: all  ## look for mistakes with clang-tidy
-	clang-tidy --quiet -p build $(filter attend/%.cc cli/%.cc serve/%.cc,$(SOURCES))
+tidy: build/debug/build.ninja  ## look for mistakes with clang-tidy
+	clang-tidy --quiet -p build/debug $(filter attend/%.cc cli/%.cc serve/%.cc,$(SOURCES))
 
 clean:  ## remove everything that was built
 	rm -rf build

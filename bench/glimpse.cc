@@ -17,11 +17,11 @@
 namespace attend::bench {
 namespace {
 
-constexpr int64_t kImages = 128;
+constexpr int64_t kGlimpseImages = 128;
 
 Tensor random_images(int64_t side) {
   Random random(2);
-  Tensor images({kImages, 1, side, side});
+  Tensor images({kGlimpseImages, 1, side, side});
   for (real& x : images.values()) x = random.uniform();
   return images;
 }
@@ -34,7 +34,7 @@ struct Retina {
 
 /// Bytes: pixels read and numbers written.
 Row retina_row(const Retina& r) {
-  constexpr int64_t kRows = 10 * kImages;
+  constexpr int64_t kRows = 10 * kGlimpseImages;
   double pixels = 0;
   for (int64_t j = 0; j < r.patches.scales; ++j) pixels += std::pow(static_cast<double>(patch_pixels(r.patches, j)), 2);
   const double numbers = static_cast<double>(r.patches.scales * r.patches.patch * r.patches.patch);
@@ -54,7 +54,7 @@ Row retina_row(const Retina& r) {
       const ptrdiff_t y = kernels::patch_begin(at.data()[2 * n + 1], side, patch) + i / r.patches.patch,
                       x = kernels::patch_begin(at.data()[2 * n], side, patch) + i % r.patches.patch;
       const bool inside = y >= 0 && y < r.side && x >= 0 && x < r.side;
-      const real expected = inside ? images.data()[(n % kImages * r.side + y) * r.side + x] : real{0};
+      const real expected = inside ? images.data()[(n % kGlimpseImages * r.side + y) * r.side + x] : real{0};
       require_near("a pixel of a patch", seen.data()[n * seen.dim(1) + i], expected, 1e-6);
     }
     return [=] { glimpse_patches(images, at, r.patches); };
@@ -62,13 +62,13 @@ Row retina_row(const Retina& r) {
   return row;
 }
 
-struct Network {
+struct GlimpseCase {
   std::string name;
   int64_t side, patch, scales, copies;
   double peer;
 };
 
-models::GlimpseOptions options_of(const Network& n) {
+models::GlimpseOptions options_of(const GlimpseCase& n) {
   models::GlimpseOptions options;
   options.labels = 10;
   options.copies = n.copies;
@@ -80,7 +80,7 @@ models::GlimpseOptions options_of(const Network& n) {
 
 /// Products of a step that are needed: forward and twice that backward; no gradient of pixels and places, no state before the
 /// first glance.
-double step_flop(const Network& n) {
+double glimpse_flop(const GlimpseCase& n) {
   const models::GlimpseOptions o = options_of(n);
   const double seen = static_cast<double>(n.scales * n.patch * n.patch), what = static_cast<double>(o.eye.what),
                where = static_cast<double>(o.eye.where), G = static_cast<double>(o.eye.glimpse),
@@ -88,15 +88,15 @@ double step_flop(const Network& n) {
   const double first = seen * what + 2 * where, glimpse = (what + where) * G + G * H, state = H * H,
                label = H * static_cast<double>(o.labels);
   const double products = T * (2 * first + 3 * glimpse) + (T - 1) * 3 * state + 3 * label;
-  return 2 * static_cast<double>(kImages * n.copies) * products;
+  return 2 * static_cast<double>(kGlimpseImages * n.copies) * products;
 }
 
 /// What a training loop works with.
 class GlimpseTraining {
  public:
-  explicit GlimpseTraining(const Network& n) : random_(1), network_(options_of(n), random_) {
+  explicit GlimpseTraining(const GlimpseCase& n) : random_(1), network_(options_of(n), random_) {
     std::vector<std::vector<int32_t>> labels;
-    for (int64_t b = 0; b < kImages; ++b) labels.push_back({static_cast<int32_t>(b % 10)});
+    for (int64_t b = 0; b < kGlimpseImages; ++b) labels.push_back({static_cast<int32_t>(b % 10)});
     batch_ = {data::Source::of_images(random_images(n.side)), data::Sequences(labels)};
     adam_ = train::make_optimiser("adam", {}, nn::parameters(network_));
   }
@@ -119,8 +119,8 @@ class GlimpseTraining {
   models::Training training_{Random(3), 0};
 };
 
-Row step_row(const Network& n) {
-  Row row{.name = "glimpse/" + n.name, .work = step_flop(n), .percent = 60, .peer = n.peer, .least_runs = 6};
+Row glimpse_row(const GlimpseCase& n) {
+  Row row{.name = "glimpse/" + n.name, .work = glimpse_flop(n), .percent = 60, .peer = n.peer, .least_runs = 6};
   row.prepare = [n]() -> std::function<void()> {
     const auto training = std::make_shared<GlimpseTraining>(n);
     const double before = training->loss();
@@ -138,8 +138,8 @@ Row step_row(const Network& n) {
 std::vector<Row> glimpse_rows() {
   return {retina_row({"28x28 8x8", 28, {.patch = 8}}),
           retina_row({"60x60 12x12 three scales", 60, {.patch = 12, .scales = 3}}),
-          step_row({"step 28x28 B128 M1", 28, 8, 1, 1, 2}), step_row({"step 28x28 B128 M10", 28, 8, 1, 10, 2}),
-          step_row({"step 60x60 three scales B128 M1", 60, 12, 3, 1, 2})};
+          glimpse_row({"step 28x28 B128 M1", 28, 8, 1, 1, 2}), glimpse_row({"step 28x28 B128 M10", 28, 8, 1, 10, 2}),
+          glimpse_row({"step 60x60 three scales B128 M1", 60, 12, 3, 1, 2})};
 }
 
 }  // namespace attend::bench

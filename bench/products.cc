@@ -157,7 +157,7 @@ double attention_memory(int64_t n) {
   return static_cast<double>(memory::usage().peak - before) / (1 << 20);
 }
 
-Row memory_row(int64_t n) {
+Row attention_memory_row(int64_t n) {
   Row row{.name = "attention/memory/n" + std::to_string(n), .unit = Unit::mebibytes};
   row.value = [n] { return attention_memory(n); };
   if (n == 8192) {
@@ -216,7 +216,7 @@ std::vector<Row> attention_rows() {
       for (const bool backward : {false, true}) rows.push_back(attention_row(n, causal, backward));
     }
   }
-  for (const int64_t n : {2048, 4096, 8192}) rows.push_back(memory_row(n));
+  for (const int64_t n : {2048, 4096, 8192}) rows.push_back(attention_memory_row(n));
   for (const int64_t T : {20, 35, 50}) rows.push_back(additive_row(T));
   return rows;
 }

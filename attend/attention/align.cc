@@ -149,7 +149,7 @@ class Gumbel : public Align {
   AlignOptions options_;
 };
 
-std::vector<AlignRow>& table() {
+std::vector<AlignRow>& align_table() {
   static std::vector<AlignRow> rows = with_room<AlignRow>({
       {"softmax", "eᵉ/Σeᵉ", "Bahdanau et al. 2015, eq. 6", "exact",
        [](const AlignOptions&) -> std::unique_ptr<Align> { return std::make_unique<Softmax>(); }, true, false, true},
@@ -170,18 +170,19 @@ std::vector<AlignRow>& table() {
 
 }  // namespace
 
-std::span<const AlignRow> aligns() { return table(); }
+std::span<const AlignRow> aligns() { return align_table(); }
 
 void add_align(const AlignRow& row) {
-  for (const AlignRow& known : table()) {
+  for (const AlignRow& known : align_table()) {
     require(known.name != row.name, "add_align: expected a new name, got \"", row.name, "\", which is taken");
   }
   require(row.make != nullptr, "add_align: \"", row.name, "\" needs a function that makes it, got none");
-  require(table().size() < table().capacity(), "add_align: there is room for ", table().capacity(), " aligns");
-  table().push_back(row);
+  require(align_table().size() < align_table().capacity(), "add_align: there is room for ", align_table().capacity(),
+          " aligns");
+  align_table().push_back(row);
 }
 
-const AlignRow& align_named(std::string_view name) { return row_named("align", table(), name); }
+const AlignRow& align_named(std::string_view name) { return row_named("align", align_table(), name); }
 
 double temperature_at(const AlignOptions& options, int64_t update) {
   const double fallen = options.temperature * std::exp(-options.cooling * static_cast<double>(update));

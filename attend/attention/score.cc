@@ -190,7 +190,7 @@ std::unique_ptr<Score> make(const ScoreOptions& options, Random& random) {
   return std::make_unique<Kind>(options, random);
 }
 
-std::vector<ScoreRow>& table() {
+std::vector<ScoreRow>& score_table() {
   static std::vector<ScoreRow> rows = with_room<ScoreRow>({
       {"dot", "qᵀk", "Luong et al. 2015, eq. 8",
        [](const ScoreOptions& o, Random&) -> std::unique_ptr<Score> { return std::make_unique<Dot>(o, false); }, false,
@@ -212,17 +212,18 @@ std::vector<ScoreRow>& table() {
 
 }  // namespace
 
-std::span<const ScoreRow> scores() { return table(); }
+std::span<const ScoreRow> scores() { return score_table(); }
 
 void add_score(const ScoreRow& row) {
-  for (const ScoreRow& known : table()) {
+  for (const ScoreRow& known : score_table()) {
     require(known.name != row.name, "add_score: expected a new name, got \"", row.name, "\", which is taken");
   }
   require(row.make != nullptr, "add_score: \"", row.name, "\" needs a function that makes it, got none");
-  require(table().size() < table().capacity(), "add_score: there is room for ", table().capacity(), " scores");
-  table().push_back(row);
+  require(score_table().size() < score_table().capacity(), "add_score: there is room for ", score_table().capacity(),
+          " scores");
+  score_table().push_back(row);
 }
 
-const ScoreRow& score_named(std::string_view name) { return row_named("score", table(), name); }
+const ScoreRow& score_named(std::string_view name) { return row_named("score", score_table(), name); }
 
 }  // namespace attend

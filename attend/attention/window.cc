@@ -129,7 +129,7 @@ class LocalP : public Window {
 };
 
 template <class Kind>
-std::unique_ptr<Window> make(const WindowOptions& options, Random&) {
+std::unique_ptr<Window> new_window(const WindowOptions& options, Random&) {
   return std::make_unique<Kind>(options);
 }
 
@@ -137,9 +137,9 @@ constexpr WindowRow kWindows[] = {
     {"none", "all keys of the sequence", "",
      [](const WindowOptions&, Random&) -> std::unique_ptr<Window> { return std::make_unique<Everything>(); }, false,
      true, true},
-    {"causal", "j ≤ i", "Vaswani et al. 2017, section 3.2.3", make<Causal>, false, true, true},
-    {"sliding", "|i − j| ≤ D", "Beltagy et al. 2020, section 3.1", make<Sliding>, false, true, true},
-    {"local_m", "|t − j| ≤ D", "Luong et al. 2015, section 3.2", make<LocalM>},
+    {"causal", "j ≤ i", "Vaswani et al. 2017, section 3.2.3", new_window<Causal>, false, true, true},
+    {"sliding", "|i − j| ≤ D", "Beltagy et al. 2020, section 3.1", new_window<Sliding>, false, true, true},
+    {"local_m", "|t − j| ≤ D", "Luong et al. 2015, section 3.2", new_window<LocalM>},
     {"local_p", "|pₜ − j| ≤ D, pₜ = S·σ(vᵀtanh(Wq)), times e^(−(j−pₜ)²/2(D/2)²)", "Luong et al. 2015, eq. 9–10",
      [](const WindowOptions& o, Random& random) -> std::unique_ptr<Window> {
        return std::make_unique<LocalP>(o, random);

@@ -11,7 +11,7 @@
 namespace attend::data {
 namespace {
 
-constexpr BuiltinRow kCorpora[] = {
+constexpr BuiltinRow kTextCorpora[] = {
     {"hindi", "English sentences to romanised Hindi, with gold word alignments", make_hindi, "words", "words"},
     {"dates", "dates as people write them to ISO 8601", make_dates, "characters", "characters"},
     {"reverse", "strings of letters to the same letters backwards", make_reverse, "characters", "characters"},
@@ -26,7 +26,7 @@ constexpr BuiltinRow kCorpora[] = {
 std::vector<BuiltinRow>& table() {
   static std::vector<BuiltinRow> rows = [] {
     std::vector<BuiltinRow> all = with_room<BuiltinRow>({});
-    all.assign(std::begin(kCorpora), std::end(kCorpora));
+    all.assign(std::begin(kTextCorpora), std::end(kTextCorpora));
     return all;
   }();
   return rows;
@@ -68,7 +68,7 @@ class WordCounts {
 };
 
 /// Which examples are held out: the first ones that qualify.
-std::vector<size_t> held_out(const std::vector<Example>& examples, size_t count, HoldOut which) {
+std::vector<size_t> choose_held_out(const std::vector<Example>& examples, size_t count, HoldOut which) {
   const bool by_words = which != HoldOut::kAny;
   WordCounts counts(which);
   if (by_words)
@@ -107,7 +107,7 @@ bool is_listed(std::string_view list, std::string_view word) {
 
 BuiltinCorpus part_examples(std::vector<Example> examples, Random random, HoldOut which) {
   shuffle(examples, random);
-  const std::vector<size_t> chosen = held_out(examples, kBuiltinTest + kBuiltinValid, which);
+  const std::vector<size_t> chosen = choose_held_out(examples, kBuiltinTest + kBuiltinValid, which);
   BuiltinCorpus corpus;
   corpus.train.reserve(examples.size() - chosen.size());
   size_t next = 0;

@@ -7,7 +7,7 @@
 namespace attend::data {
 namespace {
 
-constexpr size_t kTrain = 20000;
+constexpr size_t kDatesTrain = 20000;
 constexpr int kFirstYear = 1900, kYears = 200;
 
 constexpr std::string_view kMonths[] = {"january", "february", "march",     "april",   "may",      "june",
@@ -16,7 +16,7 @@ constexpr std::string_view kWeekdays[] = {"sunday", "monday", "tuesday", "wednes
 
 // %W saturday, %w sat, %d 14, %o 14th, %M march, %m mar, %n 3, %y 2020. Where the month is a number, the punctuation
 // says which is which: dots put the day first, slashes the year, so that no source has two readings.
-constexpr std::string_view kFormats[] = {
+constexpr std::string_view kDateForms[] = {
     "%d %M %y",      "%W %d %M %y", "%M %d, %y",    "%W, %M %d, %y", "the %o of %M %y", "%W the %o of %M %y",
     "%o of %M, %y",  "%M %o, %y",   "%W, %o %M %y", "%d %m %y",      "%w %d %m %y",     "%m %d, %y",
     "%w, %m %d, %y", "%y, %M %d",   "%d.%n.%y",     "%w %d.%n.%y",   "%y/%n/%d",        "%d-%m-%y",
@@ -28,7 +28,7 @@ std::string_view ordinal_ending(unsigned day) {
   return teen || day % 10 > 3 ? kEndings[0] : kEndings[day % 10];
 }
 
-std::string field(char code, std::chrono::year_month_day date) {
+std::string date_field(char code, std::chrono::year_month_day date) {
   const unsigned day(date.day()), month(date.month());
   const unsigned weekday = std::chrono::weekday(std::chrono::sys_days(date)).c_encoding();
   switch (code) {
@@ -47,7 +47,7 @@ std::string print_date(std::string_view format, std::chrono::year_month_day date
   std::string text;
   for (size_t i = 0; i < format.size(); ++i) {
     if (format[i] == '%')
-      text += field(format[++i], date);
+      text += date_field(format[++i], date);
     else
       text += format[i];
   }
@@ -63,14 +63,14 @@ Example draw_date(Random& random) {
   using namespace std::chrono;
   const sys_days first = year(kFirstYear) / January / 1, end = year(kFirstYear + kYears) / January / 1;
   const year_month_day date = first + days(random.below((end - first).count()));
-  return {print_date(kFormats[random.below(std::size(kFormats))], date), print_iso(date), {}};
+  return {print_date(kDateForms[random.below(std::size(kDateForms))], date), print_iso(date), {}};
 }
 
 }  // namespace
 
 BuiltinCorpus make_dates(uint64_t seed) {
   const Random random = Random(seed).named("dates");
-  auto examples = distinct_examples(kTrain + kBuiltinValid + kBuiltinTest, random, draw_date);
+  auto examples = distinct_examples(kDatesTrain + kBuiltinValid + kBuiltinTest, random, draw_date);
   return part_examples(std::move(examples), random.named("parts"), HoldOut::kAny);
 }
 

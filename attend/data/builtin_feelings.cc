@@ -15,7 +15,7 @@
 namespace attend::data {
 namespace {
 
-constexpr size_t kTrain = 20000;
+constexpr size_t kFeelingsTrain = 20000;
 
 /// What is judged, and its own words of judgement; the two lists are separated by blanks.
 struct Aspect {
@@ -98,9 +98,9 @@ constexpr std::string_view kAtFilm[] = {"we did not read the book", "the film be
                                         "it was made in one summer", "i saw it again on %D"};
 constexpr std::string_view kAtStay[] = {"we did not stay for breakfast", "we slept on the second floor",
                                         "they gave us two keys", "i called them on %D"};
-constexpr std::string_view kDays[] = {"monday", "tuesday", "friday", "saturday", "sunday", "evening", "weekend"};
+constexpr std::string_view kOutingDays[] = {"monday", "tuesday", "friday", "saturday", "sunday", "evening", "weekend"};
 constexpr std::string_view kCompany[] = {"my sister", "two friends", "our neighbours", "my uncle", "a colleague"};
-constexpr std::string_view kPlaces[] = {"station", "harbour", "market", "museum", "park", "school", "bridge"};
+constexpr std::string_view kSights[] = {"station", "harbour", "market", "museum", "park", "school", "bridge"};
 
 struct Domain {
   std::span<const Aspect> aspects;
@@ -200,7 +200,9 @@ class Review {
         continue;
       }
       const char slot = form[++i];
-      text += slot == 'D' ? one_of(random_, kDays) : slot == 'C' ? one_of(random_, kCompany) : one_of(random_, kPlaces);
+      text += slot == 'D'   ? one_of(random_, kOutingDays)
+              : slot == 'C' ? one_of(random_, kCompany)
+                            : one_of(random_, kSights);
     }
     return text;
   }
@@ -240,7 +242,7 @@ class Review {
 
 BuiltinCorpus make_feelings(uint64_t seed) {
   const Random random = Random(seed).named("feelings");
-  auto examples = distinct_examples(kTrain + kBuiltinValid + kBuiltinTest, random,
+  auto examples = distinct_examples(kFeelingsTrain + kBuiltinValid + kBuiltinTest, random,
                                     [](Random& numbers) { return Review(numbers).draw(); });
   return part_examples(std::move(examples), random.named("parts"), HoldOut::kKnownWords);
 }

@@ -27,7 +27,7 @@ namespace {
 
 using hindi::Choices, hindi::Lexicon;
 
-constexpr size_t kTrain = 30000, kShortest = 2, kLongest = 14;
+constexpr size_t kHindiTrain = 30000, kHindiShortest = 2, kHindiLongest = 14;
 
 class RandomChoices : public Choices {
  public:
@@ -72,11 +72,11 @@ class AllChoices : public Choices {
 size_t count_words(std::string_view text) { return 1 + static_cast<size_t>(std::count(text.begin(), text.end(), ' ')); }
 
 bool of_fitting_length(const Example& example) {
-  const auto fits = [](size_t count) { return count >= kShortest && count <= kLongest; };
+  const auto fits = [](size_t count) { return count >= kHindiShortest && count <= kHindiLongest; };
   return fits(count_words(example.source)) && fits(count_words(example.target));
 }
 
-std::vector<std::string_view> words_of(std::string_view text) {
+std::vector<std::string_view> words_in(std::string_view text) {
   std::vector<std::string_view> words;
   for (size_t begin = 0; begin < text.size();) {
     const size_t end = std::min(text.find(' ', begin), text.size());
@@ -100,12 +100,12 @@ BuiltinCorpus make_hindi(uint64_t seed) {
       if (of_fitting_length(example)) return example;
     }
   };
-  auto examples = distinct_examples(kTrain + kBuiltinValid + kBuiltinTest, random, draw);
+  auto examples = distinct_examples(kHindiTrain + kBuiltinValid + kBuiltinTest, random, draw);
   return part_examples(std::move(examples), random.named("parts"), HoldOut::kKnownWords);
 }
 
 std::vector<Example> hindi_derivations(std::string_view english) {
-  const Lexicon lexicon(words_of(english));
+  const Lexicon lexicon(words_in(english));
   AllChoices choices;
   std::vector<Example> found;
   do {

@@ -15,7 +15,7 @@
 namespace attend::data {
 namespace {
 
-constexpr size_t kTrain = 20000, kLongest = 12;
+constexpr size_t kLettersTrain = 20000, kLettersLongest = 12;
 
 bool one_in(std::string_view letters, char c) { return letters.find(c) != letters.npos; }
 
@@ -28,25 +28,25 @@ struct Place {
   char after() const { return end < word.size() ? word[end] : '\0'; }
 };
 
-bool is_vowel(char c) { return one_in("aeiouy", c); }
+bool may_be_vowel(char c) { return one_in("aeiouy", c); }
 bool has_vowel_before(const Place& p) { return p.word.substr(0, p.at).find_first_of("aeiouy") != p.word.npos; }
 
 bool anywhere(const Place&) { return true; }
 bool at_start(const Place& p) { return p.at == 0; }
 bool at_end(const Place& p) { return p.end == p.word.size(); }
-bool before_vowel(const Place& p) { return is_vowel(p.after()); }
+bool before_vowel(const Place& p) { return may_be_vowel(p.after()); }
 bool before_front(const Place& p) { return one_in("eiy", p.after()) && p.after() != '\0'; }
 bool before_back(const Place& p) { return one_in("kxq", p.after()) && p.after() != '\0'; }
-bool between_vowels(const Place& p) { return is_vowel(p.before()) && is_vowel(p.after()); }
+bool between_vowels(const Place& p) { return may_be_vowel(p.before()) && may_be_vowel(p.after()); }
 bool at_voiced_end(const Place& p) { return at_end(p) && one_in("bdglmnrv", p.before()) && p.before() != '\0'; }
 /// ar, er, …: the r belongs to the vowel unless another vowel claims it.
-bool with_closing_r(const Place& p) { return !is_vowel(p.after()) && p.after() != 'r'; }
+bool with_closing_r(const Place& p) { return !may_be_vowel(p.after()) && p.after() != 'r'; }
 /// One consonant and a final e follow.
 bool before_silent_e(const Place& p) {
-  return p.end + 2 == p.word.size() && p.word[p.end + 1] == 'e' && !is_vowel(p.after()) && !one_in("xw", p.after());
+  return p.end + 2 == p.word.size() && p.word[p.end + 1] == 'e' && !may_be_vowel(p.after()) && !one_in("xw", p.after());
 }
 bool silent(const Place& p) { return at_end(p) && has_vowel_before(p); }
-bool at_end_after_consonant(const Place& p) { return silent(p) && !is_vowel(p.before()); }
+bool at_end_after_consonant(const Place& p) { return silent(p) && !may_be_vowel(p.before()); }
 
 /// Sounds separated by blanks. Those in lower case are short vowels, which depend on the stress; those with a capital
 /// and a lower-case letter are long ones that draw no stress to the end of a word.
@@ -218,7 +218,7 @@ std::string draw_spelling(Random& random) {
   std::string word;
   const uint64_t syllables = 1 + random.below(3);
   for (uint64_t i = 1; i <= syllables; ++i) {
-    const bool doubled = !word.empty() && is_vowel(word.back()) && chance(random, 0.3);
+    const bool doubled = !word.empty() && may_be_vowel(word.back()) && chance(random, 0.3);
     word += doubled                                ? one_of(random, kDoubled)
             : word.empty() && chance(random, 0.15) ? one_of(random, kFirstOnsets)
                                                    : one_of(random, kOnsets);
@@ -245,7 +245,7 @@ std::string draw_spelling(Random& random) {
 Example draw_word(Random& random) {
   for (;;) {
     std::string word = draw_spelling(random);
-    if (word.size() < 2 || word.size() > kLongest) continue;
+    if (word.size() < 2 || word.size() > kLettersLongest) continue;
     std::vector<std::string> said = letter_pronunciations(word);
     Example example{std::move(word), std::move(said[0]), {}, {}};
     example.also.assign(std::make_move_iterator(said.begin() + 1), std::make_move_iterator(said.end()));
@@ -271,7 +271,7 @@ std::vector<std::string> letter_pronunciations(std::string_view spelling) {
 
 BuiltinCorpus make_letters(uint64_t seed) {
   const Random random = Random(seed).named("letters");
-  auto examples = distinct_examples(kTrain + kBuiltinValid + kBuiltinTest, random, draw_word);
+  auto examples = distinct_examples(kLettersTrain + kBuiltinValid + kBuiltinTest, random, draw_word);
   return part_examples(std::move(examples), random.named("parts"), HoldOut::kAny);
 }
 

@@ -12,8 +12,8 @@
 namespace attend::data {
 namespace {
 
-constexpr size_t kTrain = 20000;
-constexpr double kWithheld = 0.15;  // of the assembled names
+constexpr size_t kNamesTrain = 20000;
+constexpr double kNamesWithheld = 0.15;  // of the assembled names
 
 constexpr std::string_view kFirst[] = {"Mary",   "Alan",   "Ruth",  "Simon", "Helen", "David", "Laura",
                                        "Martin", "Irene",  "Paul",  "Sofia", "Henry", "Diana", "Oscar",
@@ -30,9 +30,10 @@ constexpr std::string_view kOfFirms[] = {"ex", "tron", "soft", "chem", "corp"};
 
 // %S is a name with any ending, %T one with a telling ending, %F a first name. All of it is the name, except what is in
 // brackets.
-constexpr std::string_view kPeople[] = {"%F %S", "%F %T", "%F %S", "%F", "[Mr] %S", "[Mrs] %T", "[Dr] %F %S", "%S"};
-constexpr std::string_view kPlaces[] = {"%S",      "%S",     "%T",       "North %S",        "Port %T",
-                                        "Lake %S", "%S Bay", "Mount %S", "[the] Isle of %S"};
+constexpr std::string_view kPeopleForms[] = {"%F %S",   "%F %T",    "%F %S",      "%F",
+                                             "[Mr] %S", "[Mrs] %T", "[Dr] %F %S", "%S"};
+constexpr std::string_view kPlaceForms[] = {"%S",      "%S",     "%T",       "North %S",        "Port %T",
+                                            "Lake %S", "%S Bay", "Mount %S", "[the] Isle of %S"};
 constexpr std::string_view kFirms[] = {
     "%S Motors",    "%T & Sons", "Bank of %S",       "University of %S", "%S United",
     "%S Foods Ltd", "%S",        "Lake %S Shipping", "%F %S Group",      "[the] Port %S Council"};
@@ -79,20 +80,21 @@ constexpr std::string_view kPlainForms[] = {
     "He wrote %N books about %X .",       "A film about %X , %X and a %J will open in %M .",
     "In %M nobody spoke of %X .",         "%X and %X have nothing in common .",
 };
-constexpr std::string_view kDays[] = {"Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"};
-constexpr std::string_view kMonths[] = {"January", "March", "April", "May", "June", "August", "October"};
+constexpr std::string_view kCapitalDays[] = {"Monday", "Tuesday",  "Wednesday", "Thursday",
+                                             "Friday", "Saturday", "Sunday"};
+constexpr std::string_view kCapitalMonths[] = {"January", "March", "April", "May", "June", "August", "October"};
 constexpr std::string_view kNumbers[] = {"two", "three", "12", "40", "1,500", "seven", "3.5", "20"};
 constexpr std::string_view kJobs[] = {"teacher", "lawyer",   "manager", "painter",
                                       "baker",   "director", "pilot",   "driver"};
 
-struct Kind {
+struct NameKind {
   char slot;
   std::string_view tag;
   std::span<const std::string_view> forms, plain, endings;  // plain: forms that are clear by themselves
 };
-constexpr Kind kKinds[] = {{'P', "PER", kPeople, kPlainPeople, kOfPeople},
-                           {'L', "LOC", kPlaces, kPlainPlaces, kOfPlaces},
-                           {'O', "ORG", kFirms, kPlainFirms, kOfFirms}};
+constexpr NameKind kNameKinds[] = {{'P', "PER", kPeopleForms, kPlainPeople, kOfPeople},
+                                   {'L', "LOC", kPlaceForms, kPlainPlaces, kOfPlaces},
+                                   {'O', "ORG", kFirms, kPlainFirms, kOfFirms}};
 
 class Report {
  public:
@@ -118,20 +120,20 @@ class Report {
 
   void fill(char slot) {
     if (slot == 'X') {
-      const Kind& kind = one_of(random_, kKinds);
+      const NameKind& kind = one_of(random_, kNameKinds);
       return name(kind, one_of(random_, kind.plain));
     }
-    for (const Kind& kind : kKinds) {
+    for (const NameKind& kind : kNameKinds) {
       if (kind.slot == slot) return name(kind, one_of(random_, kind.forms));
     }
-    say(slot == 'D'   ? one_of(random_, kDays)
-        : slot == 'M' ? one_of(random_, kMonths)
+    say(slot == 'D'   ? one_of(random_, kCapitalDays)
+        : slot == 'M' ? one_of(random_, kCapitalMonths)
         : slot == 'N' ? one_of(random_, kNumbers)
                       : one_of(random_, kJobs),
         "O");
   }
 
-  void name(const Kind& kind, std::string_view form) {
+  void name(const NameKind& kind, std::string_view form) {
     std::string mark = "B-";
     for (const std::string_view part : split_words(form)) {
       if (part[0] == '[') {
@@ -143,7 +145,7 @@ class Report {
     }
   }
 
-  std::string word_for(const Kind& kind, std::string_view part) {
+  std::string word_for(const NameKind& kind, std::string_view part) {
     if (part == "%F") return std::string(one_of(random_, kFirst));
     if (part == "%S") return joined(kEndings);
     return part == "%T" ? joined(kind.endings) : std::string(part);
@@ -152,7 +154,7 @@ class Report {
   std::string joined(std::span<const std::string_view> endings) {
     std::string word(one_of(random_, kStems));
     word += one_of(random_, endings);
-    novel_ = novel_ || is_withheld(word, kWithheld);
+    novel_ = novel_ || is_withheld(word, kNamesWithheld);
     return word;
   }
 
@@ -162,7 +164,7 @@ class Report {
 };
 
 /// A sentence with or without names that training never sees.
-auto drawer(bool novel) {
+auto names_drawer(bool novel) {
   return [novel](Random& random) {
     for (;;) {
       Report report(random);
@@ -177,8 +179,8 @@ auto drawer(bool novel) {
 BuiltinCorpus make_names(uint64_t seed) {
   const Random random = Random(seed).named("names");
   constexpr size_t kHeldOut = kBuiltinValid + kBuiltinTest;
-  return part_novel(distinct_examples(kTrain + kHeldOut / 2, random.named("known"), drawer(false)),
-                    distinct_examples(kHeldOut / 2, random.named("novel"), drawer(true)), random.named("parts"));
+  return part_novel(distinct_examples(kNamesTrain + kHeldOut / 2, random.named("known"), names_drawer(false)),
+                    distinct_examples(kHeldOut / 2, random.named("novel"), names_drawer(true)), random.named("parts"));
 }
 
 }  // namespace attend::data

@@ -3,10 +3,10 @@
 namespace attend::data {
 namespace {
 
-constexpr size_t kTrain = 20000, kShortest = 2, kLongest = 12;
+constexpr size_t kReverseTrain = 20000, kReverseShortest = 2, kReverseLongest = 12;
 
 Example draw_reverse(Random& random) {
-  std::string letters(kShortest + random.below(kLongest - kShortest + 1), ' ');
+  std::string letters(kReverseShortest + random.below(kReverseLongest - kReverseShortest + 1), ' ');
   for (char& letter : letters) letter = static_cast<char>('a' + random.below(26));
   return {letters, {letters.rbegin(), letters.rend()}, {}};
 }
@@ -15,7 +15,7 @@ Example draw_reverse(Random& random) {
 
 BuiltinCorpus make_reverse(uint64_t seed) {
   const Random random = Random(seed).named("reverse");
-  auto examples = distinct_examples(kTrain + kBuiltinValid + kBuiltinTest, random, draw_reverse);
+  auto examples = distinct_examples(kReverseTrain + kBuiltinValid + kBuiltinTest, random, draw_reverse);
   return part_examples(std::move(examples), random.named("parts"), HoldOut::kAny);
 }
 

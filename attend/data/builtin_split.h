@@ -53,6 +53,9 @@ bool is_listed(std::string_view list, std::string_view word);
 /// True with probability `share`.
 inline bool chance(Random& random, double share) { return random.uniform53() < share; }
 
+/// Uniform in [low, high).
+inline float between(Random& random, float low, float high) { return low + (high - low) * random.uniform(); }
+
 /// True for a fixed share of all texts, which training never sees; the same for every seed.
 inline bool is_withheld(std::string_view text, double share) { return Random(11).named(text).uniform53() < share; }
 

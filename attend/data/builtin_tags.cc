@@ -13,8 +13,8 @@
 namespace attend::data {
 namespace {
 
-constexpr size_t kTrain = 20000;
-constexpr double kWithheld = 0.12;  // of the inflected forms
+constexpr size_t kTagsTrain = 20000;
+constexpr double kTagsWithheld = 0.12;  // of the inflected forms
 
 constexpr std::string_view kNouns[] = {
     "dog",    "cat",       "bird",   "horse",   "farmer", "teacher", "driver", "doctor", "sailor", "painter", "baker",
@@ -24,8 +24,9 @@ constexpr std::string_view kNouns[] = {
     "wagon",  "ticket",    "market", "kitchen", "church", "lady",    "city",   "berry",  "cherry",
 };
 // Both nouns and verbs.
-constexpr std::string_view kDeeds[] = {"walk",  "play",  "watch",  "cook", "dance", "paint", "call",  "visit", "guard",
-                                       "plant", "water", "answer", "test", "copy",  "mark",  "order", "plan",  "trick"};
+constexpr std::string_view kNounsAndVerbs[] = {"walk", "play",  "watch", "cook",  "dance", "paint",
+                                               "call", "visit", "guard", "plant", "water", "answer",
+                                               "test", "copy",  "mark",  "order", "plan",  "trick"};
 constexpr std::string_view kTransitive[] = {
     "chase",  "carry", "follow", "push",  "pull",   "kick",  "wash",  "open", "close", "lift",  "clean",  "repair",
     "admire", "fear",  "touch",  "reach", "attack", "paint", "watch", "call", "visit", "guard", "answer", "copy",
@@ -35,16 +36,16 @@ constexpr std::string_view kIntransitive[] = {
     "bark",  "laugh", "smile", "sneeze", "arrive", "jump", "wait", "hurry", "shout", "whisper", "blink",
     "cough", "yawn",  "climb", "dance",  "walk",   "play", "cook", "nod",   "hop",   "stumble", "tremble",
 };
-constexpr std::string_view kAdjectives[] = {
+constexpr std::string_view kGradedAdjectives[] = {
     "short",  "rich", "quick",   "slow",   "loud",  "quiet",  "proud",  "brave", "kind",  "cold",  "warm",  "dark",
     "bright", "soft", "rough",   "smooth", "sweet", "gentle", "simple", "happy", "angry", "lazy",  "noisy", "heavy",
     "clean",  "dry",  "strange", "strict", "calm",  "fierce", "light",  "cheap", "deep",  "sharp", "thick", "weak",
 };
-constexpr std::string_view kNames[] = {"Anna", "Peter", "Maria", "Tom", "Clara", "Oscar", "Nina", "Hugo"};
-constexpr std::string_view kPlaces[] = {"in", "near", "behind", "under", "beside", "from"};
+constexpr std::string_view kFirstNames[] = {"Anna", "Peter", "Maria", "Tom", "Clara", "Oscar", "Nina", "Hugo"};
+constexpr std::string_view kPrepositions[] = {"in", "near", "behind", "under", "beside", "from"};
 constexpr std::string_view kModals[] = {"can", "will", "must", "may", "should"};
 constexpr std::string_view kOddNouns[] = {"can", "saw", "light", "will"};
-constexpr std::string_view kSaid[] = {"said", "knew", "thought", "heard"};
+constexpr std::string_view kReporting[] = {"said", "knew", "thought", "heard"};
 constexpr std::string_view kTried[] = {"tried", "wanted", "hoped", "began"};
 constexpr std::string_view kPossessives[] = {"her", "his", "their", "my"};
 
@@ -82,7 +83,7 @@ class Sentence {
   }
   /// A form of a regular word.
   void inflected(const std::string& word, std::string_view tag) {
-    novel_ = novel_ || is_withheld(word, kWithheld);
+    novel_ = novel_ || is_withheld(word, kTagsWithheld);
     say(word, tag);
   }
 
@@ -125,7 +126,7 @@ class Sentence {
 
   Number noun_phrase(bool that) {
     if (chance(random_, 0.1)) {
-      say(one_of(random_, kNames), "NNP");
+      say(one_of(random_, kFirstNames), "NNP");
       return Number::kOne;
     }
     const Number number = chance(random_, 0.4) ? Number::kMany : Number::kOne;
@@ -157,7 +158,7 @@ class Sentence {
   }
 
   void adjective(bool definite) {
-    const std::string_view stem = one_of(random_, kAdjectives);
+    const std::string_view stem = one_of(random_, kGradedAdjectives);
     const double kind = definite ? random_.uniform53() : 1;
     if (kind < 0.25) return inflected(with_er(stem), "JJR");
     if (kind < 0.5) return inflected(with_est(stem), "JJS");
@@ -167,7 +168,7 @@ class Sentence {
   void noun(Number number) {
     const double kind = random_.uniform53();
     const std::string_view stem = kind < 0.15   ? one_of(random_, kOddNouns)
-                                  : kind < 0.35 ? one_of(random_, kDeeds)
+                                  : kind < 0.35 ? one_of(random_, kNounsAndVerbs)
                                                 : one_of(random_, kNouns);
     number == Number::kMany ? inflected(with_s(stem), "NNS") : say(stem, "NN");
   }
@@ -217,11 +218,11 @@ class Sentence {
   }
 
   void place() {
-    say(one_of(random_, kPlaces), "IN");
+    say(one_of(random_, kPrepositions), "IN");
     noun_phrase(true);
   }
 
-  void adverb() { inflected(with_ly(one_of(random_, kAdjectives)), "RB"); }
+  void adverb() { inflected(with_ly(one_of(random_, kGradedAdjectives)), "RB"); }
 
   /// A verb in its base form, and what follows.
   void bare_predicate() {
@@ -284,7 +285,7 @@ class Sentence {
 
   void copula(Number number) {
     be(number);
-    const std::string_view stem = one_of(random_, kAdjectives);
+    const std::string_view stem = one_of(random_, kGradedAdjectives);
     if (chance(random_, 0.5)) return say(stem, "JJ");
     inflected(with_er(stem), "JJR");
     say("than", "IN");
@@ -304,7 +305,7 @@ class Sentence {
 
   /// "that" is always said, and no phrase after it begins with another.
   void said() {
-    say(one_of(random_, kSaid), "VBD");
+    say(one_of(random_, kReporting), "VBD");
     say("that", "IN");
     const Number number = noun_phrase(false);
     switch (random_.below(3)) {
@@ -320,7 +321,7 @@ class Sentence {
 };
 
 /// A sentence with or without forms that training never sees.
-auto drawer(bool novel) {
+auto tags_drawer(bool novel) {
   return [novel](Random& random) {
     for (;;) {
       Sentence sentence(random);
@@ -335,8 +336,8 @@ auto drawer(bool novel) {
 BuiltinCorpus make_tags(uint64_t seed) {
   const Random random = Random(seed).named("tags");
   constexpr size_t kHeldOut = kBuiltinValid + kBuiltinTest;
-  return part_novel(distinct_examples(kTrain + kHeldOut / 2, random.named("known"), drawer(false)),
-                    distinct_examples(kHeldOut / 2, random.named("novel"), drawer(true)), random.named("parts"));
+  return part_novel(distinct_examples(kTagsTrain + kHeldOut / 2, random.named("known"), tags_drawer(false)),
+                    distinct_examples(kHeldOut / 2, random.named("novel"), tags_drawer(true)), random.named("parts"));
 }
 
 }  // namespace attend::data

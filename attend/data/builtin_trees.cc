@@ -17,7 +17,7 @@
 namespace attend::data {
 namespace {
 
-constexpr size_t kTrain = 20000, kLongest = 24;
+constexpr size_t kTreesTrain = 20000, kTreesLongest = 24;
 
 /// The lists are separated by blanks.
 struct Deed {
@@ -230,7 +230,7 @@ Example draw_tree(Random& random) {
   for (;;) {
     const Tree tree = Grammar(random).sentence();
     const std::vector<std::string> words = words_of(tree);
-    if (words.size() > kLongest) continue;
+    if (words.size() > kTreesLongest) continue;
     Example example;
     for (const std::string& word : words) example.source.append(example.source.empty() ? "" : " ").append(word);
     example.target = print_tree(tree);
@@ -242,7 +242,7 @@ Example draw_tree(Random& random) {
 
 BuiltinCorpus make_trees(uint64_t seed) {
   const Random random = Random(seed).named("trees");
-  auto examples = distinct_examples(kTrain + kBuiltinValid + kBuiltinTest, random, draw_tree);
+  auto examples = distinct_examples(kTreesTrain + kBuiltinValid + kBuiltinTest, random, draw_tree);
   return part_examples(std::move(examples), random.named("parts"), HoldOut::kKnownSource);
 }
 

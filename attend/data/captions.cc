@@ -9,6 +9,7 @@
 #include "attend/base/error.h"
 #include "attend/base/names.h"
 #include "attend/data/image_file.h"
+#include "attend/data/utf8.h"
 
 namespace attend::data {
 namespace {
@@ -18,13 +19,6 @@ using nlohmann::json;
 
 constexpr const char* kNoImage = "captions without an image";
 constexpr const char* kNoCaptions = "images without captions";
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kWhite = " \t\v\f\r";
-  const size_t begin = text.find_first_not_of(kWhite);
-  if (begin == text.npos) return "";
-  return text.substr(begin, text.find_last_not_of(kWhite) - begin + 1);
-}
 
 /// A name must not lead out of the folder of images.
 void check_name(const std::string& where, std::string_view name) {

@@ -11,6 +11,7 @@
 
 #include "attend/base/error.h"
 #include "attend/base/random.h"
+#include "attend/data/builtin_split.h"
 
 namespace attend::data {
 namespace {
@@ -114,7 +115,6 @@ std::array<std::vector<Glyph>, 10> parse_all() {
   return ways;
 }
 
-float between(Random& random, float low, float high) { return low + (high - low) * random.uniform(); }
 /// Around 0 within ±most, denser in the middle.
 float around(Random& random, float most) { return most * (random.uniform() + random.uniform() - 1); }
 
@@ -190,7 +190,7 @@ void trim(Stroke& curve, Random& random) {
 
 /// Scales to `size` pixels along the longer side and puts the mean of the points at `centre`, moved inwards if ink
 /// would reach the border.
-void place(Glyph& glyph, float size, Point centre) {
+void place_glyph(Glyph& glyph, float size, Point centre) {
   Point low{1e9F, 1e9F}, high{-1e9F, -1e9F}, sum;
   float count = 0;
   for (const Stroke& stroke : glyph) {
@@ -258,8 +258,8 @@ LabelledImage digit(uint64_t seed, int64_t index) {
     trim(stroke, random);
   }
   const float middle = kSize / 2.0F;
-  place(glyph, between(random, 0.85F, 1.05F) * kInkSize,
-        {middle + around(random, 1.2F), middle + around(random, 1.2F)});
+  place_glyph(glyph, between(random, 0.85F, 1.05F) * kInkSize,
+              {middle + around(random, 1.2F), middle + around(random, 1.2F)});
   return {draw(glyph, random), static_cast<int32_t>(label), "digit " + std::to_string(index)};
 }
 

@@ -35,7 +35,7 @@ std::unique_ptr<ExampleReader> open_pairs(const std::filesystem::path& path) {
   return std::make_unique<PairExamples>(path);
 }
 
-constexpr ExampleFormat kFormats[] = {
+constexpr ExampleFormat kExampleFormats[] = {
     {"pairs", "lines \"source<tab>target\"", open_pairs},
     {"labels", "lines \"label<tab>text\", or a folder of .txt files per label", open_labelled},
     {"tags", "a line per word with its tag in the last column, lines \"word/TAG word/TAG\", or trees (.trees, .mrg)",
@@ -46,7 +46,7 @@ constexpr ExampleFormat kFormats[] = {
 
 }  // namespace
 
-std::span<const ExampleFormat> example_formats() { return kFormats; }
+std::span<const ExampleFormat> example_formats() { return kExampleFormats; }
 
 std::unique_ptr<ExampleReader> open_examples(std::string_view format, const std::filesystem::path& path) {
   return row_named("format", example_formats(), format).open(path);

@@ -11,17 +11,17 @@
 namespace attend::data {
 namespace {
 
-struct Kind {
+struct ImageKind {
   std::string_view name, magic;
   Image (*decode)(std::span<const uint8_t>, const std::string&, int64_t);
 };
 
-constexpr Kind kKinds[] = {
+constexpr ImageKind kImageKinds[] = {
     {"PNG", "\x89PNG\r\n\x1A\n", decode_png},
     {"JPEG", "\xFF\xD8\xFF", decode_jpeg},
 };
 
-std::string in_hex(std::span<const uint8_t> bytes) {
+std::string bytes_in_hex(std::span<const uint8_t> bytes) {
   constexpr const char* kDigits = "0123456789abcdef";
   std::string text = "0x";
   for (const uint8_t byte : bytes) text += {kDigits[byte >> 4], kDigits[byte & 15]};
@@ -47,12 +47,12 @@ Image decode_image(std::span<const uint8_t> bytes, const std::string& name, cons
   require(static_cast<int64_t>(bytes.size()) <= limits.most_bytes, name, ": expected at most ", limits.most_bytes,
           " bytes, got ", bytes.size());
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  for (const Kind& kind : kKinds) {
+  for (const ImageKind& kind : kImageKinds) {
     if (text.starts_with(kind.magic)) return kind.decode(bytes, name, limits.most_pixels);
   }
   if (text.empty()) fail(name, ": expected a PNG or JPEG image, got an empty file");
   fail(name, ": expected a PNG or JPEG image, got a file that begins with ",
-       in_hex(bytes.first(std::min<size_t>(bytes.size(), 8))));
+       bytes_in_hex(bytes.first(std::min<size_t>(bytes.size(), 8))));
 }
 
 void write_png(const std::filesystem::path& path, const Image& image) { write_file(path, encode_png(image)); }

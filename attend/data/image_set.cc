@@ -124,7 +124,7 @@ ImageCorpus make_scenes(uint64_t seed) {
   return scenes_over(make_digits(seed), {.size = size, .pieces = pieces}, seed);
 }
 
-constexpr ImageCorpusRow kCorpora[] = {
+constexpr ImageCorpusRow kImageCorpora[] = {
     {"digits", "handwriting-like digits, 28×28", make_digits},
     {"translated", "a digit anywhere on 60×60", make_scenes<60, 0>},
     {"cluttered", "a digit anywhere on 60×60 among 4 pieces of others", make_scenes<60, 4>},
@@ -207,7 +207,7 @@ SceneImages::SceneImages(const StoredImages& digits, SceneOptions options, uint6
 
 LabelledImage SceneImages::at(int64_t index) const { return scenes_.at(fresh_ || index < 0 ? index : index % size()); }
 
-std::span<const ImageCorpusRow> image_corpora() { return kCorpora; }
+std::span<const ImageCorpusRow> image_corpora() { return kImageCorpora; }
 
 ImageCorpus make_image_corpus(std::string_view name, uint64_t seed) {
   return row_named("image corpus", image_corpora(), name).make(seed);

@@ -21,7 +21,7 @@ void append_words(std::string& text, std::string_view line) {
   }
 }
 
-std::string words_of(std::string_view line) {
+std::string one_spaced(std::string_view line) {
   std::string text;
   append_words(text, line);
   return text;
@@ -43,7 +43,7 @@ class LabelledLines : public ExampleReader {
     if (tab == line.npos)
       fail(where(), ": expected \"label<tab>text\", got no tab in ", quoted(line),
            "; put one between the label and the text");
-    example = {words_of(line.substr(tab + 1)), words_of(line.substr(0, tab)), {}, {}};
+    example = {one_spaced(line.substr(tab + 1)), one_spaced(line.substr(0, tab)), {}, {}};
     if (example.target.empty()) fail(where(), ": expected \"label<tab>text\", got no label before the tab");
     if (example.source.empty())
       fail(where(), ": expected \"label<tab>text\", got no text after the label ", quoted(example.target));

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
 
-struct Header {
+struct NpyHeader {
   std::string descr;
   bool fortran_order = false;
   Shape shape;
@@ -26,7 +26,7 @@ class HeaderParser {
  public:
   HeaderParser(const std::string& name, std::string_view text) : name_(name), rest_(text), whole_(text) {}
 
-  Header parse() {
+  NpyHeader parse() {
     unsigned seen = 0;
     expect('{');
     while (!take('}')) {
@@ -109,7 +109,7 @@ class HeaderParser {
 
   const std::string& name_;
   std::string_view rest_, whole_;
-  Header header_;
+  NpyHeader header_;
 };
 
 /// A little-endian number of `count` bytes.
@@ -158,7 +158,7 @@ Tensor decode_npy(std::span<const std::byte> bytes, const std::string& name) {
   require(text.size() >= before, name, ": expected a whole .npy header, got the end of the file");
   const size_t length = number_at(text, kMagic.size() + 2, length_bytes);
   require(length <= text.size() - before, name, ": expected a header of ", length, " bytes, got the end of the file");
-  const Header header = HeaderParser(name, text.substr(before, length)).parse();
+  const NpyHeader header = HeaderParser(name, text.substr(before, length)).parse();
   require(!header.fortran_order, name, ": expected C order, got Fortran order; np.ascontiguousarray makes it so");
   const Element& element = element_of(name, header.descr);
   const std::string_view data = text.substr(before + length);

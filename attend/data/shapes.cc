@@ -7,6 +7,7 @@
 
 #include "attend/base/error.h"
 #include "attend/base/random.h"
+#include "attend/data/builtin_split.h"
 
 namespace attend::data {
 namespace {
@@ -120,23 +121,21 @@ std::vector<ShapeCaption> captions_of(const std::vector<ShapeObject>& objects, b
   return captions;
 }
 
-int32_t draw_below(Random& random, int64_t count) {
+int32_t draw_index(Random& random, int64_t count) {
   return static_cast<int32_t>(random.below(static_cast<uint64_t>(count)));
 }
 
-float between(Random& random, float low, float high) { return low + (high - low) * random.uniform(); }
-
 ShapeObject draw_pair(Random& random, bool from_held_out) {
   for (;;) {
-    const ShapeObject object{draw_below(random, kColourCount), draw_below(random, kShapeCount), {}};
+    const ShapeObject object{draw_index(random, kColourCount), draw_index(random, kShapeCount), {}};
     if (held_out(object.colour, object.shape) == from_held_out) return object;
   }
 }
 
 /// In the test one object is certainly held out, and the others may be.
 std::vector<ShapeObject> draw_objects(Random& random, ShapesPart part, int64_t most) {
-  const auto count = static_cast<size_t>(1 + draw_below(random, most));
-  const auto certain = static_cast<size_t>(draw_below(random, static_cast<int64_t>(count)));
+  const auto count = static_cast<size_t>(1 + draw_index(random, most));
+  const auto certain = static_cast<size_t>(draw_index(random, static_cast<int64_t>(count)));
   std::vector<ShapeObject> objects;
   while (objects.size() < count) {
     const bool test = part == ShapesPart::kTest;

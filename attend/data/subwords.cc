@@ -32,7 +32,7 @@ namespace sp = sentencepiece;
 
 constexpr size_t kLargestModel = size_t{256} << 20;
 // Text to learn from: some 600,000 sentences. The unigram trainer takes 20 bytes of memory for each character.
-constexpr size_t kMostBytes = size_t{64} << 20;
+constexpr size_t kMostKept = size_t{64} << 20;
 constexpr size_t kLongestLine = 4096;  // longer ones would be left out
 
 /// SentencePiece writes to standard error; the library never does. Level 3 keeps only fatal messages.
@@ -111,13 +111,13 @@ class Subwords : public Tokeniser {
 struct BlankRange {
   char32_t first, last;
 };
-constexpr BlankRange kBlanks[] = {{0x00, 0x20},     {0x7F, 0x7F},     {0x8F, 0x8F},     {0x9F, 0xA0},
-                                  {0x1680, 0x1680}, {0x2000, 0x200C}, {0x200E, 0x200F}, {0x2028, 0x2029},
-                                  {0x202F, 0x202F}, {0x205F, 0x205F}, {0x2581, 0x2581}, {0x3000, 0x3000},
-                                  {0xFEFF, 0xFEFF}, {0xFFFD, 0xFFFD}};
+constexpr BlankRange kTrainerBlanks[] = {{0x00, 0x20},     {0x7F, 0x7F},     {0x8F, 0x8F},     {0x9F, 0xA0},
+                                         {0x1680, 0x1680}, {0x2000, 0x200C}, {0x200E, 0x200F}, {0x2028, 0x2029},
+                                         {0x202F, 0x202F}, {0x205F, 0x205F}, {0x2581, 0x2581}, {0x3000, 0x3000},
+                                         {0xFEFF, 0xFEFF}, {0xFFFD, 0xFFFD}};
 
 bool is_blank_to_trainer(char32_t code) {
-  return std::any_of(std::begin(kBlanks), std::end(kBlanks),
+  return std::any_of(std::begin(kTrainerBlanks), std::end(kTrainerBlanks),
                      [&](const BlankRange& range) { return code >= range.first && code <= range.last; });
 }
 
@@ -134,7 +134,7 @@ bool has_text(std::string_view line) {
 }
 
 /// Lines of the text, all of them or a random sample: each draws a number from [0, 1), by a fixed seed, and is kept
-/// while it is below a share, which is halved whenever more than kMostBytes are kept.
+/// while it is below a share, which is halved whenever more than kMostKept are kept.
 class Sample {
  public:
   void add(std::string_view line) {
@@ -142,7 +142,7 @@ class Sample {
     if (draw >= share_ || !has_text(line)) return;
     lines_.push_back({std::string(line), draw});
     bytes_ += line.size();
-    while (bytes_ > kMostBytes) halve();
+    while (bytes_ > kMostKept) halve();
   }
 
   std::vector<std::string> lines() && {

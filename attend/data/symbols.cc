@@ -51,14 +51,14 @@ std::vector<Part> character_parts(std::string_view text) {
 bool is_character(std::string_view symbol) { return character_bytes(symbol) == symbol.size(); }
 bool is_word(std::string_view symbol) { return split_words(symbol) == std::vector<std::string_view>{symbol}; }
 
-struct Kind {
+struct SymbolKind {
   std::string_view name;
   std::vector<Part> (*parts)(std::string_view);
   bool (*is_symbol)(std::string_view);  // of a text that is not empty
   std::string_view between;             // two symbols of a spelt text
   bool covers;                          // options.coverage applies
 };
-constexpr Kind kKinds[] = {
+constexpr SymbolKind kSymbolKinds[] = {
     {"words", word_parts, is_word, kSpace, false},
     {"characters", character_parts, is_character, "", true},
 };
@@ -70,7 +70,7 @@ struct Counted {
 
 class Symbols : public Tokeniser {
  public:
-  Symbols(const Kind& kind, bool lowercase, std::vector<Counted> list)
+  Symbols(const SymbolKind& kind, bool lowercase, std::vector<Counted> list)
       : kind_(kind), lowercase_(lowercase), list_(std::move(list)) {
     for (size_t i = 0; i < list_.size(); ++i) ids_[list_[i].symbol] = static_cast<int32_t>(i) + kFirstWord;
   }
@@ -112,7 +112,7 @@ class Symbols : public Tokeniser {
  private:
   std::string_view symbol(int32_t id) const { return list_[static_cast<size_t>(id - kFirstWord)].symbol; }
 
-  const Kind& kind_;
+  const SymbolKind& kind_;
   bool lowercase_;
   std::vector<Counted> list_;
   std::unordered_map<std::string_view, int32_t> ids_;
@@ -120,7 +120,7 @@ class Symbols : public Tokeniser {
 
 using Counts = std::unordered_map<std::string, int64_t>;
 
-Counts count_symbols(const Kind& kind, bool lowercase, const NextLine& next) {
+Counts count_symbols(const SymbolKind& kind, bool lowercase, const NextLine& next) {
   Counts counts;
   for (std::string line; next(line);) {
     if (lowercase) line = lowercased(line);
@@ -130,7 +130,7 @@ Counts count_symbols(const Kind& kind, bool lowercase, const NextLine& next) {
 }
 
 /// The most frequent ones that the options allow.
-std::vector<Counted> chosen(const TokeniserOptions& options, const Kind& kind, const Counts& counts) {
+std::vector<Counted> chosen(const TokeniserOptions& options, const SymbolKind& kind, const Counts& counts) {
   std::vector<Counted> list;
   int64_t all = 0, covered = 0;
   for (const auto& [symbol, count] : counts) {
@@ -149,7 +149,7 @@ std::vector<Counted> chosen(const TokeniserOptions& options, const Kind& kind, c
 }
 
 /// "symbol" or "symbol<tab>count".
-Counted parse_entry(const Kind& kind, const std::string& where, std::string_view line) {
+Counted parse_entry(const SymbolKind& kind, const std::string& where, std::string_view line) {
   const size_t tab = std::min(line.find('\t'), line.size());
   Counted entry{std::string(line.substr(0, tab)), 0};
   require(!entry.symbol.empty() && kind.is_symbol(entry.symbol), where, ": expected one of the ", kind.name,
@@ -165,7 +165,7 @@ Counted parse_entry(const Kind& kind, const std::string& where, std::string_view
 }  // namespace
 
 std::unique_ptr<Tokeniser> train_symbols(const TokeniserOptions& options, const NextLine& next) {
-  const Kind& kind = row_named("kind", kKinds, options.kind);
+  const SymbolKind& kind = row_named("kind", kSymbolKinds, options.kind);
   require(options.normalise == "none", "normalise: expected none for ", kind.name, ", got \"", options.normalise,
           "\"");
   const Counts counts = count_symbols(kind, options.lowercase, next);
@@ -181,7 +181,7 @@ std::unique_ptr<Tokeniser> load_symbols(const fs::path& path) {
   const bool lowercase = header.size() == 3 && header[2] == "lowercase";
   require((header.size() == 2 || lowercase) && header[0] == "attend", path.native(),
           ": expected \"attend words\" or \"attend characters\" in the first line, got \"", line.substr(0, 40), "\"");
-  const Kind& kind = row_named(path.native(), kKinds, header[1]);
+  const SymbolKind& kind = row_named(path.native(), kSymbolKinds, header[1]);
   std::vector<Counted> list;
   while (reader.next(line)) list.push_back(parse_entry(kind, reader.where(), line));
   require(list.size() < size_t{1} << 30, path.native(), ": expected fewer than 2^30 ", kind.name, ", got ",

@@ -13,16 +13,9 @@
 namespace attend::data {
 namespace {
 
-constexpr std::string_view kBlanks = " \v\f\r";
 constexpr std::string_view kDocumentStart = "-DOCSTART-";
 
-std::string_view trimmed(std::string_view text) {
-  const size_t begin = text.find_first_not_of(kBlanks);
-  if (begin == text.npos) return "";
-  return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
-}
-
-bool is_blank(std::string_view line) { return split_words(line).empty(); }
+bool is_blank_line(std::string_view line) { return split_words(line).empty(); }
 
 /// Split at tabs if there are any, otherwise at blanks.
 std::vector<std::string_view> columns_of(std::string_view line) {
@@ -94,7 +87,7 @@ class TaggedSentences : public ExampleReader {
     while (layout_ == Layout::kUnknown) {
       if (!lines_.next(line_)) {
         layout_ = Layout::kColumns;
-      } else if (!is_blank(line_) && !is_comment(line_) && columns_of(line_).front() != kDocumentStart) {
+      } else if (!is_blank_line(line_) && !is_comment(line_) && columns_of(line_).front() != kDocumentStart) {
         layout_ = is_slashed(line_) ? Layout::kSlashed : Layout::kColumns;
         again_ = true;
       }
@@ -107,7 +100,7 @@ class TaggedSentences : public ExampleReader {
   bool next_line(Example& example) {
     do {
       if (!read()) return false;
-    } while (is_blank(line_) || is_comment(line_));
+    } while (is_blank_line(line_) || is_comment(line_));
     begin_ = lines_.number();
     for (const std::string_view pair : split_words(line_)) {
       if (!has_tag(pair)) refuse("word/TAG, got ", quoted(pair), "; a slash within a word or a tag is written \\/");
@@ -122,7 +115,7 @@ class TaggedSentences : public ExampleReader {
     while (read()) {
       const std::vector<std::string_view> columns = columns_of(line_);
       const bool within = !example.source.empty();
-      const bool ends = is_blank(line_) || columns.front() == kDocumentStart;
+      const bool ends = is_blank_line(line_) || columns.front() == kDocumentStart;
       if (ends && within) return true;
       if (ends || (!within && is_comment_row(columns))) continue;
       if (!within) begin_ = lines_.number();

@@ -26,7 +26,7 @@ struct Format {
   std::string_view ending;
   std::unique_ptr<Tokeniser> (*load)(const fs::path&);
 };
-constexpr Format kFormats[] = {
+constexpr Format kTokeniserFormats[] = {
     {".spm", load_subwords},
     {".words", load_symbols},
     {".characters", load_symbols},
@@ -34,7 +34,7 @@ constexpr Format kFormats[] = {
 
 constexpr std::string_view kReserved[kFirstWord] = {"<pad>", "<unk>", "<s>", "</s>"};
 
-fs::path file_of(const fs::path& folder, std::string_view stem, const Format& format) {
+fs::path vocabulary_file(const fs::path& folder, std::string_view stem, const Format& format) {
   return folder / (std::string(stem) + std::string(format.ending));
 }
 
@@ -121,20 +121,20 @@ std::unique_ptr<Tokeniser> train_tokeniser(const TokeniserOptions& options, cons
 std::unique_ptr<Tokeniser> load_tokeniser(const fs::path& folder, std::string_view stem) {
   const Format* found = nullptr;
   std::string endings;
-  for (const Format& format : kFormats) {
+  for (const Format& format : kTokeniserFormats) {
     endings += (endings.empty() ? "" : ", ") + std::string(stem) + std::string(format.ending);
-    if (!fs::exists(file_of(folder, stem, format))) continue;
+    if (!fs::exists(vocabulary_file(folder, stem, format))) continue;
     require(found == nullptr, folder.native(), ": expected one vocabulary, got ", stem, found ? found->ending : "",
             " and ", stem, format.ending);
     found = &format;
   }
   require(found != nullptr, folder.native(), ": expected a vocabulary (", endings, "), got none of them");
-  return found->load(file_of(folder, stem, *found));
+  return found->load(vocabulary_file(folder, stem, *found));
 }
 
 void remove_tokeniser(const fs::path& folder, std::string_view stem) {
-  for (const Format& format : kFormats) {
-    const fs::path file = file_of(folder, stem, format);
+  for (const Format& format : kTokeniserFormats) {
+    const fs::path file = vocabulary_file(folder, stem, format);
     std::error_code problem;
     fs::remove(file, problem);
     require(!problem, file.native(), ": cannot remove it: ", problem.message());

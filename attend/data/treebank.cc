@@ -10,7 +10,7 @@
 namespace attend::data {
 namespace {
 
-constexpr std::string_view kBlanks = " \t\v\f\r";
+constexpr std::string_view kBetweenTrees = " \t\v\f\r";
 
 class Treebank : public ExampleReader {
  public:
@@ -46,7 +46,7 @@ class Treebank : public ExampleReader {
         continue;
       }
       const char c = line_[at_++];
-      if (depth == 0 && kBlanks.find(c) != kBlanks.npos) continue;
+      if (depth == 0 && kBetweenTrees.find(c) != kBetweenTrees.npos) continue;
       if (depth == 0) begin_tree(c);
       text += c;
       if (text.size() > LineReader::kLongest)

@@ -29,4 +29,11 @@ std::vector<std::string_view> split_words(std::string_view text) {
   return words;
 }
 
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kWhite = " \t\v\f\r";
+  const size_t begin = text.find_first_not_of(kWhite);
+  if (begin == text.npos) return "";
+  return text.substr(begin, text.find_last_not_of(kWhite) - begin + 1);
+}
+
 }  // namespace attend::data

@@ -15,4 +15,7 @@ void check_utf8(std::string_view where, std::string_view text);
 /// as its name suggests.
 std::vector<std::string_view> split_words(std::string_view text);
 
+/// Part of a line, without the white space before and behind it.
+std::string_view trimmed(std::string_view text);
+
 }  // namespace attend::data

@@ -23,16 +23,16 @@ std::optional<Number> number_of(std::string_view text) {
   return value;
 }
 
-struct Header {
+struct VectorsHeader {
   int64_t count, width;
 };
 
 /// "vectors width", or nothing if the line is a vector.
-std::optional<Header> header_of(const std::vector<std::string_view>& fields) {
+std::optional<VectorsHeader> header_of(const std::vector<std::string_view>& fields) {
   if (fields.size() != 2) return std::nullopt;
   const auto count = number_of<int64_t>(fields[0]), width = number_of<int64_t>(fields[1]);
   if (!count || !width || *count < 0 || *width < 0) return std::nullopt;
-  return Header{*count, *width};
+  return VectorsHeader{*count, *width};
 }
 
 class VectorReader {
@@ -113,7 +113,7 @@ class VectorReader {
   LineReader lines_;
   std::span<const std::string> words_;
   std::unordered_map<std::string_view, size_t> places_;
-  std::optional<Header> header_;
+  std::optional<VectorsHeader> header_;
   size_t width_ = 0;
   WordVectors vectors_;
 };

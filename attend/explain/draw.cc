@@ -8,17 +8,17 @@
 namespace attend::explain {
 namespace {
 
-constexpr double kGap = 8;               // between a label and the cells
+constexpr double kLabelGap = 8;          // between a label and the cells
 constexpr double kWidestLabel = 13;      // in units of the font's size
 constexpr double kSlant = 0.7071;        // column labels are at 45 degrees
-constexpr double kLine = 1.15;           // a line of text, in units of the font's size
+constexpr double kFontLine = 1.15;       // a line of text, in units of the font's size
 constexpr size_t kMostTooltips = 20000;  // cells; with more, a picture would have some megabytes of tooltips
 
 double font_of(double cell) { return std::clamp(0.6 * cell, 8.0, 13.0); }
 
 /// Labels that would touch are left out: every n-th is drawn.
 size_t every_nth(double font, double room) {
-  return static_cast<size_t>(std::max(1.0, std::ceil(kLine * font / room)));
+  return static_cast<size_t>(std::max(1.0, std::ceil(kFontLine * font / room)));
 }
 
 double widest(std::span<const std::string> labels, double font) {
@@ -41,7 +41,7 @@ std::string column_labels(const Grid& grid, const GridPlace& place) {
   const double font = font_of(place.cell);
   const size_t step = every_nth(font, kSlant * place.cell);
   for (size_t c = 0; c < grid.columns.size(); c += step) {
-    const double x = place.left + place.cell * (static_cast<double>(c) + 0.5) + font / 4, y = place.top - kGap / 2;
+    const double x = place.left + place.cell * (static_cast<double>(c) + 0.5) + font / 4, y = place.top - kLabelGap / 2;
     const std::string turn = "rotate(-45 " + svg_number(x) + " " + svg_number(y) + ")";
     svg += label(grid.columns[c], x, y, font, attribute("transform", turn));
   }
@@ -53,7 +53,7 @@ std::string row_labels(const Grid& grid, const GridPlace& place) {
   const double font = font_of(place.cell);
   for (size_t r = 0; r < grid.rows.size(); r += every_nth(font, place.cell)) {
     const double y = place.top + place.cell * (static_cast<double>(r) + 0.5) + 0.36 * font;
-    svg += label(grid.rows[r], place.left - kGap, y, font, attribute("text-anchor", "end"));
+    svg += label(grid.rows[r], place.left - kLabelGap, y, font, attribute("text-anchor", "end"));
   }
   return svg;
 }
@@ -68,7 +68,7 @@ std::string outline(std::string_view name, std::string_view colour, double width
          attribute("stroke-width", width) + "/>\n";
 }
 
-std::string dot(double x, double y, double radius) {
+std::string dot_svg(double x, double y, double radius) {
   return "<circle" + attribute("class", "choice") + attribute("cx", x) + attribute("cy", y) + attribute("r", radius) +
          attribute("fill", kAccent) + "/>\n";
 }
@@ -120,7 +120,7 @@ class Cells {
       svg = rectangle(x, y, side, side, attribute("fill", hex(colour)) + "/>\n");
     }
     if (grid_.look.hard && value > 0) {
-      svg += dot(x + side / 2, y + side / 2, 0.34 * side * std::sqrt(std::min(1.0, value / scale_.most)));
+      svg += dot_svg(x + side / 2, y + side / 2, 0.34 * side * std::sqrt(std::min(1.0, value / scale_.most)));
     }
     return svg;
   }
@@ -152,10 +152,10 @@ GridPlace place_of(const Grid& grid, const GridStyle& style) {
   GridPlace place;
   place.cell = style.cell > 0 ? style.cell : std::clamp(std::floor(std::min(1200 / columns, 1600 / rows)), 3.0, 30.0);
   const double font = font_of(place.cell);
-  place.left = style.row_labels ? std::ceil(widest(grid.rows, font) + kGap) : 0;
+  place.left = style.row_labels ? std::ceil(widest(grid.rows, font) + kLabelGap) : 0;
   if (!style.column_labels) return place;
   const double slanted = kSlant * widest(grid.columns, font);
-  place.top = std::ceil(slanted + kSlant * font + kGap / 2);
+  place.top = std::ceil(slanted + kSlant * font + kLabelGap / 2);
   place.right = std::ceil(std::max(0.0, slanted + font / 4 - place.cell / 2));
   return place;
 }
@@ -198,7 +198,7 @@ Fragment draw_legend(const Grid& grid) {
     text(words);
   };
   if (grid.look.hard) {
-    key(dot(kSwatch / 2, kSwatch / 2, 0.4 * kSwatch), "the choice");
+    key(dot_svg(kSwatch / 2, kSwatch / 2, 0.4 * kSwatch), "the choice");
   } else {
     key(rectangle(0.75, 0.75, kSwatch - 1.5, kSwatch - 1.5, outline("key", kInk, 1.5)),
         grid.look.is_signed ? "largest of its row, for or against" : "largest of its row");

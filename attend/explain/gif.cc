@@ -15,7 +15,7 @@ constexpr int kMostBits = 12;  // of a code
 
 using Rgb = std::array<uint8_t, 3>;
 
-uint32_t number_of(const Rgb& colour) {
+uint32_t packed(const Rgb& colour) {
   return static_cast<uint32_t>(colour[0]) << 16 | static_cast<uint32_t>(colour[1]) << 8 | colour[2];
 }
 
@@ -81,7 +81,7 @@ class Palette {
     std::unordered_map<uint32_t, size_t> counts;
     for (const GifFrame& frame : frames) {
       const size_t size = static_cast<size_t>(frame.image.height * frame.image.width);
-      for (size_t i = 0; i < size; ++i) ++counts[number_of(pixel(frame.image, i))];
+      for (size_t i = 0; i < size; ++i) ++counts[packed(pixel(frame.image, i))];
     }
     std::vector<Counted> all;
     for (const auto& [number, count] : counts) {
@@ -89,12 +89,12 @@ class Palette {
                       static_cast<uint8_t>(number & 255)},
                      count});
     }
-    std::ranges::sort(all, {}, [](const Counted& one) { return number_of(one.colour); });  // whatever the map's order
+    std::ranges::sort(all, {}, [](const Counted& one) { return packed(one.colour); });  // whatever the map's order
     choose(all);
   }
 
   const std::vector<Rgb>& colours() const { return colours_; }
-  uint8_t index(const Rgb& colour) const { return index_.at(number_of(colour)); }
+  uint8_t index(const Rgb& colour) const { return index_.at(packed(colour)); }
 
  private:
   struct Rated {
@@ -113,7 +113,7 @@ class Palette {
     }
     for (const Rated& one : boxes) colours_.push_back(one.box.mean());
     // The nearest colour need not be that of its own box, which may be long.
-    for (const Counted& one : all) index_[number_of(one.colour)] = nearest(one.colour);
+    for (const Counted& one : all) index_[packed(one.colour)] = nearest(one.colour);
   }
 
   uint8_t nearest(const Rgb& colour) const {

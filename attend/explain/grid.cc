@@ -126,7 +126,7 @@ void add_heads(Tensor& total, const TraceSite& site, int64_t head) {
   }
 }
 
-std::string number(double value, const char* format) {
+std::string formatted(double value, const char* format) {
   char text[32];
   std::snprintf(text, sizeof text, format, value);
   std::string out = text;
@@ -193,7 +193,7 @@ std::string Scale::shown(double value) const {
   if (!std::isfinite(value)) return "no number";
   if (share) return percent(value);
   if (std::abs(value) < 0.005) return "0";
-  return number(value, is_signed ? "%+.2g" : "%.2g");
+  return formatted(value, is_signed ? "%+.2g" : "%.2g");
 }
 
 Scale scale_of(const Grid& grid) {

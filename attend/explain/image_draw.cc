@@ -123,7 +123,7 @@ class Path {
 };
 
 /// Cuts off what lies outside.
-std::string within(const ShownSize& size, const std::string& svg) {
+std::string nested_svg(const ShownSize& size, const std::string& svg) {
   return "<svg" + attribute("width", size.width) + attribute("height", size.height) + ">\n" + svg + "</svg>\n";
 }
 
@@ -196,7 +196,7 @@ Fragment draw_path(const ImageLook& look, const GlimpseLook& glimpses, size_t co
   for (size_t i = only_last && count > 0 ? count - 1 : 0; i < count; ++i) svg += path.squares(i);
   for (size_t i = 0; i + 1 < count; ++i) svg += path.arrow(i);
   for (size_t i = 0; i < count; ++i) svg += path.dot(i);
-  return {within(size, svg), size.width, size.height};
+  return {nested_svg(size, svg), size.width, size.height};
 }
 
 Fragment draw_glance(const GlimpseLook& glimpses, size_t number, double wide) {

@@ -13,28 +13,21 @@
 namespace attend::explain {
 namespace {
 
-constexpr double kWide = 1040;      // of the whole, where there is much to show
-constexpr double kNarrowest = 420;  // of its texts
-constexpr double kTile = 160, kStage = 320, kGap = 16, kMargin = 20;
-constexpr double kTitle = 16, kText = 13, kSmall = 11;
+constexpr double kLookWide = 1040;      // of the whole, where there is much to show
+constexpr double kLookNarrowest = 420;  // of its texts
+constexpr double kTile = 160, kStage = 320, kLookGap = 16, kMargin = 20;
 constexpr std::string_view kWrong = "#a65f2f";
-
-Fragment paragraph(const std::string& text, double width, const TextStyle& style, size_t most = 3) {
-  std::vector<std::string> lines = wrapped(text, width / style.size / (style.bold ? 1.12 : 1), most);
-  for (std::string& line : lines) line = isolated(line);
-  return text_lines(lines, style);
-}
 
 /// Side by side, in as many rows as the width asks for.
 Fragment flowing(const std::vector<Fragment>& parts, double width) {
   Fragment all;
   double x = 0, y = 0, high = 0;
   for (const Fragment& part : parts) {
-    if (x > 0 && x + part.width > width) x = 0, y += high + kGap, high = 0;
+    if (x > 0 && x + part.width > width) x = 0, y += high + kLookGap, high = 0;
     all.svg += placed(part, x, y);
     high = std::max(high, part.height);
     all.width = std::max(all.width, x + part.width);
-    x += part.width + kGap;
+    x += part.width + kLookGap;
   }
   all.height = y + high;
   return all;
@@ -98,8 +91,8 @@ Fragment drawn(const ImageLook& look, const CaptionLook& caption) {
     const std::string sure = caption.log_probabilities.empty() ? "" : percent(std::exp(caption.log_probabilities[i]));
     tiles.push_back(captioned(draw_word(look, caption, i, kTile), caption.words[i], sure));
   }
-  const Fragment all = flowing(tiles, kWide);
-  const double width = std::max(kNarrowest, all.width);
+  const Fragment all = flowing(tiles, kLookWide);
+  const double width = std::max(kLookNarrowest, all.width);
   const std::string legend = caption.hard
                                  ? "frame: the cell that the word chose; under a word, its probability"
                                  : "the clearer, the more the word looked at it, of the largest weight that it has "
@@ -107,7 +100,7 @@ Fragment drawn(const ImageLook& look, const CaptionLook& caption) {
   return stacked(
       {paragraph(answer_of(look), width, {kTitle, kInk, true}), paragraph(about(look), width, {kText, kFaint}), all,
        paragraph(legend, width, {kSmall, kFaint}), references_of(caption, width)},
-      kGap);
+      kLookGap);
 }
 
 Fragment drawn(const ImageLook& look, const GlimpseLook& glimpses) {
@@ -115,8 +108,8 @@ Fragment drawn(const ImageLook& look, const GlimpseLook& glimpses) {
   const Fragment path = draw_path(look, glimpses, glimpses.glances.size(), kStage, false);
   std::vector<Fragment> glances;
   for (size_t i = 0; i < glimpses.glances.size(); ++i) glances.push_back(draw_glance(glimpses, i, kColumn));
-  const Fragment strip = flowing(glances, 3 * kColumn + 2 * kGap);
-  const Fragment all = side_by_side(path, strip, 1.5 * kGap);
+  const Fragment strip = flowing(glances, 3 * kColumn + 2 * kLookGap);
+  const Fragment all = side_by_side(path, strip, 1.5 * kLookGap);
   const std::string legend =
       "dots: where it looked, in order; squares: how much it saw, coarsely in the large ones; bars: the likeliest "
       "labels "
@@ -124,7 +117,7 @@ Fragment drawn(const ImageLook& look, const GlimpseLook& glimpses) {
   return stacked(
       {heading(glimpses.answer, probability_of(glimpses), glimpses.right, all.width),
        paragraph(about(look), all.width, {kText, kFaint}), all, paragraph(legend, all.width, {kSmall, kFaint})},
-      kGap);
+      kLookGap);
 }
 
 Fragment ramp() {
@@ -151,11 +144,11 @@ Fragment drawn(const ImageLook& look, const SaliencyLook& saliency) {
   const Fragment all = flowing({captioned(draw_image(look.image, kPanel), "the image", ""),
                                 captioned(draw_map_over(look, saliency, kPanel), "what the answer hung on", ""),
                                 captioned(draw_map(look, saliency, kPanel), "the map alone", "")},
-                               kWide);
+                               kLookWide);
   return stacked({heading(saliency.answer, saliency.probability, saliency.right, all.width),
                   paragraph(about(look), all.width, {kText, kFaint}), all,
                   paragraph(saliency.label, all.width, {kText, kFaint}), ramp()},
-                 kGap);
+                 kLookGap);
 }
 
 /// The words in lines; the one at `at` stands out, those after it are still to come.
@@ -192,7 +185,7 @@ Fragment step_of(const ImageLook& look, const GlimpseLook& glimpses, size_t step
   for (size_t i = 0; i < glimpses.glances.size(); ++i) {
     glance.height = std::max(glance.height, draw_glance(glimpses, i, kColumn).height);
   }
-  return side_by_side(draw_path(look, glimpses, step + 1, kStage, true), glance, kGap);
+  return side_by_side(draw_path(look, glimpses, step + 1, kStage, true), glance, kLookGap);
 }
 
 Fragment step_of(const ImageLook& look, const SaliencyLook& saliency, size_t) {

@@ -14,10 +14,10 @@
 namespace attend::explain {
 namespace {
 
-constexpr size_t kEndless = 100;            // columns of a terminal that does not say
-constexpr int64_t kTile = 24, kStage = 48;  // columns of an image
-constexpr size_t kGap = 2;                  // columns between tiles
-constexpr Colour kPath{255, 176, 0};
+constexpr size_t kEndless = 100;                          // columns of a terminal that does not say
+constexpr int64_t kTileColumns = 24, kStageColumns = 48;  // columns of an image
+constexpr size_t kGapColumns = 2;                         // columns between tiles
+constexpr Colour kPathColour{255, 176, 0};
 
 using Lines = std::vector<std::string>;
 
@@ -44,7 +44,7 @@ Lines half_blocks(const data::Image& image, const std::vector<Mark>& marks = {})
     for (int64_t x = 0; x < image.width; ++x) {
       const auto at = [&](const Mark& mark) { return mark.line == line && mark.column == x; };
       if (const auto mark = std::ranges::find_if(marks, at); mark != marks.end()) {
-        text += "\x1b[48;2;" + parts(kPath) + ";38;2;0;0;0m" + mark->sign + "\x1b[0m";
+        text += "\x1b[48;2;" + parts(kPathColour) + ";38;2;0;0;0m" + mark->sign + "\x1b[0m";
         continue;
       }
       text += "\x1b[38;2;" + parts(colour_at(image, 2 * line, x));
@@ -94,7 +94,7 @@ Pixels pixels_of(const data::Image& image, int64_t columns, size_t terminal) {
   return {2 * ((side(image.height) + 1) / 2), side(image.width)};
 }
 
-std::string centred(const std::string& text, size_t width) {
+std::string centred_line(const std::string& text, size_t width) {
   const std::string fits = shortened(text, width);
   const size_t has = data::display_width(fits), before = (width - std::min(width, has)) / 2;
   return std::string(before, ' ') + fits + std::string(width - std::min(width, before + has), ' ');
@@ -105,18 +105,19 @@ void trim(std::string& text) {
 }
 
 /// Tiles of one width side by side, in as many rows as the terminal asks for.
-std::string side_by_side(const std::vector<Tile>& tiles, size_t wide, size_t terminal) {
-  const size_t each = std::max<size_t>(1, ((terminal > 0 ? terminal : kEndless) + kGap) / (wide + kGap));
+std::string abreast(const std::vector<Tile>& tiles, size_t wide, size_t terminal) {
+  const size_t each = std::max<size_t>(1, ((terminal > 0 ? terminal : kEndless) + kGapColumns) / (wide + kGapColumns));
   std::string text;
   for (size_t begin = 0; begin < tiles.size(); begin += each) {
     const size_t end = std::min(tiles.size(), begin + each);
     if (begin > 0) text += "\n";
     for (size_t line = 0; line < tiles[begin].lines.size(); ++line) {
-      for (size_t i = begin; i < end; ++i) text += (i > begin ? std::string(kGap, ' ') : "") + tiles[i].lines[line];
+      for (size_t i = begin; i < end; ++i)
+        text += (i > begin ? std::string(kGapColumns, ' ') : "") + tiles[i].lines[line];
       text += "\n";
     }
     for (size_t i = begin; i < end; ++i)
-      text += (i > begin ? std::string(kGap, ' ') : "") + centred(tiles[i].below, wide);
+      text += (i > begin ? std::string(kGapColumns, ' ') : "") + centred_line(tiles[i].below, wide);
     trim(text);
     text += "\n";
   }
@@ -130,7 +131,7 @@ struct Draw {
   bool colour() const { return options.ink == Ink::true_colour; }
 
   std::string operator()(const CaptionLook& caption) const {
-    const Pixels size = pixels_of(look.image, kTile, options.width);
+    const Pixels size = pixels_of(look.image, kTileColumns, options.width);
     const data::Image image = resampled(look.image, size.height, size.width);
     std::vector<Tile> tiles;
     for (size_t i = 0; i < caption.words.size(); ++i) {
@@ -140,11 +141,11 @@ struct Draw {
           caption.hard ? cell_shares(cells, high, size.width) : smooth_shares(cells, high, size.width);
       tiles.push_back({colour() ? half_blocks(veiled(image, veil_of(shares))) : shades(shares), caption.words[i]});
     }
-    return side_by_side(tiles, static_cast<size_t>(size.width), options.width);
+    return abreast(tiles, static_cast<size_t>(size.width), options.width);
   }
 
   std::string operator()(const GlimpseLook& glimpses) const {
-    const Pixels size = pixels_of(look.image, kStage, options.width);
+    const Pixels size = pixels_of(look.image, kStageColumns, options.width);
     const data::Image image = resampled(look.image, size.height, size.width);
     std::vector<Mark> marks;
     for (size_t i = glimpses.glances.size(); i-- > 0;) marks.insert(marks.begin(), mark(glimpses.glances[i], i, size));
@@ -157,7 +158,7 @@ struct Draw {
   }
 
   std::string operator()(const SaliencyLook& saliency) const {
-    const Pixels size = pixels_of(look.image, kStage - 12, options.width);
+    const Pixels size = pixels_of(look.image, kStageColumns - 12, options.width);
     const Tensor shares = smooth_shares(saliency.map, colour() ? size.height : size.height / 2, size.width);
     std::vector<Tile> tiles;
     if (colour()) {
@@ -166,7 +167,7 @@ struct Draw {
     } else {
       tiles = {{shades(shares), saliency.method}};
     }
-    return side_by_side(tiles, static_cast<size_t>(size.width), options.width);
+    return abreast(tiles, static_cast<size_t>(size.width), options.width);
   }
 
  private:

@@ -12,7 +12,7 @@
 namespace attend::explain {
 namespace {
 
-constexpr const char* kFormat = "attend-look/1";
+constexpr const char* kLookFormat = "attend-look/1";
 constexpr const char* kKinds[] = {"caption", "glimpses", "saliency"};  // as the variant has them
 
 std::string png_text(const data::Image& image) { return base64(data::encode_png(image)); }
@@ -83,8 +83,9 @@ SaliencyLook saliency_of(const Json& json) {
           json.at("answer"),         json.at("right"),  number_at(json, "probability")};
 }
 
-ImageLook look_of(const Json& json) {
-  require(json.is_object() && json.value("format", "") == kFormat, "look: \"format\": \"", kFormat, "\" is wanted");
+ImageLook parse_look(const Json& json) {
+  require(json.is_object() && json.value("format", "") == kLookFormat, "look: \"format\": \"", kLookFormat,
+          "\" is wanted");
   ImageLook look;
   const Json& model = json.at("model");
   look.model = model.at("name"), look.task = model.at("task"), look.network = model.at("network");
@@ -189,7 +190,7 @@ void check_look(const char* where, const ImageLook& look) {
 std::string look_json(const ImageLook& look) {
   check_look("look", look);
   const std::string kind = kKinds[look.seen.index()];
-  Json json{{"format", kFormat},
+  Json json{{"format", kLookFormat},
             {"kind", kind},
             {"model",
              {{"name", look.model}, {"task", look.task}, {"network", look.network}, {"parameters", look.parameters}}},
@@ -203,7 +204,7 @@ std::string look_json(const ImageLook& look) {
 }
 
 ImageLook parse_look(const std::string& json) {
-  return parsed(json, [](const Json& look) { return look_of(look); });
+  return parsed(json, [](const Json& look) { return parse_look(look); });
 }
 
 }  // namespace attend::explain

@@ -26,14 +26,14 @@ Sign take_sign(std::string_view& text) {
   return {size == 0 ? U'\uFFFD' : code_point(bytes), size == 0 ? kUnknown : bytes};
 }
 
-struct Range {
+struct LetterRange {
   char32_t first, last;
 };
-bool in(std::span<const Range> ranges, char32_t c) {
-  return std::ranges::any_of(ranges, [c](const Range& range) { return c >= range.first && c <= range.last; });
+bool in(std::span<const LetterRange> ranges, char32_t c) {
+  return std::ranges::any_of(ranges, [c](const LetterRange& range) { return c >= range.first && c <= range.last; });
 }
 
-constexpr Range kRightToLeft[] = {{0x590, 0x8FF}, {0xFB1D, 0xFDFF}, {0xFE70, 0xFEFC}, {0x10800, 0x10FFF}};
+constexpr LetterRange kRightToLeft[] = {{0x590, 0x8FF}, {0xFB1D, 0xFDFF}, {0xFE70, 0xFEFC}, {0x10800, 0x10FFF}};
 
 double width_of(char32_t c) {
   constexpr std::u32string_view kNarrow = U" iljtfrI.,;:'|!()[]{}-\u00A0", kBroad = U"mwMW@%▁&+<>=~—…";
@@ -46,7 +46,7 @@ double width_of(char32_t c) {
 
 /// As many characters from the front as fit `room`, by the `width` of each; with "…" if that is not all.
 template <class Number, class Width>
-std::string cut(std::string_view text, Number room, const Width& width) {
+std::string cut_text(std::string_view text, Number room, const Width& width) {
   Number used = 0;
   std::string kept, fits;  // fits: as much as leaves room for the "…"
   for (std::string_view rest = text; !rest.empty();) {
@@ -66,9 +66,9 @@ double text_width(std::string_view text) {
   return width;
 }
 
-std::string shortened(std::string_view text, size_t columns) { return cut(text, columns, data::sign_width); }
+std::string shortened(std::string_view text, size_t columns) { return cut_text(text, columns, data::sign_width); }
 
-std::string shortened_picture(std::string_view text, double width) { return cut(text, width, width_of); }
+std::string shortened_picture(std::string_view text, double width) { return cut_text(text, width, width_of); }
 
 std::vector<std::string> wrapped(std::string_view text, double width, size_t most) {
   std::vector<std::string> lines;

@@ -13,17 +13,6 @@ namespace attend::explain {
 namespace {
 
 constexpr double kNarrowest = 480;  // of a text, so that a small map does not squeeze it into many lines
-constexpr double kText = 13, kSmall = 11, kTitle = 16;
-
-/// Lines of text; `lead` precedes the first, whatever the direction of the text.
-Fragment paragraph(const std::string& text, double width, const TextStyle& style, size_t most = 4,
-                   const std::string& lead = "") {
-  const double bold = style.bold ? 1.12 : 1;
-  std::vector<std::string> lines = wrapped(text, width / style.size / bold - text_width(lead), most);
-  for (std::string& line : lines) line = isolated(line);
-  if (!lines.empty()) lines[0] = lead + lines[0];
-  return text_lines(lines, style);
-}
 
 std::string log_probability(double value) {
   char text[32];
@@ -40,8 +29,8 @@ std::string right_aligned(const std::string& text, double x, std::string_view co
 Fragment evidence_row(const std::string& change, const std::string& before, const std::string& after,
                       const std::string& meaning, double width, std::string_view colour) {
   constexpr double kNumber = 60;
-  Fragment row = stacked({paragraph(change, width - 2 * kNumber - 10, {kSmall, colour}),
-                          paragraph(meaning, width - 2 * kNumber - 10, {kSmall, kFaint})},
+  Fragment row = stacked({paragraph(change, width - 2 * kNumber - 10, {kSmall, colour}, 4),
+                          paragraph(meaning, width - 2 * kNumber - 10, {kSmall, kFaint}, 4)},
                          0);
   row.svg += right_aligned(before, width - kNumber, colour) + right_aligned(after, width, colour) + "<line" +
              attribute("x2", width) + attribute("y1", row.height + 2) + attribute("y2", row.height + 2) +
@@ -88,9 +77,9 @@ std::string svg_picture(const Trace& trace, const PictureOptions& options) {
   const double width = std::max({kNarrowest, map.width, heads.width, tree.width});
   const Fragment answer =
       tree.svg.empty() ? paragraph(trace.target.text, width, {kTitle, kInk, true}, 4, "→ ") : Fragment{};
-  const Fragment title = stacked({paragraph(trace.source.text, width, {kTitle, kInk, true}), answer}, 2);
-  return svg_document(stacked({title, tree, paragraph(grid.label, width, {kText, kFaint}, 2), map, draw_legend(grid), heads,
-                               evidence(trace, width)},
+  const Fragment title = stacked({paragraph(trace.source.text, width, {kTitle, kInk, true}, 4), answer}, 2);
+  return svg_document(stacked({title, tree, paragraph(grid.label, width, {kText, kFaint}, 2), map, draw_legend(grid),
+                               heads, evidence(trace, width)},
                               16),
                       20);
 }

@@ -124,7 +124,7 @@ std::string line(const char* style, double x1, double y1, double x2, double y2) 
          number(x2) + "\" y2=\"" + number(y2) + "\"/>\n";
 }
 
-struct Range {
+struct AxisRange {
   double low = 0, high = 1;
   bool any = false;
   void take(double value) {
@@ -134,7 +134,7 @@ struct Range {
 };
 
 /// Room around a range that is a single value: a tenth of the distance between the bounds, and nothing beyond them.
-Range within(Range range, const std::pair<double, double>& bounds) {
+AxisRange within(AxisRange range, const std::pair<double, double>& bounds) {
   if (range.any && range.high > range.low) return range;
   const double room = 0.05 * (bounds.second - bounds.first), middle = range.any ? range.low : bounds.first;
   range.low = std::max(bounds.first, std::min(middle - room, bounds.second - 2 * room));
@@ -142,20 +142,20 @@ Range within(Range range, const std::pair<double, double>& bounds) {
   return range;
 }
 
-size_t place_of(std::span<const std::string> names, const std::string& name) {
+size_t index_of_name(std::span<const std::string> names, const std::string& name) {
   return static_cast<size_t>(std::ranges::find(names, name) - names.begin());
 }
 
 /// A plot at a height of the picture.
-class Panel {
+class PlotPanel {
  public:
-  Panel(const Plot& plot, std::span<const std::string> names, double top) : plot_(plot), names_(names), top_(top) {
+  PlotPanel(const Plot& plot, std::span<const std::string> names, double top) : plot_(plot), names_(names), top_(top) {
     double longest = 0;
     for (const Series& s : plot.series)
       longest = std::max(longest, kLetter * static_cast<double>(data::display_width(s.name)));
     right_ = kWidth - 22 - std::min(kMostLabel, longest);
     bottom_ = top + kHeight - kBottom;
-    Range xs, ys;
+    AxisRange xs, ys;
     for (const Series& s : plot.series) {
       require(s.xs.size() == s.ys.size(), "svg_plot: expected as many xs as ys in ", s.name, ", got ", s.xs.size(),
               " and ", s.ys.size());
@@ -218,7 +218,7 @@ class Panel {
   }
 
   std::string drawn(const Series& s) const {
-    const size_t index = place_of(names_, s.name);
+    const size_t index = index_of_name(names_, s.name);
     std::string path, marks;
     bool gap = true;
     for (size_t i = 0; i < s.xs.size(); ++i) {
@@ -366,13 +366,13 @@ std::string svg_plots(std::span<const Plot> plots, std::span<const std::string> 
   std::vector<std::string> order(names.begin(), names.end());
   for (const Plot& plot : plots) {
     for (const Series& s : plot.series) {
-      if (place_of(order, s.name) == order.size()) order.push_back(s.name);
+      if (index_of_name(order, s.name) == order.size()) order.push_back(s.name);
     }
   }
   double height = 0;
   std::string body = legend(order, height), title;
   for (const Plot& plot : plots) {
-    body += Panel(plot, order, height).svg();
+    body += PlotPanel(plot, order, height).svg();
     height += kHeight;
     title += (title.empty() ? "" : "; ") + plot.title;
   }

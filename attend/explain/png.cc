@@ -24,7 +24,7 @@ extern "C" const char* __lsan_default_suppressions() { return "leak:libfontconfi
 namespace attend::explain {
 namespace {
 
-constexpr double kSharp = 2;            // pixels per unit of the SVG
+constexpr double kPngSharp = 2;         // pixels per unit of the SVG
 constexpr double kLongestSide = 32000;  // of an image, in pixels; cairo's limit is 32767
 
 /// librsvg, loaded at run time: its functions and those of cairo and GLib, which it brings along. It stays loaded:
@@ -152,7 +152,7 @@ Surface surface_of(const Rsvg& rsvg, const std::string& svg, double sharp) {
 
 std::string png_of(const std::string& svg) {
   const Rsvg& rsvg = Rsvg::loaded();
-  const Surface surface = surface_of(rsvg, svg, kSharp);
+  const Surface surface = surface_of(rsvg, svg, kPngSharp);
   std::string png;
   const cairo_status_t status = rsvg.write(surface.get(), append, &png);
   require(status == CAIRO_STATUS_SUCCESS, "png: ", rsvg.reason(status));

@@ -14,17 +14,17 @@ namespace attend::explain {
 namespace {
 
 /// The pixels that become pixel `at` of `size`, out of `from`; at least one.
-struct Range {
+struct PixelRange {
   int64_t begin, end;
 };
-Range gathered(int64_t at, int64_t size, int64_t from) {
+PixelRange gathered(int64_t at, int64_t size, int64_t from) {
   const int64_t begin = at * from / size;
   return {begin, std::max(begin + 1, (at + 1) * from / size)};
 }
 
 /// Means of `value(y, x)` over [rows, columns] at [height, width], which is not larger.
 template <class Value>
-double mean_of(const Value& value, Range ys, Range xs) {
+double mean_of(const Value& value, PixelRange ys, PixelRange xs) {
   double sum = 0;
   for (int64_t y = ys.begin; y < ys.end; ++y) {
     for (int64_t x = xs.begin; x < xs.end; ++x) sum += value(y, x);
@@ -88,7 +88,7 @@ data::Image resampled(const data::Image& image, int64_t height, int64_t width) {
   data::Image sampled(height, width, image.channels);
   for (int64_t y = 0; y < height; ++y) {
     for (int64_t x = 0; x < width; ++x) {
-      const Range ys = gathered(y, height, image.height), xs = gathered(x, width, image.width);
+      const PixelRange ys = gathered(y, height, image.height), xs = gathered(x, width, image.width);
       for (int64_t c = 0; c < image.channels; ++c) {
         const auto value = [&](int64_t from_y, int64_t from_x) { return image.at(from_y, from_x, c); };
         sampled.at(y, x, c) = static_cast<uint8_t>(std::lround(mean_of(value, ys, xs)));

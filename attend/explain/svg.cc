@@ -36,6 +36,15 @@ Fragment text_lines(std::span<const std::string> lines, const TextStyle& style) 
   return fragment;
 }
 
+Fragment paragraph(const std::string& text, double width, const TextStyle& style, size_t most,
+                   const std::string& lead) {
+  const double bold = style.bold ? 1.12 : 1;
+  std::vector<std::string> lines = wrapped(text, width / style.size / bold - text_width(lead), most);
+  for (std::string& line : lines) line = isolated(line);
+  if (!lines.empty()) lines[0] = lead + lines[0];
+  return text_lines(lines, style);
+}
+
 std::string placed(const Fragment& fragment, double x, double y) {
   return "<g" + attribute("transform", "translate(" + svg_number(x) + " " + svg_number(y) + ")") + ">\n" +
          fragment.svg + "</g>\n";

@@ -27,8 +27,13 @@ struct TextStyle {
   std::string_view colour = kInk;
   bool bold = false;
 };
+/// Sizes of text.
+inline constexpr double kTitle = 16, kText = 13, kSmall = 11;
 /// Lines of plain text below one another.
 Fragment text_lines(std::span<const std::string> lines, const TextStyle& style);
+/// A text in `most` lines of that width; `lead` stands before the first, whatever the direction of the text.
+Fragment paragraph(const std::string& text, double width, const TextStyle& style, size_t most = 3,
+                   const std::string& lead = "");
 
 /// Moved to (x, y).
 std::string placed(const Fragment& fragment, double x, double y);

@@ -101,25 +101,25 @@ void add_lines(const data::Tree& node, const std::string& before, const std::str
 
 // As SVG
 
-constexpr double kFont = 12, kWordFont = 14, kSmallFont = 9.5;
-constexpr double kRow = 54, kBox = 20, kSmall = 14;  // from level to level; height of a label; of the word below it
-constexpr double kPadding = 6, kGap = 8;
+constexpr double kNodeFont = 12, kWordFont = 14, kSmallFont = 9.5;
+constexpr double kRow = 54, kBox = 20, kBelow = 14;  // from level to level; height of a label; of the word below it
+constexpr double kPadding = 6, kNodeGap = 8;
 
 /// A node and its place in the picture.
 struct Node {
   const data::Tree* tree;
   size_t token;
-  std::string look;       // the word that it looked at most, as text below a bracket
-  double width, room;     // of its label; of all that is below it as well
-  double x = 0, y = 0;    // the middle of the upper edge
-  int height = 1;         // above the words
+  std::string look;     // the word that it looked at most, as text below a bracket
+  double width, room;   // of its label; of all that is below it as well
+  double x = 0, y = 0;  // the middle of the upper edge
+  int height = 1;       // above the words
   std::vector<Node> children;
 };
 
 Node measured(const data::Tree& tree, const Looks& looks, size_t& token) {
   Node node{.tree = &tree, .token = token++, .look = {}, .width = 0, .room = 0, .children = {}};
   if (looks.any() && !tree.is_leaf()) node.look = looks.list(node.token, 1);
-  const double label = 1.12 * kFont * text_width(tree.label);
+  const double label = 1.12 * kNodeFont * text_width(tree.label);
   node.width = label + 2 * kPadding;
   for (const data::Tree& child : tree.children) {
     node.children.push_back(measured(child, looks, token));
@@ -128,7 +128,7 @@ Node measured(const data::Tree& tree, const Looks& looks, size_t& token) {
   }
   if (!tree.is_leaf()) ++token;
   const double below = tree.is_leaf() ? kWordFont * text_width(tree.word) : kSmallFont * text_width(node.look);
-  node.room = std::max(node.room, std::max(node.width, below) + kGap);
+  node.room = std::max(node.room, std::max(node.width, below) + kNodeGap);
   return node;
 }
 
@@ -173,7 +173,7 @@ class TreeDrawing {
 
  private:
   void connect(const Node& node, double x, double y) {
-    const double bottom = node.y + kBox + (node.look.empty() ? 0 : kSmall), bend = node.y + (kBox + kSmall + kRow) / 2;
+    const double bottom = node.y + kBox + (node.look.empty() ? 0 : kBelow), bend = node.y + (kBox + kBelow + kRow) / 2;
     lines_ += "<path" +
               attribute("d", "M" + svg_number(node.x) + " " + svg_number(bottom) + " V" + svg_number(bend) + " H" +
                                  svg_number(x) + " V" + svg_number(y)) +
@@ -182,16 +182,17 @@ class TreeDrawing {
 
   void box(const Node& node) {
     const std::vector<size_t> most = looks_.any() ? looks_.most(node.token, 1) : std::vector<size_t>();
-    const Colour colour = most.empty() ? Colour{255, 255, 255} : looks_.scale().colour(looks_.value(node.token, most[0]));
+    const Colour colour =
+        most.empty() ? Colour{255, 255, 255} : looks_.scale().colour(looks_.value(node.token, most[0]));
     std::string title = node.tree->label;
     if (!most.empty()) title += " ← " + looks_.list(node.token, 3);
     labels_ += "<g" + attribute("class", node.tree->is_leaf() ? "tag" : "bracket") + "><title>" + xml_escaped(title) +
                "</title><rect" + attribute("x", node.x - node.width / 2) + attribute("y", node.y) +
                attribute("width", node.width) + attribute("height", kBox) + attribute("rx", 4) +
                attribute("fill", hex(colour)) + attribute("stroke", "#c3cbd4") + "/>" +
-               centred(node.tree->label, node.x, node.y + 0.5 * kBox + 0.36 * kFont, kFont, hex(ink_on(colour)),
+               centred(node.tree->label, node.x, node.y + 0.5 * kBox + 0.36 * kNodeFont, kNodeFont, hex(ink_on(colour)),
                        attribute("font-weight", "bold"));
-    if (!node.look.empty()) labels_ += centred(node.look, node.x, node.y + kBox + 0.8 * kSmall, kSmallFont, kFaint);
+    if (!node.look.empty()) labels_ += centred(node.look, node.x, node.y + kBox + 0.8 * kBelow, kSmallFont, kFaint);
     labels_ += "</g>\n";
   }
 
@@ -230,7 +231,8 @@ std::string text_tree(const Trace& trace, const TextOptions& options) {
     const std::vector<size_t> most = looks.any() ? looks.most(line.token, 1) : std::vector<size_t>();
     if (!most.empty()) {
       const size_t cell = options.ink == Ink::true_colour ? 3 : 2, used = margin + cell + 3;
-      const size_t room = options.width == 0 ? SIZE_MAX : std::max<size_t>(8, options.width - std::min(options.width, used));
+      const size_t room =
+          options.width == 0 ? SIZE_MAX : std::max<size_t>(8, options.width - std::min(options.width, used));
       text += std::string(margin - data::display_width(line.text) + 2, ' ') +
               text_cell(looks.scale(), looks.value(line.token, most[0]), options.ink) + " " +
               shortened(looks.list(line.token, 2), room);

@@ -6,13 +6,13 @@
 namespace attend::models {
 namespace {
 
-constexpr ParameterName kNames[] = {{"encoder.", "encoder."},
-                                    {"decoder.words.", "words."},
-                                    {"decoder.cell.", "decoder."},
-                                    {"decoder.bridge.", "initial."},
-                                    {"decoder.", ""}};
+constexpr ParameterName kCaptionerNames[] = {{"encoder.", "encoder."},
+                                             {"decoder.words.", "words."},
+                                             {"decoder.cell.", "decoder."},
+                                             {"decoder.bridge.", "initial."},
+                                             {"decoder.", ""}};
 
-RecurrentDecoderOptions decoder_options(const CaptionerOptions& o) {
+RecurrentDecoderOptions captioner_decoder(const CaptionerOptions& o) {
   require_one_of("read", {"attention", "mean"}, o.read);
   require_one_of("query", {"state", "state_word"}, o.query);
   return {.hidden = o.hidden,
@@ -28,11 +28,11 @@ RecurrentDecoderOptions decoder_options(const CaptionerOptions& o) {
           .reinforce = o.reinforce};
 }
 
-EncoderDecoder::Parts parts_of(const CaptionerOptions& o, Random& random) {
-  const RecurrentDecoderOptions decoder = decoder_options(o);
+EncoderDecoder::Parts captioner_parts(const CaptionerOptions& o, Random& random) {
+  const RecurrentDecoderOptions decoder = captioner_decoder(o);
   require(o.read != "attention" || encoder_row(o.encoder.kind).grid,
           "read: attention needs an encoder with a grid; encoder.kind ", o.encoder.kind, " has none");
-  EncoderDecoder::Parts parts{.name = "captioner", .label_smoothing = o.label_smoothing, .names = kNames};
+  EncoderDecoder::Parts parts{.name = "captioner", .label_smoothing = o.label_smoothing, .names = kCaptionerNames};
   parts.encoder = make_encoder(o.encoder, random);
   nn::Embedding words(require_size("target_vocabulary", o.target_vocabulary), require_size("embedding", o.embedding),
                       random);
@@ -42,6 +42,7 @@ EncoderDecoder::Parts parts_of(const CaptionerOptions& o, Random& random) {
 
 }  // namespace
 
-Captioner::Captioner(const CaptionerOptions& options, Random& random) : EncoderDecoder(parts_of(options, random)) {}
+Captioner::Captioner(const CaptionerOptions& options, Random& random)
+    : EncoderDecoder(captioner_parts(options, random)) {}
 
 }  // namespace attend::models

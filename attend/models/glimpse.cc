@@ -29,7 +29,7 @@ Tensor mean_of_copies(const Tensor& log_p, int64_t copies) {
   return mean;
 }
 
-Ids repeated(const Ids& labels, int64_t copies) {
+Ids repeated_labels(const Ids& labels, int64_t copies) {
   std::vector<int32_t> all;
   for (int64_t m = 0; m < copies; ++m) all.insert(all.end(), labels.values.begin(), labels.values.end());
   return Ids({copies * labels.shape[0]}, std::move(all));
@@ -204,7 +204,7 @@ GlimpseLoss GlimpseNetwork::losses(const data::Batch& batch, Training& training)
   refuse_own_words("GlimpseNetwork", &training);
   const Tensor images = require_images(batch.source);
   const int64_t copies = options_.copies;
-  const Ids labels = repeated(labels_of("GlimpseNetwork", batch.target), copies);
+  const Ids labels = repeated_labels(labels_of("GlimpseNetwork", batch.target), copies);
   Dice dice = Dice::training(copies * images.dim(0), training.random, training.update);
   const Episode e = episode(images, copies, dice);
   const Var logits = output_(e.last);

@@ -6,11 +6,11 @@
 namespace attend::models {
 namespace {
 
-constexpr ParameterName kNames[] = {{"encoder.words.", "source_words."},
-                                    {"decoder.words.", "target_words."},
-                                    {"encoder.layers.", "encoder."},
-                                    {"decoder.cell.", "decoder."},
-                                    {"decoder.", ""}};
+constexpr ParameterName kRecurrentNames[] = {{"encoder.words.", "source_words."},
+                                             {"decoder.words.", "target_words."},
+                                             {"encoder.layers.", "encoder."},
+                                             {"decoder.cell.", "decoder."},
+                                             {"decoder.", ""}};
 
 RecurrentDecoderOptions decoder_options(const RecurrentModelOptions& o) {
   return {.hidden = o.hidden,
@@ -28,7 +28,7 @@ RecurrentDecoderOptions decoder_options(const RecurrentModelOptions& o) {
 
 /// Source words, target words, encoder, decoder: the order in which they draw their first values.
 EncoderDecoder::Parts parts_of(const RecurrentModelOptions& o, Random& random) {
-  EncoderDecoder::Parts parts{.name = "recurrent", .label_smoothing = o.label_smoothing, .names = kNames};
+  EncoderDecoder::Parts parts{.name = "recurrent", .label_smoothing = o.label_smoothing, .names = kRecurrentNames};
   nn::Embedding source_words(require_size("source_vocabulary", o.source_vocabulary), o.embedding, random);
   nn::Embedding target_words(require_size("target_vocabulary", o.target_vocabulary), o.embedding, random);
   nn::Recurrent layers({.cell = nn::cell_named(o.cell),
@@ -39,8 +39,8 @@ EncoderDecoder::Parts parts_of(const RecurrentModelOptions& o, Random& random) {
                         .dropout = static_cast<real>(o.dropout)},
                        random);
   parts.encoder = std::make_unique<RecurrentEncoder>(std::move(source_words), std::move(layers), o.dropout);
-  parts.decoder = std::make_unique<RecurrentDecoder>(decoder_options(o), std::move(target_words),
-                                                     parts.encoder->sizes(), random);
+  parts.decoder =
+      std::make_unique<RecurrentDecoder>(decoder_options(o), std::move(target_words), parts.encoder->sizes(), random);
   return parts;
 }
 

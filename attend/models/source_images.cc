@@ -6,16 +6,16 @@
 
 namespace attend::models {
 namespace {
-thread_local SourceImages* current = nullptr;
+thread_local SourceImages* current_images = nullptr;
 }
 
-SourceImages::SourceImages(Look look) : look_(look), outer_(std::exchange(current, this)) {}
-SourceImages::~SourceImages() { current = outer_; }
+SourceImages::SourceImages(Look look) : look_(look), outer_(std::exchange(current_images, this)) {}
+SourceImages::~SourceImages() { current_images = outer_; }
 
 Var SourceImages::seen(Var x, Look look) {
-  if (!current || current->look_ != look) return x;
-  current->probe_ = Var::probe(x.value());
-  return current->probe_;
+  if (!current_images || current_images->look_ != look) return x;
+  current_images->probe_ = Var::probe(x.value());
+  return current_images->probe_;
 }
 
 const Tensor& SourceImages::value() const {

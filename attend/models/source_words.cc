@@ -8,17 +8,17 @@
 
 namespace attend::models {
 namespace {
-thread_local SourceWords* current = nullptr;
+thread_local SourceWords* current_words = nullptr;
 }
 
-SourceWords::SourceWords() : outer_(std::exchange(current, this)) {}
-SourceWords::~SourceWords() { current = outer_; }
+SourceWords::SourceWords() : outer_(std::exchange(current_words, this)) {}
+SourceWords::~SourceWords() { current_words = outer_; }
 
 Var SourceWords::seen(Var words, bool by_time) {
-  if (!current) return words;
-  current->probe_ = Var::probe(words.value());
-  current->by_time_ = by_time;
-  return current->probe_;
+  if (!current_words) return words;
+  current_words->probe_ = Var::probe(words.value());
+  current_words->by_time_ = by_time;
+  return current_words->probe_;
 }
 
 Tensor SourceWords::by_sentence(const Tensor& t) const {

@@ -193,7 +193,7 @@ int64_t TransformerDecoder::longest_source() const {
 
 namespace {
 
-EncoderDecoder::Parts parts_of(const TransformerOptions& options, Random& random) {
+EncoderDecoder::Parts transformer_parts(const TransformerOptions& options, Random& random) {
   EncoderDecoder::Parts parts{.name = "transformer", .label_smoothing = options.label_smoothing};
   auto encoder = std::make_unique<TransformerEncoder>(options, random);
   parts.decoder = std::make_unique<TransformerDecoder>(options, options.size, encoder->tokens(), random);
@@ -204,7 +204,7 @@ EncoderDecoder::Parts parts_of(const TransformerOptions& options, Random& random
 }  // namespace
 
 Transformer::Transformer(const TransformerOptions& options, Random& random)
-    : EncoderDecoder(parts_of(options, random)) {}
+    : EncoderDecoder(transformer_parts(options, random)) {}
 
 TransformerLanguageModel::TransformerLanguageModel(const TransformerOptions& options, Random& random)
     : options_(options), decoder_(options, 0, nullptr, random) {}

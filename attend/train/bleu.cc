@@ -116,7 +116,7 @@ constexpr BleuSmoothingRow kSmoothings[] = {
 
 constexpr size_t kOrders = BleuScore::kOrders;
 
-struct Counts {
+struct BleuCounts {
   std::array<int64_t, kOrders> shared{}, total{};
   int64_t hyp_len = 0, ref_len = 0;
 };
@@ -133,7 +133,7 @@ size_t nearest_length(size_t length, std::span<const std::vector<std::u32string_
   return nearest;
 }
 
-void count_line(std::u32string_view output, std::span<const std::u32string> references, Counts& counts) {
+void count_line(std::u32string_view output, std::span<const std::u32string> references, BleuCounts& counts) {
   const auto hyp = data::split_at_blanks(output);
   std::vector<std::vector<std::u32string_view>> words;
   std::vector<Ngrams<std::u32string_view>> ngrams;
@@ -157,7 +157,7 @@ double brevity_penalty(int64_t hyp_len, int64_t ref_len) {
 }
 
 /// Orders without any n-grams, and those after them, have precision 0.
-std::array<double, kOrders> smoothed_precisions(const Counts& counts, const BleuSmoothingRow& smoothing) {
+std::array<double, kOrders> smoothed_precisions(const BleuCounts& counts, const BleuSmoothingRow& smoothing) {
   std::array<double, kOrders> precisions{};
   double unmatched = smoothing.unmatched;
   for (size_t i = 0; i < kOrders; ++i) {
@@ -177,7 +177,7 @@ double geometric_mean(std::span<const double> precisions) {
   return std::exp(sum / static_cast<double>(precisions.size()));
 }
 
-BleuScore score_of(const Counts& counts, const BleuSmoothingRow& smoothing) {
+BleuScore score_of(const BleuCounts& counts, const BleuSmoothingRow& smoothing) {
   BleuScore result{
       .brevity = brevity_penalty(counts.hyp_len, counts.ref_len), .hyp_len = counts.hyp_len, .ref_len = counts.ref_len};
   if (std::ranges::all_of(counts.shared, [](int64_t shared) { return shared == 0; })) return result;
@@ -195,7 +195,7 @@ BleuScore bleu(std::span<const std::string> outputs, std::span<const std::string
                const BleuOptions& options) {
   const BleuTokeniserRow& tokeniser = row_named("BLEU's tokeniser", kTokenisers, options.tokenise);
   const BleuSmoothingRow& smoothing = row_named("BLEU's smoothing", kSmoothings, options.smooth);
-  Counts counts;
+  BleuCounts counts;
   visit_lines("bleu", outputs, references, options.lowercase, [&](std::u32string_view hyp, std::u32string_view ref) {
     const std::u32string words = tokeniser.tokenise(data::without_trailing_blanks(ref));
     count_line(tokeniser.tokenise(data::without_trailing_blanks(hyp)), std::span(&words, 1), counts);
@@ -210,7 +210,7 @@ BleuScore bleu(std::span<const std::string> outputs, std::span<const std::vector
   require(outputs.size() == references.size(), "bleu: expected as many outputs as lists of references, got ",
           outputs.size(), " outputs and ", references.size(), " lists");
   require(!outputs.empty(), "bleu: expected at least one line, got none");
-  Counts counts;
+  BleuCounts counts;
   for (size_t i = 0; i < outputs.size(); ++i) {
     require(!references[i].empty(), "bleu: output ", i + 1, ": expected at least one reference, got none");
     const std::vector<std::string> repeated(references[i].size(), outputs[i]);

@@ -13,15 +13,15 @@ namespace attend::train {
 namespace {
 
 /// n-grams of one order: in the outputs, in the references, in both.
-struct Counts {
+struct ChrfCounts {
   int64_t hyp = 0, ref = 0, shared = 0;
 };
 
 template <class Item>
-void count_orders(std::span<const Item> output, std::span<const Item> reference, std::span<Counts> orders) {
+void count_orders(std::span<const Item> output, std::span<const Item> reference, std::span<ChrfCounts> orders) {
   const Ngrams<Item> hyp(output, orders.size()), ref(reference, orders.size());
   for (size_t n = 1; n <= orders.size(); ++n) {
-    Counts& counts = orders[n - 1];
+    ChrfCounts& counts = orders[n - 1];
     // A reference too short for the order says nothing about the output's n-grams.
     if (ref.count(n) > 0) counts.hyp += hyp.count(n);
     counts.ref += ref.count(n);
@@ -53,9 +53,9 @@ std::vector<std::u32string_view> words_and_marks(std::u32string_view line) {
   return parts;
 }
 
-double f_score(std::span<const Counts> orders, double beta) {
+double f_score(std::span<const ChrfCounts> orders, double beta) {
   double precision = 0, recall = 0, seen = 0;
-  for (const Counts& counts : orders) {
+  for (const ChrfCounts& counts : orders) {
     if (counts.hyp == 0 || counts.ref == 0) continue;
     precision += static_cast<double>(counts.shared) / static_cast<double>(counts.hyp);
     recall += static_cast<double>(counts.shared) / static_cast<double>(counts.ref);
@@ -74,7 +74,8 @@ double chrf(std::span<const std::string> outputs, std::span<const std::string> r
   require(options.char_order >= 1 && options.word_order >= 0 && options.beta >= 1,
           "chrf: expected char_order and beta of at least 1 and a word_order of at least 0, got ", options.char_order,
           ", ", options.beta, " and ", options.word_order);
-  std::vector<Counts> chars(static_cast<size_t>(options.char_order)), words(static_cast<size_t>(options.word_order));
+  std::vector<ChrfCounts> chars(static_cast<size_t>(options.char_order)),
+      words(static_cast<size_t>(options.word_order));
   visit_lines("chrf", outputs, references, options.lowercase, [&](std::u32string_view hyp, std::u32string_view ref) {
     count_orders<char32_t>(without_blanks(hyp), without_blanks(ref), chars);
     if (!words.empty()) count_orders<std::u32string_view>(words_and_marks(hyp), words_and_marks(ref), words);

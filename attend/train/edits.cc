@@ -57,7 +57,7 @@ Edits fewest_edits(std::span<const std::string_view> reference, std::span<const 
   return row.back();
 }
 
-void add(EditScores& scores, const Edits& edits, size_t tokens) {
+void add_edits(EditScores& scores, const Edits& edits, size_t tokens) {
   scores.substitutions += edits.substitutions;
   scores.insertions += edits.insertions;
   scores.deletions += edits.deletions;
@@ -73,7 +73,7 @@ EditScores edit_scores(std::span<const std::string> outputs, std::span<const std
   EditScores scores;
   for (size_t i = 0; i < outputs.size(); ++i) {
     const Tokens reference = data::split_words(references[i]);
-    add(scores, fewest_edits(reference, data::split_words(outputs[i])), reference.size());
+    add_edits(scores, fewest_edits(reference, data::split_words(outputs[i])), reference.size());
   }
   return scores;
 }
@@ -93,7 +93,7 @@ EditScores edit_scores(std::span<const std::string> outputs, std::span<const std
       nearest = edits;
       tokens = reference.size();
     }
-    add(scores, nearest, tokens);
+    add_edits(scores, nearest, tokens);
   }
   return scores;
 }

@@ -124,18 +124,18 @@ class Plateau : public Schedule {
 };
 
 template <class Kind>
-std::unique_ptr<Schedule> make(const ScheduleOptions& options, double rate) {
+std::unique_ptr<Schedule> new_schedule(const ScheduleOptions& options, double rate) {
   return std::make_unique<Kind>(options, rate);
 }
 
 constexpr ScheduleRow kSchedules[] = {
-    {"constant", "r", "", 1e-3, make<Constant>},
-    {"warmup", "r·min(1, s/w)", "Goyal et al. 2017, section 2.2", 1e-3, make<Warmup>},
-    {"noam", "r·d^-0.5·min(s^-0.5, s·w^-1.5)", "Vaswani et al. 2017, eq. 3", 1, make<Noam>},
+    {"constant", "r", "", 1e-3, new_schedule<Constant>},
+    {"warmup", "r·min(1, s/w)", "Goyal et al. 2017, section 2.2", 1e-3, new_schedule<Warmup>},
+    {"noam", "r·d^-0.5·min(s^-0.5, s·w^-1.5)", "Vaswani et al. 2017, eq. 3", 1, new_schedule<Noam>},
     {"cosine", "r·s/w up to w, then f + (r − f)·(1 + cos(π·(s − w)/(T − w)))/2, f from T on",
-     "Loshchilov & Hutter 2017, eq. 5", 1e-3, make<Cosine>},
+     "Loshchilov & Hutter 2017, eq. 5", 1e-3, new_schedule<Cosine>},
     {"plateau", "r, multiplied by the factor when more scores than the patience bring no improvement", "", 1e-3,
-     make<Plateau>},
+     new_schedule<Plateau>},
 };
 
 }  // namespace

@@ -14,9 +14,10 @@
 
 namespace attend::test {
 
-constexpr bool kDouble = sizeof(real) == sizeof(double);
 /// How far two ways of computing the same may be apart.
 constexpr double kSame = kDouble ? 1e-12 : 2e-5;
+/// Of queries, keys and values.
+constexpr int64_t kWidth = 8;
 
 inline Tensor random_tensor(const Shape& shape, Random& random) { return to_tensor(random_array(shape, random)); }
 
@@ -24,7 +25,7 @@ inline Tensor random_tensor(const Shape& shape, Random& random) { return to_tens
 inline AttentionConfig small_config(std::string_view score, std::string_view window, std::string_view align,
                                     int64_t heads) {
   AttentionConfig config;
-  config.query = config.key = config.value = 8;
+  config.query = config.key = config.value = kWidth;
   config.score = score, config.window = window, config.align = align;
   config.heads = heads;
   config.hidden = 3, config.longest = 12, config.radius = 2, config.width = 1;

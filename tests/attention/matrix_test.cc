@@ -7,7 +7,7 @@
 namespace attend::test {
 namespace {
 
-constexpr int64_t kBatch = 2, kWidth = 8;
+constexpr int64_t kBatch = 2;
 
 /// One way of calling one attention. `tall` is long enough for the tiled kernel, and does not ask for weights.
 struct Case {
@@ -21,13 +21,13 @@ struct Case {
   std::vector<int32_t> lengths() const { return {static_cast<int32_t>(keys()), 2}; }
 };
 
-struct Inputs {
+struct MatrixInputs {
   Var queries, keys, values, coverage;
 };
 
-Inputs inputs_of(const Case& c) {
+MatrixInputs inputs_of(const Case& c) {
   Random random(3);
-  Inputs in;
+  MatrixInputs in;
   in.queries = Var::leaf(random_tensor({kBatch, c.queries(), kWidth}, random));
   in.keys = Var::leaf(random_tensor({kBatch, c.keys(), kWidth}, random));
   in.values = Var::leaf(random_tensor({kBatch, c.keys(), kWidth}, random));
@@ -40,7 +40,7 @@ Inputs inputs_of(const Case& c) {
 }
 
 /// With the same noise at every call.
-AttentionRead run(const Case& c, const Attention& attention, const Inputs& in, bool noise) {
+AttentionRead run(const Case& c, const Attention& attention, const MatrixInputs& in, bool noise) {
   Random random(17);
   const AttentionMemory memory = attention.prepare(in.keys, in.values, c.lengths());
   return attention(
@@ -101,7 +101,7 @@ void check_weights(const Case& c, const Tensor& weights, const Tensor& centres) 
 
 void check_values(const Case& c, bool noise) {
   const Attention attention = random_attention(c.config);
-  const Inputs in = inputs_of(c);
+  const MatrixInputs in = inputs_of(c);
   Recorder recorder;
   const Observing observing(recorder);
   const AttentionRead read = run(c, attention, in, noise);
@@ -130,7 +130,7 @@ Var objective(const AttentionRead& read) {
 
 void check_gradients(const Case& c) {
   Attention attention = random_attention(c.config);
-  Inputs in = inputs_of(c);
+  MatrixInputs in = inputs_of(c);
   {
     Tape tape;
     const Var loss = objective(run(c, attention, in, true));

@@ -6,13 +6,11 @@
 namespace attend::test {
 namespace {
 
-constexpr int64_t kWidth = 8;
-
-struct Inputs {
+struct ObservedInputs {
   Tensor queries, keys, values;
 };
 
-Inputs inputs(int64_t queries) {
+ObservedInputs observed_inputs(int64_t queries) {
   Random random(3);
   return {random_tensor({3, queries, kWidth}, random), random_tensor({3, 7, kWidth}, random),
           random_tensor({3, 7, kWidth}, random)};
@@ -28,7 +26,7 @@ TEST(Observing, ChangesNoBitAndTellsTheComposedWeights) {
       for (const int64_t heads : {1, 4}) {
         SCOPED_TRACE(std::string(score) + " " + std::string(window.name) + ", queries " + std::to_string(queries));
         const Attention attention = random_attention(small_config(score, window.name, "softmax", heads));
-        const Inputs in = inputs(queries);
+        const ObservedInputs in = observed_inputs(queries);
         const AttentionMemory memory = attention.prepare(in.keys, in.values, kLengths);
         const Tensor quiet = attention(in.queries, memory).context.value();
         Recorder recorder;
@@ -50,7 +48,7 @@ TEST(Observing, ChangesNoBitOfTrainingWithDropout) {
     AttentionConfig config = small_config(score, "causal", "softmax", 2);
     config.dropout = 0.3;
     const Attention attention = random_attention(config);
-    const Inputs in = inputs(9);
+    const ObservedInputs in = observed_inputs(9);
     Tensor contexts[2], gradients[2];
     for (const bool on : {false, true}) {
       Recorder recorder;
@@ -74,7 +72,7 @@ TEST(Observing, OfACacheSeesAllSteps) {
     AttentionConfig config = small_config(score, "causal", "softmax", 2);
     config.width = 2;
     const Attention attention = random_attention(config);
-    const Inputs in = inputs(5);
+    const ObservedInputs in = observed_inputs(5);
     AttentionCache quiet, seen;
     Recorder recorder;
     for (int64_t t = 0; t < 5; ++t) {
@@ -103,7 +101,7 @@ TEST(Observing, OfACacheTellsCentresAndLengths) {
   for (const std::string window : {"local_m", "local_p"}) {
     SCOPED_TRACE(window);
     const Attention attention = random_attention(small_config("dot", window, "softmax", 2));
-    const Tensor x = inputs(1).queries;
+    const Tensor x = observed_inputs(1).queries;
     AttentionCache cache;
     attention(x, x, x, cache);
     Recorder recorder;
@@ -123,7 +121,7 @@ TEST(Observing, OfACacheTellsCentresAndLengths) {
 
 TEST(Observing, OfTakenRowsHasTheirLengths) {
   const Attention attention = random_attention(small_config("scaled_dot", "none", "softmax", 2));
-  const Inputs in = inputs(1);
+  const ObservedInputs in = observed_inputs(1);
   AttentionMemory memory = attention.prepare(in.keys, in.values, kLengths);
   memory.take(std::vector<int32_t>{1, 1, 0, 2});
   Recorder recorder;
@@ -134,7 +132,7 @@ TEST(Observing, OfTakenRowsHasTheirLengths) {
 }
 
 TEST(Observing, TellsWhoWhereAndHow) {
-  const Inputs in = inputs(2);
+  const ObservedInputs in = observed_inputs(2);
   for (const AlignRow& align : aligns()) {
     for (const WindowRow& window : windows()) {
       SCOPED_TRACE(std::string(align.name) + " " + std::string(window.name));
@@ -164,7 +162,7 @@ TEST(Observing, TellsWhoWhereAndHow) {
 
 TEST(Observing, ScopesNest) {
   const Attention attention = random_attention(small_config("dot", "none", "softmax", 1));
-  const Inputs in = inputs(2);
+  const ObservedInputs in = observed_inputs(2);
   const AttentionMemory memory = attention.prepare(in.keys, in.values);
   Recorder outer, inner;
   EXPECT_FALSE(Observing::active());
@@ -186,7 +184,7 @@ TEST(Observing, ScopesNest) {
 
 TEST(Observing, RowsBelongToHypotheses) {
   const Attention attention = random_attention(small_config("dot", "none", "softmax", 1));
-  const Inputs in = inputs(1);
+  const ObservedInputs in = observed_inputs(1);
   const AttentionMemory memory = attention.prepare(in.keys, in.values);
   const std::vector<int32_t> sentence{4, 4, 9}, beam{0, 1, 0}, other{1, 2, 3};
   Recorder recorder;

@@ -4,13 +4,11 @@
 namespace attend::test {
 namespace {
 
-constexpr int64_t kWidth = 8;
-
-struct Inputs {
+struct PathInputs {
   Var queries, keys, values;
 };
 
-Inputs leaves(int64_t batch, int64_t queries, int64_t keys) {
+PathInputs leaves(int64_t batch, int64_t queries, int64_t keys) {
   Random random(3);
   return {Var::leaf(random_tensor({batch, queries, kWidth}, random)),
           Var::leaf(random_tensor({batch, keys, kWidth}, random)),
@@ -44,7 +42,7 @@ TEST(AttentionPaths, TiledEqualsComposed) {
       for (const auto& lengths : {none, some}) {
         Tensor context[2], gradients[2][3];
         for (const bool composed : {false, true}) {
-          const Inputs in = leaves(3, queries, 7 + (queries == 9 ? 4 : 0));
+          const PathInputs in = leaves(3, queries, 7 + (queries == 9 ? 4 : 0));
           Tape tape;
           const AttentionRead read =
               attention(in.queries, attention.prepare(in.keys, in.values, lengths), {.weights = composed});
@@ -66,7 +64,7 @@ TEST(AttentionPaths, TiledEqualsComposed) {
 TEST(AttentionPaths, RowByRowEqualsComposed) {
   for_every_fused([&](const AttentionConfig& config) {
     const Attention attention = random_attention(config);
-    const Inputs in = leaves(3, 1, 7);
+    const PathInputs in = leaves(3, 1, 7);
     const AttentionMemory memory = attention.prepare(in.keys, in.values, std::vector<int32_t>{7, 3, 0});
     for (const int64_t position : {0, 4}) {
       const AttentionRead plain = attention(in.queries, memory, {.position = position});
@@ -96,7 +94,7 @@ TEST(AttentionPaths, TakenMemoryReadsTheSourcesOfItsRows) {
       for (const int64_t queries : {1, 9}) {
         SCOPED_TRACE(std::string(score.name) + ", heads " + std::to_string(heads));
         const Attention attention = random_attention(small_config(score.name, "none", "softmax", heads));
-        const Inputs in = leaves(3, queries, 6);
+        const PathInputs in = leaves(3, queries, 6);
         AttentionMemory memory = attention.prepare(in.keys, in.values, lengths);
         Random random(5);
         const Tensor four = random_tensor({4, queries, kWidth}, random);
@@ -125,7 +123,7 @@ TEST(AttentionPaths, NobodyIsLeftToReadAMemory) {
   const std::vector<int32_t> lengths{6, 3, 5}, nobody, some{2, 0};
   for (const ScoreRow& score : scores()) {
     const Attention attention = random_attention(small_config(score.name, "none", "softmax", 2));
-    const Inputs in = leaves(3, 1, 6);
+    const PathInputs in = leaves(3, 1, 6);
     for (const auto& before : {nobody, some}) {
       AttentionMemory memory = attention.prepare(in.keys, in.values, lengths);
       if (!before.empty()) memory.take(before);
@@ -145,7 +143,7 @@ TEST(AttentionPaths, GradientsReachTheSourcesOfTakenRows) {
   for (const std::string score : {"scaled_dot", "general"}) {
     SCOPED_TRACE(score);
     const Attention attention = random_attention(small_config(score, "none", "softmax", 2));
-    Inputs taken = leaves(2, 3, 5), copied = taken;
+    PathInputs taken = leaves(2, 3, 5), copied = taken;
     Random random(6);
     const Tensor queries = random_tensor({3, 3, kWidth}, random), dy = random_tensor({3, 3, kWidth}, random);
     copied.keys = Var::leaf(rows_of(taken.keys.value(), rows));
@@ -179,7 +177,7 @@ TEST(AttentionPaths, GradientsReachTheSourcesOfTakenRows) {
 
 TEST(AttentionPaths, GradientsReachParametersAlone) {
   Attention attention = random_attention(small_config("general", "none", "softmax", 2));
-  const Inputs in = leaves(2, 1, 5);
+  const PathInputs in = leaves(2, 1, 5);
   Tape tape;
   AttentionMemory memory = attention.prepare(in.keys.detach(), in.values.detach());
   memory.take(std::vector<int32_t>{1, 0});
@@ -200,7 +198,7 @@ TEST(AttentionPaths, ExtendedMemoryEqualsOnePreparedWhole) {
       const Attention attention = random_attention(small_config(score.name, "none", "softmax", 2));
       Tensor contexts[2], gradients[2][2];
       for (const bool whole : {false, true}) {
-        const Inputs in = leaves(2, queries, 5);
+        const PathInputs in = leaves(2, queries, 5);
         Tape tape;
         AttentionMemory memory;
         for (const auto& [begin, end] : {std::pair{0, 2}, std::pair{2, 3}, std::pair{3, 5}}) {
@@ -228,7 +226,7 @@ TEST(AttentionPaths, MemoryIsExtendedUnderAnotherAlign) {
   for (const std::string first : {"argmax", "softmax"}) {  // composed, then fused; fused, then composed
     const std::string second = first == "softmax" ? "argmax" : "softmax";
     Attention attention = random_attention(small_config("scaled_dot", "none", first, 2));
-    const Inputs in = leaves(2, 3, 5);
+    const PathInputs in = leaves(2, 3, 5);
     AttentionMemory memory = attention.prepare(slice(in.keys, 1, 0, 2), slice(in.values, 1, 0, 2));
     attention.set_align(second);
     attention.extend(memory, slice(in.keys, 1, 2, 5), slice(in.values, 1, 2, 5));

@@ -6,19 +6,20 @@
 namespace attend::test {
 namespace {
 
-constexpr int64_t kBatch = 2, kQueries = 3, kKeys = 6, kWidth = 8;
+constexpr int64_t kPropertyBatch = 2, kQueries = 3, kKeys = 6;
 
-struct Inputs {
+struct PropertyInputs {
   Tensor queries, keys, values;
 };
 
-Inputs inputs(uint64_t seed = 3) {
+PropertyInputs property_inputs(uint64_t seed = 3) {
   Random random(seed);
-  return {random_tensor({kBatch, kQueries, kWidth}, random), random_tensor({kBatch, kKeys, kWidth}, random),
-          random_tensor({kBatch, kKeys, kWidth}, random)};
+  return {random_tensor({kPropertyBatch, kQueries, kWidth}, random),
+          random_tensor({kPropertyBatch, kKeys, kWidth}, random),
+          random_tensor({kPropertyBatch, kKeys, kWidth}, random)};
 }
 
-AttentionRead read(const Attention& attention, const Inputs& in) {
+AttentionRead read(const Attention& attention, const PropertyInputs& in) {
   return attention(in.queries, attention.prepare(in.keys, in.values), {.weights = true});
 }
 
@@ -43,14 +44,14 @@ TEST(AttentionScores, PermutedKeysPermuteTheWeights) {
     for (const int64_t heads : {1, 2}) {
       SCOPED_TRACE(std::string(score.name));
       const Attention attention = random_attention(small_config(score.name, "none", "softmax", heads));
-      Inputs in = inputs();
+      PropertyInputs in = property_inputs();
       const AttentionRead before = read(attention, in);
       in.keys = reordered(in.keys, order);
       in.values = reordered(in.values, order);
       const AttentionRead after = read(attention, in);
       expect_near(after.context.value(), before.context.value());
       Tensor wanted(before.weights.shape());
-      for (int64_t r = 0; r < kBatch * heads * kQueries; ++r) {
+      for (int64_t r = 0; r < kPropertyBatch * heads * kQueries; ++r) {
         for (int64_t j = 0; j < kKeys; ++j) {
           wanted.data()[r * kKeys + j] = before.weights.value().data()[r * kKeys + order[j]];
         }
@@ -67,14 +68,14 @@ TEST(AttentionScores, GeneralWithTheIdentityIsDot) {
   for (int64_t i = 0; i < kWidth; ++i) identity.data()[i * kWidth + i] = 1;
   auto all = nn::parameters(general);
   set(all, "score.keys.weight", identity);
-  expect_near(read(general, inputs()).weights.value(), read(dot, inputs()).weights.value());
+  expect_near(read(general, property_inputs()).weights.value(), read(dot, property_inputs()).weights.value());
 }
 
 TEST(AttentionScores, ScaledDotIsDotOfSmallerQueries) {
   for (const int64_t heads : {1, 4}) {
     const Attention scaled = random_attention(small_config("scaled_dot", "none", "softmax", heads));
     const Attention dot = random_attention(small_config("dot", "none", "softmax", heads));
-    Inputs in = inputs();
+    PropertyInputs in = property_inputs();
     const Tensor wanted = read(scaled, in).weights.value();
     for (real& x : in.queries.values()) x /= std::sqrt(static_cast<real>(kWidth / heads));
     expect_near(read(dot, in).weights.value(), wanted);
@@ -99,14 +100,14 @@ TEST(AttentionScores, ConcatOfTwoMatricesIsAdditive) {
   set(to, "score.keys.bias", Tensor::zeros({3}));
   set(to, "score.vector", parameter(from, "score.vector").value());
   Random random(5);
-  const Inputs in{random_tensor({2, 3, 6}, random), random_tensor({2, 5, 10}, random),
-                  random_tensor({2, 5, 4}, random)};
+  const PropertyInputs in{random_tensor({2, 3, 6}, random), random_tensor({2, 5, 10}, random),
+                          random_tensor({2, 5, 4}, random)};
   expect_near(read(concat, in).weights.value(), read(additive, in).weights.value());
 }
 
 TEST(AttentionScores, CosineDoesNotSeeHowLongVectorsAre) {
   const Attention attention = random_attention(small_config("cosine", "none", "softmax", 2));
-  Inputs in = inputs();
+  PropertyInputs in = property_inputs();
   const Tensor wanted = read(attention, in).weights.value();
   for (real& x : in.keys.values()) x *= 7;
   for (real& x : in.queries.values()) x *= 3;
@@ -117,7 +118,7 @@ TEST(AttentionScores, LocationSeesNoKeyAndConvolutionSeesNothing) {
   for (const std::string score : {"location", "convolution"}) {
     SCOPED_TRACE(score);
     const Attention attention = random_attention(small_config(score, "none", "softmax", 2));
-    const Inputs one = inputs(3), two = inputs(4);
+    const PropertyInputs one = property_inputs(3), two = property_inputs(4);
     const Tensor wanted = read(attention, one).weights.value();
     expect_same_bits(read(attention, {one.queries, two.keys, two.values}).weights.value(), wanted);
     if (score == "convolution") expect_same_bits(read(attention, two).weights.value(), wanted);
@@ -126,10 +127,10 @@ TEST(AttentionScores, LocationSeesNoKeyAndConvolutionSeesNothing) {
 
 TEST(AttentionScores, ConvolutionKnowsOnlyTheDistance) {
   const Attention attention = random_attention(small_config("convolution", "none", "softmax", 1));
-  const Inputs in = inputs();
+  const PropertyInputs in = property_inputs();
   const AttentionMemory memory = attention.prepare(in.keys, in.values);
   const Tensor all = attention(in.queries, memory, {.weights = true}).weights.value();
-  const Tensor query = Tensor::zeros({kBatch, 1, kWidth});
+  const Tensor query = Tensor::zeros({kPropertyBatch, 1, kWidth});
   for (int64_t i = 0; i < kQueries; ++i) {
     const Tensor one = attention(query, memory, {.position = i, .weights = true}).weights.value();
     for (int64_t j = 0; j < kKeys; ++j) EXPECT_EQ(one.data()[j], all.data()[i * kKeys + j]);
@@ -148,7 +149,7 @@ TEST(AttentionWindows, WideLocalMonotonicIsNone) {
     const Attention local = random_attention(config);
     config.window = "none";
     const Attention whole = random_attention(config);
-    expect_same_bits(read(local, inputs()).context.value(), read(whole, inputs()).context.value());
+    expect_same_bits(read(local, property_inputs()).context.value(), read(whole, property_inputs()).context.value());
   }
 }
 
@@ -156,11 +157,11 @@ TEST(AttentionWindows, PredictedCentresAreWithinTheSource) {
   const Attention attention = random_attention(small_config("dot", "local_p", "softmax", 2));
   Recorder recorder;
   const Observing observing(recorder);
-  const Inputs in = inputs();
+  const PropertyInputs in = property_inputs();
   const std::vector<int32_t> lengths{6, 2};
   attention(in.queries, attention.prepare(in.keys, in.values, lengths));
   const Tensor& centres = recorder.seen.at(0).centres;
-  ASSERT_EQ(centres.shape(), (Shape{kBatch, 2, kQueries}));
+  ASSERT_EQ(centres.shape(), (Shape{kPropertyBatch, 2, kQueries}));
   for (int64_t i = 0; i < static_cast<int64_t>(centres.size()); ++i) {
     EXPECT_GT(centres.data()[i], 0);
     EXPECT_LT(centres.data()[i], lengths[static_cast<size_t>(i / (2 * kQueries))]);
@@ -234,7 +235,7 @@ TEST(AttentionAligns, SampleTellsTheProbabilityOfItsChoice) {
 TEST(AttentionAligns, WhatSampleDrewTeachesTheValuesAndItsProbabilityTheEnergies) {
   for (const bool probability : {false, true}) {
     Attention attention = random_attention(small_config("general", "none", "sample", 2));
-    const Inputs in = inputs();
+    const PropertyInputs in = property_inputs();
     const Var queries = Var::leaf(in.queries), keys = Var::leaf(in.keys), values = Var::leaf(in.values);
     Random random(8);
     Tape tape;
@@ -340,7 +341,7 @@ TEST(AttentionAligns, SparsemaxIsSparseAndClosedForTwoKeys) {
 
 TEST(AttentionAligns, SetAlignKeepsTheParameters) {
   Attention attention = random_attention(small_config("dot", "none", "softmax", 2));
-  const Inputs in = inputs();
+  const PropertyInputs in = property_inputs();
   const AttentionMemory memory = attention.prepare(in.keys, in.values);  // for the fused kernels
   const Tensor soft = attention(in.queries, memory, {.weights = true}).weights.value();
   EXPECT_FALSE(attention.hard());

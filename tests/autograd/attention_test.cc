@@ -1,6 +1,5 @@
 // Tiled attention against the composed one (product, masked softmax, product), for lengths up to 1000 and every mask.
 #include "attend/kernels/attention.h"
-#include "attend/kernels/parallel.h"
 
 #include <gtest/gtest.h>
 
@@ -8,15 +7,13 @@
 
 #include "attend/autograd/ops.h"
 #include "attend/base/memory.h"
+#include "attend/kernels/parallel.h"
 #include "tests/support/array.h"
 
 namespace attend {
 namespace {
 
-Tensor normal(const Shape& shape, uint64_t stream) {
-  Random random(1, stream);
-  return test::to_tensor(test::random_array(shape, random));
-}
+using test::normal;
 
 struct MaskKind {
   const char* name;
@@ -36,7 +33,7 @@ std::vector<int32_t> lengths_for(const MaskKind& kind, int64_t B, int64_t n) {
 }
 
 /// [B,Tq,Tk], 1 where the query sees the key.
-Tensor mask_of(const AttentionOptions& o, int64_t B, int64_t queries, int64_t keys) {
+Tensor full_mask(const AttentionOptions& o, int64_t B, int64_t queries, int64_t keys) {
   Tensor mask = Tensor::zeros({B, queries, keys});
   for (int64_t b = 0; b < B; ++b) {
     for (int64_t i = 0; i < queries; ++i) {
@@ -52,7 +49,7 @@ Tensor mask_of(const AttentionOptions& o, int64_t B, int64_t queries, int64_t ke
 
 /// One head after the other out of small ops.
 Var composed(const Var& q, const Var& k, const Var& v, const AttentionOptions& o) {
-  const Tensor mask = mask_of(o, q.dim(0), q.dim(1), k.dim(1));
+  const Tensor mask = full_mask(o, q.dim(0), q.dim(1), k.dim(1));
   const int64_t d = q.dim(2) / o.heads;
   std::vector<Var> heads;
   for (int64_t h = 0; h < o.heads; ++h) {

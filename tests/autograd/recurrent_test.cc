@@ -9,7 +9,7 @@
 namespace attend {
 namespace {
 
-Tensor normal(const Shape& shape, uint64_t stream) {
+Tensor weak_normal(const Shape& shape, uint64_t stream) {
   Random random(1, stream);
   Tensor t = test::to_tensor(test::random_array(shape, random));
   for (real& x : t.values()) x *= real(0.3);  // weights of a network that forgets, so that roundings do not grow
@@ -21,8 +21,8 @@ struct Net {
   RecurrentWeights w;
   explicit Net(Cell c, int64_t I, int64_t H) : cell(c) {
     const int64_t width = static_cast<int64_t>(kernels::gates_of(c)) * H;
-    w = {Var::leaf(normal({width, I}, 1)), Var::leaf(normal({width, H}, 2)), Var::leaf(normal({width}, 3)),
-         c == Cell::gru ? Var::leaf(normal({H}, 4)) : Var()};
+    w = {Var::leaf(weak_normal({width, I}, 1)), Var::leaf(weak_normal({width, H}, 2)),
+         Var::leaf(weak_normal({width}, 3)), c == Cell::gru ? Var::leaf(weak_normal({H}, 4)) : Var()};
   }
 };
 
@@ -32,7 +32,7 @@ TEST(Recurrent, PaddedBatchEqualsEachSequenceAlone) {
   for (const Cell cell : {Cell::rnn, Cell::gru, Cell::lstm}) {
     for (const bool reverse : {false, true}) {
       const Net net(cell, I, H);
-      Tensor x = normal({T, 4, I}, 5);
+      Tensor x = weak_normal({T, 4, I}, 5);
       for (int64_t t = 0; t < T; ++t) {
         for (int64_t b = 0; b < 4; ++b) {
           if (t >= lengths[static_cast<size_t>(b)]) std::fill_n(x.data() + (t * 4 + b) * I, I, real(1e6));
@@ -64,13 +64,13 @@ TEST(Recurrent, PaddingHasNoGradient) {
   const Net net(Cell::lstm, 3, 8);
   const std::vector<int32_t> lengths{2, 5};
   const auto gradient = [&](real padding) {
-    Tensor x = normal({5, 2, 3}, 6);
+    Tensor x = weak_normal({5, 2, 3}, 6);
     for (int64_t t = 2; t < 5; ++t) std::fill_n(x.data() + t * 2 * 3, 3, padding);
     const Var input = Var::leaf(x);
     Var weight = net.w.input;
     weight.clear_gradient();
     Tape tape;
-    tape.backward(recurrent(Cell::lstm, net.w, input, {}, lengths).y, normal({5, 2, 8}, 7));
+    tape.backward(recurrent(Cell::lstm, net.w, input, {}, lengths).y, weak_normal({5, 2, 8}, 7));
     for (int64_t t = 2; t < 5; ++t) {
       for (int64_t i = 0; i < 3; ++i) EXPECT_EQ(input.gradient().data()[t * 2 * 3 + i], 0);
     }
@@ -82,7 +82,7 @@ TEST(Recurrent, PaddingHasNoGradient) {
 TEST(Recurrent, StepsEqualTheWholeSequence) {
   for (const Cell cell : {Cell::rnn, Cell::gru, Cell::lstm}) {
     const Net net(cell, 4, 20);
-    const Tensor x = normal({6, 3, 4}, 8);
+    const Tensor x = weak_normal({6, 3, 4}, 8);
     const RecurrentOutput whole = recurrent(cell, net.w, x);
     RecurrentState state;
     for (int64_t t = 0; t < 6; ++t) {

@@ -17,10 +17,7 @@
 namespace attend {
 namespace {
 
-Tensor normal(const Shape& shape, uint64_t stream) {
-  Random random(1, stream);
-  return test::to_tensor(test::random_array(shape, random));
-}
+using test::normal;
 
 std::vector<real> copied(const Tensor& t) { return {t.begin(), t.end()}; }
 

@@ -27,7 +27,7 @@ struct Outer {
   }
 };
 
-std::string error_of(const Settings& settings) {
+std::string set_error(const Settings& settings) {
   Outer options;
   try {
     set_options("model", options, settings);
@@ -54,14 +54,14 @@ TEST(Options, PrintedAndSetAgainAreTheSame) {
 }
 
 TEST(Options, WhatIsWrongIsNamed) {
-  EXPECT_EQ(error_of({{"attention.scor", "dot"}}),
+  EXPECT_EQ(set_error({{"attention.scor", "dot"}}),
             "model: expected one of size, tied, attention.score, attention.rate, got \"attention.scor\"; the nearest is "
             "\"attention.score\"");
-  EXPECT_EQ(error_of({{"size", "many"}}), "size: expected a whole number, got \"many\"");
-  EXPECT_EQ(error_of({{"size", "3x"}}), "size: expected a whole number, got \"3x\"");
-  EXPECT_EQ(error_of({{"size", ""}}), "size: expected a whole number, got \"\"");
-  EXPECT_EQ(error_of({{"tied", "yes"}}), "tied: expected true or false, got \"yes\"");
-  EXPECT_EQ(error_of({{"attention.rate", "half"}}), "attention.rate: expected a number, got \"half\"");
+  EXPECT_EQ(set_error({{"size", "many"}}), "size: expected a whole number, got \"many\"");
+  EXPECT_EQ(set_error({{"size", "3x"}}), "size: expected a whole number, got \"3x\"");
+  EXPECT_EQ(set_error({{"size", ""}}), "size: expected a whole number, got \"\"");
+  EXPECT_EQ(set_error({{"tied", "yes"}}), "tied: expected true or false, got \"yes\"");
+  EXPECT_EQ(set_error({{"attention.rate", "half"}}), "attention.rate: expected a number, got \"half\"");
 }
 
 }  // namespace

@@ -61,7 +61,7 @@ struct Options {
   }
 };
 
-std::string error_of(const std::string& text) {
+std::string recipe_error(const std::string& text) {
   try {
     parse_recipe(text, "x.yml");
   } catch (const Error& error) {
@@ -203,17 +203,17 @@ TEST(Recipe, WhatIsNoRecipeIsRefusedWithItsLine) {
       {"a: {a: {a: {a: {a: {a: {a: {a: 1}}}}}}}\n", ""},
       {"a: {a: {a: {a: {a: {a: {a: {a: {a: 1}}}}}}}}\n", "x.yml:1: expected at most 8 mappings within each other"},
   };
-  for (const auto& [text, message] : cases) EXPECT_EQ(error_of(text), message) << text;
-  EXPECT_EQ(error_of(std::string("a: b\0c\n", 7)), "x.yml:1: expected text, got a control character");
-  EXPECT_EQ(error_of("a: b\r\nc: d\r\n"), "");
-  EXPECT_EQ(error_of("a: " + std::string(1 << 20, 'x')), "x.yml: expected at most 1048576 bytes, got 1048579");
+  for (const auto& [text, message] : cases) EXPECT_EQ(recipe_error(text), message) << text;
+  EXPECT_EQ(recipe_error(std::string("a: b\0c\n", 7)), "x.yml:1: expected text, got a control character");
+  EXPECT_EQ(recipe_error("a: b\r\nc: d\r\n"), "");
+  EXPECT_EQ(recipe_error("a: " + std::string(1 << 20, 'x')), "x.yml: expected at most 1048576 bytes, got 1048579");
 }
 
 /// Refused, with work in proportion to the text: yaml-cpp allocates 250 bytes per byte of "[[[[…". A parser that went over
 /// the text again for each level, or a reader that followed aliases, would need thousands of times as much.
 void expect_refused_cheaply(const std::string& text) {
   const size_t before = allocated;
-  EXPECT_NE(error_of(text), "") << text.substr(0, 20);
+  EXPECT_NE(recipe_error(text), "") << text.substr(0, 20);
   if (!kCountsAllocations) return;
   EXPECT_LE(allocated - before, 1000 * text.size()) << text.substr(0, 20);
 }

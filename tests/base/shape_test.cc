@@ -6,20 +6,12 @@
 #include <vector>
 
 #include "attend/base/error.h"
+#include "tests/support/message.h"
 
 namespace attend {
 namespace {
 
-/// The message of the Error that `body` throws; "" if it throws none.
-template <class Body>
-std::string error_of(Body body) {
-  try {
-    body();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
+using test::message_of;
 
 TEST(Shape, EmptyIsAScalar) {
   const Shape shape;
@@ -74,19 +66,19 @@ TEST(Shape, OuterAndInnerSurroundAnAxis) {
 }
 
 TEST(Shape, RefusesWhatItCannotHold) {
-  EXPECT_EQ(error_of([] { Shape{1, 1, 1, 1, 1, 1, 1}; }),
+  EXPECT_EQ(message_of([] { Shape{1, 1, 1, 1, 1, 1, 1}; }),
             "Shape: at most 6 axes are supported, got more after [1, 1, 1, 1, 1, 1]");
-  EXPECT_EQ(error_of([] { Shape{2, -3}; }), "Shape: extents must not be negative, got -3 after [2]");
+  EXPECT_EQ(message_of([] { Shape{2, -3}; }), "Shape: extents must not be negative, got -3 after [2]");
 }
 
 TEST(Shape, RefusesMoreThan2To48Elements) {
   constexpr int64_t kMost = int64_t{1} << 48;
   EXPECT_EQ(Shape{kMost}.size(), size_t{1} << 48);
-  EXPECT_NE(error_of([] { Shape{kMost + 1}; }), "");
-  EXPECT_NE(error_of([] { Shape{1 << 24, 1 << 24, 2}; }), "");
+  EXPECT_NE(message_of([] { Shape{kMost + 1}; }), "");
+  EXPECT_NE(message_of([] { Shape{1 << 24, 1 << 24, 2}; }), "");
   // A product that would wrap around 64 bits to something small.
-  EXPECT_NE(error_of([] { Shape{int64_t{1} << 32, int64_t{1} << 32}; }), "");
-  EXPECT_NE(error_of([] { Shape{INT64_MAX, INT64_MAX, INT64_MAX}; }), "");
+  EXPECT_NE(message_of([] { Shape{int64_t{1} << 32, int64_t{1} << 32}; }), "");
+  EXPECT_NE(message_of([] { Shape{INT64_MAX, INT64_MAX, INT64_MAX}; }), "");
 }
 
 TEST(Shape, ResolvesAnAxisOrNamesTheCaller) {
@@ -95,10 +87,10 @@ TEST(Shape, ResolvesAnAxisOrNamesTheCaller) {
   EXPECT_EQ(resolve_axis("sum", shape, 1), 1);
   EXPECT_EQ(resolve_axis("sum", shape, -1), 1);
   EXPECT_EQ(resolve_axis("sum", shape, -2), 0);
-  EXPECT_EQ(error_of([&] { resolve_axis("sum", shape, 2); }),
+  EXPECT_EQ(message_of([&] { resolve_axis("sum", shape, 2); }),
             "sum: axis must be within -2 … 1 for shape [2, 3], got 2");
-  EXPECT_NE(error_of([&] { resolve_axis("sum", shape, -3); }), "");
-  EXPECT_NE(error_of([&] { resolve_axis("sum", Shape{}, 0); }), "");
+  EXPECT_NE(message_of([&] { resolve_axis("sum", shape, -3); }), "");
+  EXPECT_NE(message_of([&] { resolve_axis("sum", Shape{}, 0); }), "");
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ class Eval : public testing::Test {
 };
 
 /// One line on standard error, nothing on standard output, and the exit code.
-void expect_refused(const Result& result, int code, const std::string& part) {
+void expect_one_line(const Result& result, int code, const std::string& part) {
   EXPECT_EQ(result.code, code) << result.output;
   EXPECT_EQ(lines(result.output), 1) << result.output;
   EXPECT_TRUE(result.output.starts_with("attend")) << result.output;
@@ -96,21 +96,21 @@ TEST_F(Eval, BothKindsOfScoresMayBeAskedForAtOnce) {
 
 TEST_F(Eval, WrongRequestsAreOneLine) {
   const Result counts = eval("a\nb\n", "a\n", "2>&1");
-  expect_refused(counts, 1, "2 lines in ");
-  expect_refused(counts, 1, "1 line in ");
-  expect_refused(eval("", "", "2>&1"), 1, "at least one line");
-  expect_refused(eval("a\n", "a\n", "--tokenise intel 2>&1"), 2, "the nearest is \"intl\"");
-  expect_refused(attend_with("eval --output no-such-file --target no-such-file 2>&1"), 1, "no-such-file");
-  expect_refused(attend_with("eval --output " + file("out", "a\n") + "2>&1"), 2, "--target");
-  expect_refused(attend_with("eval --gold " + file("gold", "\n") + "2>&1"), 2, "--alignments");
-  expect_refused(attend_with("eval 2>&1"), 2, "--output and --target");
+  expect_one_line(counts, 1, "2 lines in ");
+  expect_one_line(counts, 1, "1 line in ");
+  expect_one_line(eval("", "", "2>&1"), 1, "at least one line");
+  expect_one_line(eval("a\n", "a\n", "--tokenise intel 2>&1"), 2, "the nearest is \"intl\"");
+  expect_one_line(attend_with("eval --output no-such-file --target no-such-file 2>&1"), 1, "no-such-file");
+  expect_one_line(attend_with("eval --output " + file("out", "a\n") + "2>&1"), 2, "--target");
+  expect_one_line(attend_with("eval --gold " + file("gold", "\n") + "2>&1"), 2, "--alignments");
+  expect_one_line(attend_with("eval 2>&1"), 2, "--output and --target");
 }
 
 TEST_F(Eval, WhatIsWrongInAFileIsNamedWithItsPlace) {
-  expect_refused(
+  expect_one_line(
       attend_with("eval --alignments " + file("links", "0-0\n0:1\n") + "--gold " + file("gold", "\n\n") + "2>&1"), 1,
       "links:2: ");
-  expect_refused(eval("a\n\xff\n", "a\nb\n", "2>&1"), 1, "UTF-8");
+  expect_one_line(eval("a\n\xff\n", "a\nb\n", "2>&1"), 1, "UTF-8");
 }
 
 }  // namespace

@@ -11,11 +11,12 @@
 #include <cstdlib>
 
 #include "cli/terminal.h"
+#include "tests/support/text.h"
 
 namespace attend::cli {
 namespace {
 
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+using test::has;
 
 TEST(Progress, TimesAndNumbersAreShort) {
   EXPECT_EQ(clock_time(7.4), "0:07");

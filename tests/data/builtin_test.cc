@@ -11,31 +11,15 @@
 
 #include "attend/base/error.h"
 #include "attend/data/tree.h"
+#include "tests/data/corpus.h"
+#include "tests/support/text.h"
 
 namespace attend::data {
 namespace {
 
-std::vector<std::string> words_of(const std::string& text) {
-  std::istringstream in(text);
-  std::vector<std::string> words;
-  for (std::string word; in >> word;) words.push_back(word);
-  return words;
-}
-
-std::vector<const Example*> all_of(const BuiltinCorpus& corpus) {
-  std::vector<const Example*> all;
-  for (const auto* part : {&corpus.train, &corpus.valid, &corpus.test})
-    for (const Example& example : *part) all.push_back(&example);
-  return all;
-}
-
-/// Made once for all tests of a run.
-const BuiltinCorpus& corpus_of(std::string_view name, uint64_t seed = 1) {
-  static std::map<std::pair<std::string_view, uint64_t>, BuiltinCorpus> made;
-  const auto [found, fresh] = made.try_emplace({name, seed});
-  if (fresh) found->second = make_builtin(name, seed);
-  return found->second;
-}
+using test::all_of;
+using test::corpus_of;
+using test::words_of;
 
 /// Both sides, the links and the other answers, line by line.
 std::string printed(const BuiltinCorpus& corpus) {

@@ -9,40 +9,20 @@
 #include "attend/data/builtin.h"
 #include "attend/data/english_forms.h"
 #include "attend/data/tree.h"
+#include "tests/data/corpus.h"
 #include "tests/support/message.h"
+#include "tests/support/text.h"
 
 namespace attend::data {
 namespace {
 
+using test::all_of;
+using test::corpus_of;
+using test::has;
+using test::joined;
+using test::words_of;
+
 using Words = std::vector<std::string>;
-
-Words words_of(const std::string& text) {
-  std::istringstream in(text);
-  Words words;
-  for (std::string word; in >> word;) words.push_back(word);
-  return words;
-}
-
-std::string joined(const Words& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
-  return text;
-}
-
-/// Made once for all tests of a run.
-const BuiltinCorpus& corpus_of(std::string_view name) {
-  static std::map<std::string_view, BuiltinCorpus> made;
-  const auto [found, fresh] = made.try_emplace(name);
-  if (fresh) found->second = make_builtin(name, 1);
-  return found->second;
-}
-
-std::vector<const Example*> all_of(std::string_view name) {
-  std::vector<const Example*> all;
-  for (const auto* part : {&corpus_of(name).train, &corpus_of(name).valid, &corpus_of(name).test})
-    for (const Example& example : *part) all.push_back(&example);
-  return all;
-}
 
 /// The words that a label follows from.
 Words evidence_of(const Example& example) {
@@ -54,7 +34,7 @@ Words evidence_of(const Example& example) {
 
 TEST(BuiltinFeelings, AreOfThreeKindsInEqualShares) {
   std::map<std::string, int> counts;
-  for (const Example* example : all_of("feelings")) {
+  for (const Example* example : all_of(corpus_of("feelings"))) {
     ++counts[example->target];
     EXPECT_LE(words_of(example->source).size(), 60u);
     EXPECT_FALSE(example->links.empty()) << example->source;
@@ -69,7 +49,7 @@ TEST(BuiltinFeelings, AreOfThreeKindsInEqualShares) {
 // words gives the other one.
 TEST(BuiltinFeelings, FollowFromTheirEvidence) {
   std::map<std::string, std::string> labels;
-  for (const Example* example : all_of("feelings")) {
+  for (const Example* example : all_of(corpus_of("feelings"))) {
     const std::string evidence = joined(evidence_of(*example));
     EXPECT_EQ(labels.try_emplace(evidence, example->target).first->second, example->target) << example->source;
   }
@@ -105,7 +85,7 @@ TEST(BuiltinFeelings, AreNotGivenAwayBySingleWords) {
 TEST(BuiltinTags, AreOnePerWord) {
   std::map<std::string, std::set<std::string>> tags;
   for (const char* name : {"tags", "names"}) {
-    for (const Example* example : all_of(name)) {
+    for (const Example* example : all_of(corpus_of(name))) {
       const Words words = words_of(example->source), marks = words_of(example->target);
       ASSERT_EQ(words.size(), marks.size()) << example->source;
       if (std::string_view(name) == "names") continue;
@@ -165,7 +145,7 @@ TEST(BuiltinTags, InflectAsEnglishDoes) {
 
 TEST(BuiltinNames, HaveWellFormedSpans) {
   std::map<std::string, int> starts;
-  for (const Example* example : all_of("names")) {
+  for (const Example* example : all_of(corpus_of("names"))) {
     std::string before = "O";
     for (const std::string& mark : words_of(example->target)) {
       if (mark.starts_with("B-")) ++starts[mark.substr(2)];
@@ -214,7 +194,7 @@ TEST(BuiltinNames, NeedTheWordsAround) {
 
 TEST(BuiltinTrees, AreTreesOfTheirSentences) {
   size_t deepest = 0;
-  for (const Example* example : all_of("trees")) {
+  for (const Example* example : all_of(corpus_of("trees"))) {
     const Tree tree = parse_tree(example->target, example->target);
     EXPECT_EQ(print_tree(tree), example->target);
     EXPECT_EQ(joined(data::words_of(tree)), example->source);
@@ -226,12 +206,10 @@ TEST(BuiltinTrees, AreTreesOfTheirSentences) {
   EXPECT_GT(deepest, 200u);
 }
 
-bool has(const std::string& text, std::string_view part) { return text.find(part) != text.npos; }
-
 // Where a phrase with "with" belongs is for the words to say.
 TEST(BuiltinTrees, AttachPhrasesByTheirWords) {
   size_t tools = 0, parts = 0;
-  for (const Example* example : all_of("trees")) {
+  for (const Example* example : all_of(corpus_of("trees"))) {
     const std::string& tree = example->target;
     if (has(example->source, "cut the rope with the knife")) {
       EXPECT_TRUE(has(tree, "(VP (VBD cut) (NP (DT the) (NN rope)) (PP (IN with) (NP (DT the) (NN knife)))")) << tree;
@@ -333,7 +311,7 @@ TEST(BuiltinLetters, SayWhatTheRulesSay) {
 
 TEST(BuiltinLetters, HaveOneStressAndTheirPronunciations) {
   size_t several = 0;
-  for (const Example* example : all_of("letters")) {
+  for (const Example* example : all_of(corpus_of("letters"))) {
     Words said = {example->target};
     said.insert(said.end(), example->also.begin(), example->also.end());
     EXPECT_EQ(said, letter_pronunciations(example->source));

@@ -11,16 +11,15 @@ namespace attend::data {
 namespace {
 
 using test::message_of;
+using test::says;
 using test::TestFolder;
 using Texts = std::vector<std::string>;
-
-bool says(const std::string& message, std::string_view part) { return message.find(part) != message.npos; }
 
 std::vector<CaptionedImage> captions_of(std::string_view text) {
   return read_captions(LineReader(std::as_bytes(std::span(text)), "x"));
 }
 
-std::string refusal(std::string_view text) {
+std::string captions_refusal(std::string_view text) {
   return message_of([&] { captions_of(text); });
 }
 
@@ -48,21 +47,21 @@ TEST(Captions, ComeInJsonLines) {
 }
 
 TEST(Captions, AreRefusedByLineWhereTheyAreNone) {
-  EXPECT_EQ(refusal(""), "x: expected captions, got none");
-  EXPECT_EQ(refusal("a.jpg#0\tfine\nno tab\n"), "x:2: expected name#k<tab>caption, got a line without a tab");
-  EXPECT_EQ(refusal("a.jpg#0\t \n"), "x:1: expected a caption of \"a.jpg\", got an empty one");
+  EXPECT_EQ(captions_refusal(""), "x: expected captions, got none");
+  EXPECT_EQ(captions_refusal("a.jpg#0\tfine\nno tab\n"), "x:2: expected name#k<tab>caption, got a line without a tab");
+  EXPECT_EQ(captions_refusal("a.jpg#0\t \n"), "x:1: expected a caption of \"a.jpg\", got an empty one");
   for (const char* name : {"", "/etc/passwd", "../a.jpg", "b/../../a.jpg"}) {
-    EXPECT_TRUE(says(refusal(std::string(name) + "#0\tx"), "x:1: expected the name of an image")) << name;
+    EXPECT_TRUE(says(captions_refusal(std::string(name) + "#0\tx"), "x:1: expected the name of an image")) << name;
   }
   for (const char* line : {"{", "{}", "{\"image\": 7, \"caption\": \"x\"}", "{\"image\": \"a\"}",
                            "{\"image\": \"a\", \"captions\": []}", "{\"image\": \"a\", \"captions\": \"x\"}",
                            "{\"image\": \"a\", \"captions\": [1]}", "{\"image\": \"a\\u0000b\", \"caption\": \"x\"}",
                            "{\"image\": \"a\", \"caption\": \"\"}", "{\"image\": \"a\", \"caption\": \"\\u0000\"}",
                            "{\"image\": \"a\", \"caption\": \"x\", \"more\": [[[[1]]]]}"}) {
-    EXPECT_TRUE(says(refusal(line), "x:1: ")) << line << " → " << refusal(line);
+    EXPECT_TRUE(says(captions_refusal(line), "x:1: ")) << line << " → " << captions_refusal(line);
   }
   const std::string deep = "{\"image\": " + std::string(1 << 20, '[');
-  EXPECT_TRUE(says(refusal(deep), "x:1: "));
+  EXPECT_TRUE(says(captions_refusal(deep), "x:1: "));
 }
 
 class CaptionFolder : public testing::Test {

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "tests/data/big_endian.h"
 #include "tests/support/folder.h"
 #include "tests/support/message.h"
 
@@ -13,13 +14,8 @@ namespace {
 
 using test::message_of;
 
-std::string word(uint32_t value) {
-  return {static_cast<char>(value >> 24), static_cast<char>(value >> 16), static_cast<char>(value >> 8),
-          static_cast<char>(value)};
-}
-
 std::string images_header(uint32_t count, uint32_t height, uint32_t width) {
-  return word(0x803) + word(count) + word(height) + word(width);
+  return big_endian(0x803) + big_endian(count) + big_endian(height) + big_endian(width);
 }
 
 std::vector<Image> images_of(std::string_view bytes) { return read_idx_images(std::as_bytes(std::span(bytes)), "x"); }
@@ -55,8 +51,10 @@ TEST(Idx, ReadsImagesThatSpanSeveralChunksOfTheFile) {
 }
 
 TEST(Idx, ReadsLabelsOfAnyNumber) {
-  EXPECT_EQ(labels_of(word(0x801) + word(3) + std::string("\x07\x00\xFF", 3)), (std::vector<int32_t>{7, 0, 255}));
-  EXPECT_EQ(labels_of(word(0x801) + word(10000) + std::string(10000, '\x05')), std::vector<int32_t>(10000, 5));
+  EXPECT_EQ(labels_of(big_endian(0x801) + big_endian(3) + std::string("\x07\x00\xFF", 3)),
+            (std::vector<int32_t>{7, 0, 255}));
+  EXPECT_EQ(labels_of(big_endian(0x801) + big_endian(10000) + std::string(10000, '\x05')),
+            std::vector<int32_t>(10000, 5));
 }
 
 TEST(Idx, ReadsFilesPlainAndPacked) {
@@ -65,7 +63,7 @@ TEST(Idx, ReadsFilesPlainAndPacked) {
       "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03\x63\x60\xe0\x60\x64\x60\x60\x60\x62\x66\x01\x00\xc3\x3b\xdc\xb9\x0a\x00"
       "\x00";
   const test::TestFolder folder;
-  const std::string plain = word(0x801) + word(2) + "\x03\x04";
+  const std::string plain = big_endian(0x801) + big_endian(2) + "\x03\x04";
   EXPECT_EQ(read_idx_labels(folder.file("plain", plain)), (std::vector<int32_t>{3, 4}));
   EXPECT_EQ(read_idx_labels(folder.file("packed.gz", std::string(kPacked, sizeof(kPacked)))),
             (std::vector<int32_t>{3, 4}));
@@ -74,7 +72,7 @@ TEST(Idx, ReadsFilesPlainAndPacked) {
 }
 
 TEST(Idx, TellsImagesFromLabels) {
-  EXPECT_EQ(refused_images(word(0x801) + word(1) + "a"),
+  EXPECT_EQ(refused_images(big_endian(0x801) + big_endian(1) + "a"),
             "x: expected an IDX file of images, which begins with 0x00000803, got 0x00000801, which is that of labels");
   EXPECT_EQ(refused_labels(images_header(1, 1, 1) + "a"),
             "x: expected an IDX file of labels, which begins with 0x00000801, got 0x00000803, which is that of images");
@@ -89,13 +87,14 @@ TEST(Idx, RefusesWhatIsCutShort) {
   }
   EXPECT_EQ(refused_images(whole.substr(0, 22)),
             "x: expected 2 images of 2×2, got the end of the file 2 bytes into image 1");
-  EXPECT_EQ(refused_labels(word(0x801) + word(5) + "ab"), "x: expected 5 labels, got the end of the file after 2");
+  EXPECT_EQ(refused_labels(big_endian(0x801) + big_endian(5) + "ab"),
+            "x: expected 5 labels, got the end of the file after 2");
 }
 
 TEST(Idx, RefusesMoreThanItsHeaderSays) {
   EXPECT_EQ(refused_images(images_header(1, 1, 2) + "abc"),
             "x: expected the end of the file after its 1 images, got more bytes");
-  EXPECT_EQ(refused_labels(word(0x801) + word(1) + "ab"),
+  EXPECT_EQ(refused_labels(big_endian(0x801) + big_endian(1) + "ab"),
             "x: expected the end of the file after its 1 labels, got more bytes");
 }
 
@@ -109,8 +108,8 @@ TEST(Idx, RefusesSizesThatCannotBe) {
   EXPECT_EQ(refused_images(images_header(~0u, 28, 28)), "x: expected at most 2182402 images of 28×28, got 4294967295");
   EXPECT_EQ(refused_images(images_header(20'000'000, 1, 1)),
             "x: expected at most 10683998 images of 1×1, got 20000000");
-  EXPECT_NE(refused_labels(word(0x801) + word(20'000'000)), "");
-  EXPECT_NE(refused_labels(word(0x801) + word(~0u)), "");
+  EXPECT_NE(refused_labels(big_endian(0x801) + big_endian(20'000'000)), "");
+  EXPECT_NE(refused_labels(big_endian(0x801) + big_endian(~0u)), "");
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/data/big_endian.h"
 #include "tests/support/folder.h"
 #include "tests/support/message.h"
 
@@ -14,16 +15,15 @@ namespace attend::data {
 namespace {
 
 using test::message_of;
+using test::says;
 using test::TestFolder;
 
-bool says(const std::string& message, std::string_view part) { return message.find(part) != message.npos; }
-
-Image decode(std::string_view bytes, const ImageLimits& limits = {}) {
+Image decode_bytes(std::string_view bytes, const ImageLimits& limits = {}) {
   return decode_image({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}, "x", limits);
 }
 
-std::string refusal(std::string_view bytes, const ImageLimits& limits = {}) {
-  return message_of([&] { decode(bytes, limits); });
+std::string image_refusal(std::string_view bytes, const ImageLimits& limits = {}) {
+  return message_of([&] { decode_bytes(bytes, limits); });
 }
 
 Image pattern(int64_t height, int64_t width, int64_t channels) {
@@ -33,11 +33,6 @@ Image pattern(int64_t height, int64_t width, int64_t channels) {
 }
 
 // PNG files by hand, byte for byte, for what write_png does not write.
-
-std::string big_endian(uint32_t value) {
-  return {static_cast<char>(value >> 24), static_cast<char>(value >> 16), static_cast<char>(value >> 8),
-          static_cast<char>(value)};
-}
 
 uint32_t crc(std::string_view bytes) {
   uint32_t state = ~0u;
@@ -118,7 +113,7 @@ std::array<int, 3> first_pixel(const Image& image) {
 TEST(Png, IsReadAsItWasWritten) {
   for (const int64_t channels : {1, 3}) {
     for (const auto& [height, width] : {std::pair{1, 1}, {1, 300}, {17, 23}}) {
-      const Image image = pattern(height, width, channels), again = decode(encode_png(image));
+      const Image image = pattern(height, width, channels), again = decode_bytes(encode_png(image));
       EXPECT_EQ(again.height, height);
       EXPECT_EQ(again.width, width);
       EXPECT_EQ(again.channels, channels);
@@ -133,40 +128,44 @@ TEST(Png, IsReadAsItWasWritten) {
 TEST(Png, OfAnyKindBecomesGreyOrColour) {
   // A palette of two colours, a bit per pixel.
   const std::string palette = chunk("PLTE", "\x01\x02\x03\x0A\x0B\x0C");
-  const Image from_palette = decode(png(2, 1, 1, 3, std::string("\0\x40", 2), palette));
+  const Image from_palette = decode_bytes(png(2, 1, 1, 3, std::string("\0\x40", 2), palette));
   EXPECT_EQ(from_palette.pixels, (std::vector<uint8_t>{1, 2, 3, 10, 11, 12}));
   // Grey of 16 bits.
-  const Image deep = decode(png(2, 1, 16, 0, std::string("\0\x80\x80\xFF\xFF", 5)));
+  const Image deep = decode_bytes(png(2, 1, 16, 0, std::string("\0\x80\x80\xFF\xFF", 5)));
   EXPECT_EQ(deep.channels, 1);
   EXPECT_EQ(deep.pixels, (std::vector<uint8_t>{128, 255}));
   // Grey of 1 bit.
-  EXPECT_EQ(decode(png(3, 1, 1, 0, std::string("\0\xA0", 2))).pixels, (std::vector<uint8_t>{255, 0, 255}));
+  EXPECT_EQ(decode_bytes(png(3, 1, 1, 0, std::string("\0\xA0", 2))).pixels, (std::vector<uint8_t>{255, 0, 255}));
 }
 
 TEST(Png, LiesOverWhiteWhereItIsTransparent) {
-  const Image image = decode(png(3, 1, 8, 6, std::string("\0\xC8\x64\x00\xFF\xC8\x64\x00\x00\xC8\x64\x00\x80", 13)));
+  const Image image =
+      decode_bytes(png(3, 1, 8, 6, std::string("\0\xC8\x64\x00\xFF\xC8\x64\x00\x00\xC8\x64\x00\x80", 13)));
   EXPECT_EQ(image.channels, 3);
   EXPECT_EQ(image.pixels, (std::vector<uint8_t>{200, 100, 0, 255, 255, 255, 227, 177, 127}));
-  EXPECT_EQ(decode(png(2, 1, 8, 4, std::string("\0\x0A\xFF\x0A\x00", 5))).pixels, (std::vector<uint8_t>{10, 255}));
+  EXPECT_EQ(decode_bytes(png(2, 1, 8, 4, std::string("\0\x0A\xFF\x0A\x00", 5))).pixels,
+            (std::vector<uint8_t>{10, 255}));
 }
 
 TEST(Png, IsRefusedWhereItIsCutShort) {
   const std::string whole = encode_png(pattern(20, 30, 3));
   for (size_t size = 8; size < whole.size() - 12; size += 7) {  // the last 12 bytes only say that it ends
-    EXPECT_TRUE(says(refusal(whole.substr(0, size)), "x: a ")) << size;
+    EXPECT_TRUE(says(image_refusal(whole.substr(0, size)), "x: a ")) << size;
   }
-  EXPECT_TRUE(says(refusal(whole.substr(0, whole.size() / 2)), "expected a whole PNG image of 20×30")) << whole.size();
+  EXPECT_TRUE(says(image_refusal(whole.substr(0, whole.size() / 2)), "expected a whole PNG image of 20×30"))
+      << whole.size();
   std::string damaged = whole;
   damaged[whole.size() / 2] ^= 1;
-  EXPECT_NE(refusal(damaged), "");
+  EXPECT_NE(image_refusal(damaged), "");
 }
 
 TEST(Png, OfAnEnormousSizeIsRefusedByItsHeader) {
-  EXPECT_EQ(refusal(png(20000, 20000, 8, 2, "")), "x: expected an image of 1 to 40000000 pixels, got 20000×20000");
-  EXPECT_NE(refusal(png(0xFFFFFFFF, 0xFFFFFFFF, 8, 2, "")), "");
-  EXPECT_NE(refusal(png(0, 5, 8, 0, "")), "");
-  EXPECT_TRUE(says(refusal(encode_png(pattern(3, 4, 1)), {.most_pixels = 11}), "got 3×4"));
-  EXPECT_EQ(refusal(encode_png(pattern(3, 4, 1)), {.most_pixels = 12}), "");
+  EXPECT_EQ(image_refusal(png(20000, 20000, 8, 2, "")),
+            "x: expected an image of 1 to 40000000 pixels, got 20000×20000");
+  EXPECT_NE(image_refusal(png(0xFFFFFFFF, 0xFFFFFFFF, 8, 2, "")), "");
+  EXPECT_NE(image_refusal(png(0, 5, 8, 0, "")), "");
+  EXPECT_TRUE(says(image_refusal(encode_png(pattern(3, 4, 1)), {.most_pixels = 11}), "got 3×4"));
+  EXPECT_EQ(image_refusal(encode_png(pattern(3, 4, 1)), {.most_pixels = 12}), "");
 }
 
 TEST(Png, OfWhatIsNoImageIsNotWritten) {
@@ -178,13 +177,13 @@ TEST(Png, OfWhatIsNoImageIsNotWritten) {
 }
 
 TEST(Jpeg, OfGreyAndOfColourIsRead) {
-  const Image grey = decode(jpeg(8, 8, {1}));
+  const Image grey = decode_bytes(jpeg(8, 8, {1}));
   EXPECT_EQ(grey.channels, 1);
   EXPECT_EQ(grey.pixels, std::vector<uint8_t>(64, 228));
-  const Image small = decode(jpeg(1, 1, {-1}));
+  const Image small = decode_bytes(jpeg(1, 1, {-1}));
   EXPECT_EQ(small.pixels, std::vector<uint8_t>{28});
   // Luminance 128, red difference +100: red 128 + 1.402·100, green 128 − 0.714·100.
-  const Image colour = decode(jpeg(5, 7, {0, 0, 1}));
+  const Image colour = decode_bytes(jpeg(5, 7, {0, 0, 1}));
   EXPECT_EQ(colour.height, 5);
   EXPECT_EQ(colour.width, 7);
   EXPECT_EQ(first_pixel(colour), (std::array{255, 57, 128}));
@@ -192,32 +191,34 @@ TEST(Jpeg, OfGreyAndOfColourIsRead) {
 
 TEST(Jpeg, OfInksBecomesColour) {
   // 228/255 of cyan ink and 28/255 of black: (1 − 228/255)(1 − 28/255)·255 = 24, …
-  EXPECT_EQ(first_pixel(decode(jpeg(8, 8, {1, 0, 0, -1}))), (std::array{24, 113, 113}));
+  EXPECT_EQ(first_pixel(decode_bytes(jpeg(8, 8, {1, 0, 0, -1}))), (std::array{24, 113, 113}));
   // Adobe's say what is left of the paper: 228·28/255 = 25, 128·28/255 = 14.
-  EXPECT_EQ(first_pixel(decode(jpeg(8, 8, {1, 0, 0, -1}, 0))), (std::array{25, 14, 14}));
+  EXPECT_EQ(first_pixel(decode_bytes(jpeg(8, 8, {1, 0, 0, -1}, 0))), (std::array{25, 14, 14}));
 }
 
 TEST(Jpeg, IsRefusedWhereItIsCutShort) {
   const std::string whole = jpeg(8, 8, {1, 1, 1});
-  ASSERT_EQ(refusal(whole), "");
+  ASSERT_EQ(image_refusal(whole), "");
   for (size_t size = 3; size < whole.size() - 2; ++size) {
-    EXPECT_TRUE(says(refusal(whole.substr(0, size)), "x: a ")) << size << " of " << whole.size();
+    EXPECT_TRUE(says(image_refusal(whole.substr(0, size)), "x: a ")) << size << " of " << whole.size();
   }
   // 16 columns need another block, and there is none.
-  EXPECT_TRUE(says(refusal(jpeg(8, 64, {1})), "expected a whole JPEG image of 8×64")) << refusal(jpeg(8, 64, {1}));
+  EXPECT_TRUE(says(image_refusal(jpeg(8, 64, {1})), "expected a whole JPEG image of 8×64"))
+      << image_refusal(jpeg(8, 64, {1}));
 }
 
 TEST(Jpeg, OfAnEnormousSizeIsRefusedByItsHeader) {
-  EXPECT_EQ(refusal(jpeg(20000, 20000, {1})), "x: expected an image of 1 to 40000000 pixels, got 20000×20000");
-  EXPECT_NE(refusal(jpeg(0, 8, {1})), "");
+  EXPECT_EQ(image_refusal(jpeg(20000, 20000, {1})), "x: expected an image of 1 to 40000000 pixels, got 20000×20000");
+  EXPECT_NE(image_refusal(jpeg(0, 8, {1})), "");
 }
 
 TEST(ImageFile, OfAnotherKindIsNamed) {
-  EXPECT_EQ(refusal(""), "x: expected a PNG or JPEG image, got an empty file");
-  EXPECT_TRUE(says(refusal("GIF89a"), "x: expected a PNG or JPEG image, got a file that begins with 0x474946383961"))
-      << refusal("GIF89a");
-  EXPECT_TRUE(says(refusal("\xFF\xD8\xFF"), "expected a JPEG image, got a damaged one"));
-  EXPECT_TRUE(says(refusal(encode_png(pattern(9, 9, 1)), {.most_bytes = 20}), "expected at most 20 bytes"));
+  EXPECT_EQ(image_refusal(""), "x: expected a PNG or JPEG image, got an empty file");
+  EXPECT_TRUE(
+      says(image_refusal("GIF89a"), "x: expected a PNG or JPEG image, got a file that begins with 0x474946383961"))
+      << image_refusal("GIF89a");
+  EXPECT_TRUE(says(image_refusal("\xFF\xD8\xFF"), "expected a JPEG image, got a damaged one"));
+  EXPECT_TRUE(says(image_refusal(encode_png(pattern(9, 9, 1)), {.most_bytes = 20}), "expected at most 20 bytes"));
   const TestFolder folder;
   EXPECT_TRUE(says(message_of([&] { read_image(folder.path() / "no.png"); }), "no.png: cannot open the file"));
   EXPECT_TRUE(says(message_of([&] { read_image(folder.path()); }), "a folder"));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "tests/data/big_endian.h"
 #include "tests/support/folder.h"
 #include "tests/support/message.h"
 
@@ -12,23 +13,17 @@ namespace attend::data {
 namespace {
 
 using test::message_of;
+using test::says;
 using test::TestFolder;
 
-bool says(const std::string& message, std::string_view part) { return message.find(part) != message.npos; }
-
-std::string word(uint32_t value) {
-  return {static_cast<char>(value >> 24), static_cast<char>(value >> 16), static_cast<char>(value >> 8),
-          static_cast<char>(value)};
-}
-
 std::string idx_images(uint32_t count) {
-  std::string bytes = word(0x803) + word(count) + word(2) + word(2);
+  std::string bytes = big_endian(0x803) + big_endian(count) + big_endian(2) + big_endian(2);
   for (uint32_t i = 0; i < count; ++i) bytes += std::string(4, static_cast<char>(i));
   return bytes;
 }
 
 std::string idx_labels(uint32_t count, uint32_t classes = 10) {
-  std::string bytes = word(0x801) + word(count);
+  std::string bytes = big_endian(0x801) + big_endian(count);
   for (uint32_t i = 0; i < count; ++i) bytes += static_cast<char>(i % classes);
   return bytes;
 }

@@ -16,6 +16,7 @@ namespace attend::data {
 namespace {
 
 using test::message_of;
+using test::says;
 using test::TestFolder;
 
 using Lines = std::vector<std::string>;
@@ -27,11 +28,9 @@ Lines lines_of(std::string_view bytes) {
   return lines;
 }
 
-std::string refusal(std::string_view bytes) {
+std::string lines_refusal(std::string_view bytes) {
   return message_of([&] { lines_of(bytes); });
 }
-
-bool says(const std::string& message, std::string_view part) { return message.find(part) != message.npos; }
 
 /// What `printf 'one\ntwo\n' | gzip -n` writes.
 constexpr char kGzipBytes[] =
@@ -68,32 +67,34 @@ TEST(Lines, GzipIsKnownByItsBytes) {
 
 TEST(Lines, DamagedGzipIsRefused) {
   for (size_t size = 2; size < kGzip.size(); ++size) {
-    EXPECT_TRUE(says(refusal(kGzip.substr(0, size)), "text:")) << size << " bytes";
+    EXPECT_TRUE(says(lines_refusal(kGzip.substr(0, size)), "text:")) << size << " bytes";
   }
   std::string damaged = kGzip;
   damaged[kGzip.size() - 6] ^= 1;  // the checksum
-  EXPECT_TRUE(says(refusal(damaged), "text:3: expected gzip data, got: incorrect data check")) << refusal(damaged);
-  EXPECT_TRUE(says(refusal(kGzip + "rubbish"), "expected gzip data")) << refusal(kGzip + "rubbish");
+  EXPECT_TRUE(says(lines_refusal(damaged), "text:3: expected gzip data, got: incorrect data check"))
+      << lines_refusal(damaged);
+  EXPECT_TRUE(says(lines_refusal(kGzip + "rubbish"), "expected gzip data")) << lines_refusal(kGzip + "rubbish");
 }
 
 TEST(Lines, WhatIsNotUtf8IsRefusedByLine) {
-  EXPECT_EQ(refusal("one\nd\xE9j\xE0\n"), "text:2: expected UTF-8, got the byte 0xE9 at column 2, which is not UTF-8");
+  EXPECT_EQ(lines_refusal("one\nd\xE9j\xE0\n"),
+            "text:2: expected UTF-8, got the byte 0xE9 at column 2, which is not UTF-8");
   for (const char* bad : {"\x80", "\xC3", "\xC0\xAF", "\xC1\xBF", "\xE0\x9F\xBF", "\xED\xA0\x80", "\xF0\x8F\xBF\xBF",
                           "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\xE2\x82", "\xF0\x9F\x98", "\xC3\x28"}) {
-    EXPECT_TRUE(says(refusal(std::string("padding ") + bad), "text:1: expected UTF-8")) << bad;
+    EXPECT_TRUE(says(lines_refusal(std::string("padding ") + bad), "text:1: expected UTF-8")) << bad;
   }
   for (const char* good :
        {"\x7F", "\xC2\x80", "\xE0\xA0\x80", "\xED\x9F\xBF", "\xEE\x80\x80", "\xF0\x90\x80\x80", "\xF4\x8F\xBF\xBF"}) {
     EXPECT_EQ(lines_of(good), Lines{good});
   }
-  EXPECT_TRUE(says(refusal(std::string("\xFF\xFEo\0n\0", 6)), "UTF-16"));
+  EXPECT_TRUE(says(lines_refusal(std::string("\xFF\xFEo\0n\0", 6)), "UTF-16"));
 }
 
 TEST(Lines, ZeroBytesAndEndlessLinesAreRefused) {
-  EXPECT_TRUE(says(refusal(std::string("a\nb\0c", 5)), "text:2: expected text, got a zero byte"));
+  EXPECT_TRUE(says(lines_refusal(std::string("a\nb\0c", 5)), "text:2: expected text, got a zero byte"));
   const std::string longest(LineReader::kLongest, 'x');
   EXPECT_EQ(lines_of(longest).front().size(), longest.size());
-  EXPECT_TRUE(says(refusal("a\n" + longest + "x"), "text:2: expected a line of at most 16777216 bytes"));
+  EXPECT_TRUE(says(lines_refusal("a\n" + longest + "x"), "text:2: expected a line of at most 16777216 bytes"));
 }
 
 TEST(Lines, FilesThatCannotBeReadAreNamed) {

@@ -8,18 +8,14 @@
 #include <sstream>
 
 #include "attend/base/error.h"
+#include "tests/support/text.h"
 
 namespace attend::data {
 namespace {
 
-constexpr ShapesPart kParts[] = {ShapesPart::kTrain, ShapesPart::kValid, ShapesPart::kTest};
+using test::words_of;
 
-std::vector<std::string> words_of(const std::string& text) {
-  std::istringstream in(text);
-  std::vector<std::string> words;
-  for (std::string word; in >> word;) words.push_back(word);
-  return words;
-}
+constexpr ShapesPart kParts[] = {ShapesPart::kTrain, ShapesPart::kValid, ShapesPart::kTest};
 
 bool has_held_out(const ShapeScene& scene) {
   return std::any_of(scene.objects.begin(), scene.objects.end(),

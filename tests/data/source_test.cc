@@ -14,7 +14,7 @@ namespace {
 
 using test::message_of;
 using Row = std::vector<int32_t>;
-using Words = std::vector<Row>;
+using SpelledWords = std::vector<Row>;
 
 TEST(Source, OfATextIsOnePart) {
   const Source source = Sequences({{4, 5, 6}, {7}});
@@ -33,7 +33,9 @@ TEST(Source, OfImagesHasOnePlaceEach) {
   EXPECT_EQ(source.lengths(), (Row{1, 1}));
   EXPECT_EQ(source.pixels().shape(), Shape({2, 1, 3, 3}));
   EXPECT_EQ(message_of([&] { (void)source.text(); }), "Source: expected text, got an image");
-  EXPECT_EQ(message_of([] { Source::of_images(Tensor::zeros({2, 3})); }),
+  EXPECT_EQ(message_of([] {
+              Source::of_images(Tensor::zeros({2, 3}));
+            }),
             "Source: expected images [B,C,H,W], got [2, 3]");
 }
 
@@ -55,15 +57,17 @@ TEST(Source, HasPartsByTheirNames) {
 
 TEST(Source, RefusesPartsOfOtherNumbersOfExamples) {
   Source source = Sequences({{4}, {5}});
-  EXPECT_EQ(message_of([&] { source.add("question", Sequences(Words{{4}})); }),
+  EXPECT_EQ(message_of([&] { source.add("question", Sequences(SpelledWords{{4}})); }),
             "Source: expected 2 examples in part question, got 1");
-  EXPECT_EQ(message_of([&] { source.add("picture", Tensor::zeros({3, 1, 2, 2})); }),
+  EXPECT_EQ(message_of([&] {
+              source.add("picture", Tensor::zeros({3, 1, 2, 2}));
+            }),
             "Source: expected 2 examples in part picture, got [3, 1, 2, 2]");
   EXPECT_EQ(source.parts().size(), 1u) << "what was refused is not there";
 }
 
 TEST(Letters, SpellTheWordsOfTheFirstPart) {
-  const std::vector<Words> spelled{{{1, 2}, {}, {3}}, {{4, 5, 6}}};
+  const std::vector<SpelledWords> spelled{{{1, 2}, {}, {3}}, {{4, 5, 6}}};
   const Sequences rows = letter_rows(spelled, 3);
   EXPECT_EQ(rows.count(), 6) << "three words each, also where there are fewer";
   EXPECT_EQ(rows.row(0), (Row{1, 2}));
@@ -80,21 +84,27 @@ TEST(Letters, SpellTheWordsOfTheFirstPart) {
 
 TEST(Letters, OfOtherNumbersOfWordsAreRefused) {
   Source source = Sequences({{4, 5, 6}, {7}});
-  EXPECT_EQ(message_of([&] { source.add_letters(Sequences({{1}, {2}, {3}, {4}})); }),
+  EXPECT_EQ(message_of([&] {
+              source.add_letters(Sequences({{1}, {2}, {3}, {4}}));
+            }),
             "Source: expected the letters of 2 × 3 words, got 4 rows");
-  EXPECT_EQ(message_of([] { Source::of_images(Tensor::zeros({1, 1, 2, 2})).add_letters(Sequences(Words{{1}})); }),
+  EXPECT_EQ(message_of([] {
+              Source::of_images(Tensor::zeros({1, 1, 2, 2})).add_letters(Sequences(SpelledWords{{1}}));
+            }),
             "Source: expected text, got an image");
 }
 
 TEST(Letters, AreStoredBesideEncodedPairs) {
   const test::TestFolder folder;
   EncodedPairsWriter writer(folder.path(), {.longest = 3}, true);
-  const std::vector<Words> spelled{{{7, 8}, {9}}, {{}, {5}, {}}, {{6}}};
+  const std::vector<SpelledWords> spelled{{{7, 8}, {9}}, {{}, {5}, {}}, {{6}}};
   EXPECT_TRUE(writer.add(Row{4, 5}, Row{6}, spelled[0]));
-  EXPECT_FALSE(writer.add(Row{4, 4, 4, 4}, Row{6}, Words(4, Row{1}))) << "too long";
+  EXPECT_FALSE(writer.add(Row{4, 4, 4, 4}, Row{6}, SpelledWords(4, Row{1}))) << "too long";
   EXPECT_TRUE(writer.add(Row{4, 5, 6}, Row{7, 8}, spelled[1]));
   EXPECT_TRUE(writer.add(Row{9}, Row{4}, spelled[2]));
-  EXPECT_EQ(message_of([&] { writer.add(Row{4, 5}, Row{6}, spelled[2]); }),
+  EXPECT_EQ(message_of([&] {
+              writer.add(Row{4, 5}, Row{6}, spelled[2]);
+            }),
             "EncodedPairsWriter: expected the letters of 2 words, got those of 1");
   const EncodedPairs pairs = writer.finish();
   EXPECT_TRUE(pairs.has_letters());
@@ -107,8 +117,8 @@ TEST(Letters, AreStoredBesideEncodedPairs) {
 TEST(Letters, ComeWithTheBatchesOfSuchPairs) {
   const test::TestFolder folder;
   EncodedPairsWriter writer(folder.path(), {}, true), plain(folder.path());
-  writer.add(Row{4, 5}, Row{6}, Words{{7, 8}, {9}});
-  writer.add(Row{4}, Row{6}, Words{{3, 2, 1}});
+  writer.add(Row{4, 5}, Row{6}, SpelledWords{{7, 8}, {9}});
+  writer.add(Row{4}, Row{6}, SpelledWords{{3, 2, 1}});
   plain.add(Row{4, 5}, Row{6});
   const Batches batches(writer.finish(), {.tokens = 100});
   const Batch batch = batches.batch(BatchRows{0, 1});

@@ -13,10 +13,12 @@
 #include "attend/data/utf8.h"
 #include "tests/support/folder.h"
 #include "tests/support/message.h"
+#include "tests/support/text.h"
 
 namespace attend::data {
 namespace {
 
+using test::joined;
 using test::message_of;
 using test::TestFolder;
 
@@ -48,12 +50,6 @@ std::vector<std::string> sentences() {
 std::unique_ptr<Tokeniser> trained(TokeniserOptions options) {
   options.vocabulary = std::min<int64_t>(options.vocabulary, 120);
   return train_tokeniser(options, each_of(sentences()));
-}
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
-  return text;
 }
 
 std::vector<std::string_view> kinds() {

@@ -7,10 +7,12 @@
 
 #include "attend/data/utf8.h"
 #include "tests/support/message.h"
+#include "tests/support/text.h"
 
 namespace attend::data {
 namespace {
 
+using test::joined;
 using test::message_of;
 using Words = std::vector<std::string>;
 
@@ -19,12 +21,6 @@ constexpr const char* kDog = "(S (NP (DT the) (NN dog)) (VP (VBZ barks)) (. .))"
 Words split(std::string_view text) {
   const auto words = split_words(text);
   return {words.begin(), words.end()};
-}
-
-std::string joined(const Words& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
-  return text;
 }
 
 std::string normal(std::string_view text) {

@@ -28,7 +28,7 @@ class Brackets : public Constraint {
     rooms.insert(room), sentences.insert(sentence);
     if (open == 0) banned.push_back(kClose);
     if (open > 0) banned.push_back(kEnd);
-    if (room < open + 3) banned.push_back(kOpen);                               // open, close, end
+    if (room < open + 3) banned.push_back(kOpen);                        // open, close, end
     if (room < open + 2) banned.insert(banned.end(), {kUnknown, 6, 7});  // a word, and the end
   }
   int64_t longest(int32_t sentence) const override { return 2 * sentence + 5; }
@@ -46,7 +46,7 @@ bool matches(const Tokens& tokens) {
   return open == 0;
 }
 
-Sequences sources(size_t count) {
+Sequences one_word_sources(size_t count) {
   std::vector<Tokens> rows;
   for (size_t b = 0; b < count; ++b) rows.push_back({static_cast<int32_t>(b)});
   return Sequences(rows);
@@ -73,7 +73,7 @@ double best_of_all(const MarkovModel& model, size_t source, int64_t most) {
 TEST(Constraint, ABeamFindsTheLikeliestAnswerThatMakesSense) {
   const MarkovModel model = MarkovModel::random(kVocabulary, 3, 4);
   const Brackets brackets;
-  const auto answers = search(model, sources(2), {.beam = 3000, .early_stop = false}, {}, nullptr, &brackets);
+  const auto answers = search(model, one_word_sources(2), {.beam = 3000, .early_stop = false}, {}, nullptr, &brackets);
   for (size_t b = 0; b < 2; ++b) {
     const Hypothesis& best = answers[b].at(0);
     EXPECT_TRUE(matches(best.tokens));
@@ -89,9 +89,9 @@ TEST(Constraint, EveryWayOfSearchingKeepsToIt) {
   const MarkovModel model = MarkovModel::random(kVocabulary, 5, 9, 2);
   const Brackets brackets;
   int64_t nested = 0;
-  for (const SearchOptions& options :
-       {SearchOptions{}, SearchOptions{.beam = 4, .n_best = 3}, SearchOptions{.n_best = 20, .sample = true, .seed = 3}}) {
-    for (const auto& answers : search(model, sources(12), options, {}, nullptr, &brackets)) {
+  for (const SearchOptions& options : {SearchOptions{}, SearchOptions{.beam = 4, .n_best = 3},
+                                       SearchOptions{.n_best = 20, .sample = true, .seed = 3}}) {
+    for (const auto& answers : search(model, one_word_sources(12), options, {}, nullptr, &brackets)) {
       for (const Hypothesis& one : answers) {
         EXPECT_TRUE(matches(one.tokens));
         EXPECT_TRUE(one.ended);
@@ -107,7 +107,7 @@ TEST(Constraint, LengthsThatAreAskedForComeBeforeItsOwn) {
   const Brackets brackets;
   const auto longest = [&](const SearchOptions& options) {
     brackets.rooms.clear();
-    for (const auto& answers : search(model, sources(12), options, {}, nullptr, &brackets)) {
+    for (const auto& answers : search(model, one_word_sources(12), options, {}, nullptr, &brackets)) {
       EXPECT_TRUE(matches(answers.at(0).tokens));
     }
     return *brackets.rooms.rbegin();
@@ -120,8 +120,7 @@ TEST(Constraint, LengthsThatAreAskedForComeBeforeItsOwn) {
 TEST(Constraint, IsToldWhatWasForced) {
   const MarkovModel model = MarkovModel::random(kVocabulary, 3, 4);
   const Brackets brackets;
-  const auto answers =
-      search(model, sources(2), {.beam = 4}, {{kOpen, 6}, {}}, nullptr, &brackets);
+  const auto answers = search(model, one_word_sources(2), {.beam = 4}, {{kOpen, 6}, {}}, nullptr, &brackets);
   const Tokens& tokens = answers[0].at(0).tokens;
   ASSERT_GE(tokens.size(), 3u);
   EXPECT_EQ(Tokens(tokens.begin(), tokens.begin() + 2), (Tokens{kOpen, 6}));
@@ -137,7 +136,7 @@ TEST(Constraint, DoesNotChangeHowManyTokensAFixedAnswerHas) {
     }
     int64_t longest(int32_t) const override { return 9; }
   } constraint;
-  for (const auto& answers : search(model, sources(3), {}, {}, nullptr, &constraint)) {
+  for (const auto& answers : search(model, one_word_sources(3), {}, {}, nullptr, &constraint)) {
     EXPECT_EQ(answers.at(0).tokens.size(), 3u);
     for (const int32_t token : answers[0].tokens) EXPECT_LT(token, 6);
   }

@@ -16,14 +16,14 @@ namespace {
 
 using test::message_of;
 
-constexpr double kTolerance = sizeof(real) == 8 ? 1e-9 : 1e-5;
+constexpr double kWeightsTolerance = sizeof(real) == 8 ? 1e-9 : 1e-5;
 
-struct Variant {
+struct Attending {
   std::string model;
   Settings settings;
 };
 
-std::vector<Variant> attending() {
+std::vector<Attending> attending() {
   const Settings recurrent{{"embedding", "6"}, {"hidden", "8"}};
   const Settings transformer{{"size", "8"},           {"heads", "2"},          {"hidden", "12"},
                              {"encoder_layers", "1"}, {"decoder_layers", "2"}, {"dropout", "0"}};
@@ -33,53 +33,53 @@ std::vector<Variant> attending() {
   return {{"recurrent", recurrent}, {"recurrent", after}, {"recurrent", heads}, {"transformer", transformer}};
 }
 
-std::unique_ptr<models::Model> make(const Variant& variant) {
+std::unique_ptr<models::Model> make(const Attending& variant) {
   Settings settings = variant.settings;
   settings["source_vocabulary"] = settings["target_vocabulary"] = "9";
   Random random(5);
   return models::make_model(variant.model, settings, random);
 }
 
-const std::vector<std::vector<int32_t>> kSources{{4, 5, 6, 7}, {8, 4}, {6}}, kTargets{{7, 6}, {4, 8, 5, 5}, {5}};
+const std::vector<std::vector<int32_t>> kPairSources{{4, 5, 6, 7}, {8, 4}, {6}}, kTargets{{7, 6}, {4, 8, 5, 5}, {5}};
 
-data::Batch all() { return {data::Sequences(kSources), data::Sequences(kTargets)}; }
+data::Batch all() { return {data::Sequences(kPairSources), data::Sequences(kTargets)}; }
 data::Batch alone(size_t b) {
-  return {data::Sequences(std::vector(1, kSources[b])), data::Sequences(std::vector(1, kTargets[b]))};
+  return {data::Sequences(std::vector(1, kPairSources[b])), data::Sequences(std::vector(1, kTargets[b]))};
 }
 
-void expect_near(const Tensor& got, const Tensor& expected, const std::string& what) {
+void expect_weights(const Tensor& got, const Tensor& expected, const std::string& what) {
   ASSERT_EQ(got.shape(), expected.shape()) << what;
-  for (size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got.data()[i], expected.data()[i], kTolerance) << what;
+  for (size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got.data()[i], expected.data()[i], kWeightsTolerance) << what;
 }
 
 TEST(MemoryWeights, AreThoseOfModelsThatAttend) {
-  for (const Variant& variant : attending()) EXPECT_TRUE(attends_to_source(*make(variant))) << variant.model;
+  for (const Attending& variant : attending()) EXPECT_TRUE(attends_to_source(*make(variant))) << variant.model;
   const Settings fixed{{"embedding", "6"}, {"hidden", "8"}, {"decoder.input", "every_step"}};
   EXPECT_FALSE(attends_to_source(*make({"recurrent", fixed})));
 }
 
 TEST(MemoryWeights, RowsSumToOne) {
-  for (const Variant& variant : attending()) {
+  for (const Attending& variant : attending()) {
     const std::vector<Tensor> weights = memory_weights(*make(variant), all());
     ASSERT_EQ(weights.size(), 3u);
     for (size_t b = 0; b < weights.size(); ++b) {
       ASSERT_EQ(weights[b].shape(),
-                Shape({static_cast<int64_t>(kTargets[b].size()), static_cast<int64_t>(kSources[b].size())}));
+                Shape({static_cast<int64_t>(kTargets[b].size()), static_cast<int64_t>(kPairSources[b].size())}));
       for (int64_t t = 0; t < weights[b].dim(0); ++t) {
         double sum = 0;
         for (int64_t s = 0; s < weights[b].dim(1); ++s) sum += weights[b].data()[t * weights[b].dim(1) + s];
-        EXPECT_NEAR(sum, 1, kTolerance) << variant.model;
+        EXPECT_NEAR(sum, 1, kWeightsTolerance) << variant.model;
       }
     }
   }
 }
 
 TEST(MemoryWeights, APaddedBatchIsEachSentenceAlone) {
-  for (const Variant& variant : attending()) {
+  for (const Attending& variant : attending()) {
     const auto model = make(variant);
     const std::vector<Tensor> together = memory_weights(*model, all());
     for (size_t b = 0; b < together.size(); ++b) {
-      expect_near(together[b], memory_weights(*model, alone(b)).at(0), variant.model);
+      expect_weights(together[b], memory_weights(*model, alone(b)).at(0), variant.model);
     }
   }
 }
@@ -102,23 +102,23 @@ struct Steps : Sink {
 };
 
 TEST(MemoryWeights, AreWhatIsSeenStepByStep) {
-  for (const Variant& variant : attending()) {
+  for (const Attending& variant : attending()) {
     const auto model = make(variant);
-    for (size_t b = 0; b < kSources.size(); ++b) {
+    for (size_t b = 0; b < kPairSources.size(); ++b) {
       Steps steps;
       {
         const Observing observing(steps);
         decode::score(*model, alone(b));
       }
       ASSERT_EQ(steps.sums.size(), kTargets[b].size() + 1) << "the end, too";
-      Tensor expected({static_cast<int64_t>(kTargets[b].size()), static_cast<int64_t>(kSources[b].size())});
+      Tensor expected({static_cast<int64_t>(kTargets[b].size()), static_cast<int64_t>(kPairSources[b].size())});
       for (size_t t = 0; t < kTargets[b].size(); ++t) {
-        for (size_t s = 0; s < kSources[b].size(); ++s) {
+        for (size_t s = 0; s < kPairSources[b].size(); ++s) {
           const int64_t step = static_cast<int64_t>(t);
-          expected.data()[t * kSources[b].size() + s] = static_cast<real>(steps.sums[step][s] / steps.reports[step]);
+          expected.data()[t * kPairSources[b].size() + s] = static_cast<real>(steps.sums[step][s] / steps.reports[step]);
         }
       }
-      expect_near(memory_weights(*model, alone(b)).at(0), expected, variant.model);
+      expect_weights(memory_weights(*model, alone(b)).at(0), expected, variant.model);
     }
   }
 }
@@ -143,9 +143,9 @@ TEST(WordWeights, SumOverSourceTokensAndAverageOverTargetTokens) {
                                              0.0, 0.5, 0.5, 0.0,  //
                                              1.0, 0.0, 0.0, 0.0});
   const int32_t source[] = {0, 1, 1, -1}, target[] = {0, 0, 1, -1};
-  expect_near(word_weights(weights, source, target, 2, 2), Tensor::of({2, 2}, {0.2, 0.5, 0, 1}), "two words");
-  expect_near(word_weights(weights, source, target, 3, 3), Tensor::of({3, 3}, {0.2, 0.5, 0, 0, 1, 0, 0, 0, 0}),
-              "words without tokens");
+  expect_weights(word_weights(weights, source, target, 2, 2), Tensor::of({2, 2}, {0.2, 0.5, 0, 1}), "two words");
+  expect_weights(word_weights(weights, source, target, 3, 3), Tensor::of({3, 3}, {0.2, 0.5, 0, 0, 1, 0, 0, 0, 0}),
+                 "words without tokens");
 }
 
 TEST(WordWeights, WhatDoesNotFitIsRefused) {

@@ -10,10 +10,13 @@
 #include "attend/data/display_width.h"
 #include "attend/explain/colours.h"
 #include "tests/support/message.h"
+#include "tests/support/text.h"
 #include "tests/support/xml.h"
 
 namespace attend::explain {
 namespace {
+
+using test::count;
 
 TEST(DisplayWidth, OfWhatATerminalShows) {
   EXPECT_EQ(data::display_width(""), 0u);
@@ -207,12 +210,6 @@ TEST(SvgHeatmap, TheValueIsATooltip) {
       svg_heatmap(Tensor::of({1, 2}, {-0.31, 2.5}), rows, columns, HeatmapOptions{.is_signed = true});
   EXPECT_NE(sides.find("home −0.31<"), sides.npos);
   EXPECT_NE(sides.find(" +2.5<"), sides.npos);
-}
-
-size_t count(const std::string& text, const std::string& what) {
-  size_t found = 0;
-  for (size_t at = text.find(what); at != text.npos; at = text.find(what, at + 1)) ++found;
-  return found;
 }
 
 TEST(SvgHeatmap, ChoicesAreDots) {

@@ -13,16 +13,14 @@
 #include "attend/explain/png.h"
 #include "tests/support/looks.h"
 #include "tests/support/message.h"
+#include "tests/support/text.h"
 #include "tests/support/xml.h"
 
 namespace attend::explain {
 namespace {
 
-size_t count(const std::string& text, const std::string& what) {
-  size_t found = 0;
-  for (size_t at = text.find(what); at != text.npos; at = text.find(what, at + 1)) ++found;
-  return found;
-}
+using test::count;
+using test::lines_of;
 
 std::vector<ImageLook> all_looks() {
   return {test::caption_look(), test::hard_caption_look(), test::glimpse_look(), test::saliency_look(),
@@ -177,16 +175,6 @@ TEST(ImagePage, NoWordCanEndTheScript) {
   EXPECT_EQ(count(page, "</script>"), 3u) << "those of the page alone";
   EXPECT_EQ(test::message_of([] { html_picture(std::span<const ImageLook>()); }),
             "picture: expected an image, got none");
-}
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  for (size_t at = 0; at < text.size();) {
-    const size_t end = text.find('\n', at);
-    lines.push_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return lines;
 }
 
 /// Without what sets colours.

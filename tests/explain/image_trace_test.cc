@@ -12,7 +12,7 @@
 namespace attend::explain {
 namespace {
 
-void expect_near(const Tensor& a, const Tensor& b) {
+void expect_rounded(const Tensor& a, const Tensor& b) {
   ASSERT_EQ(a.shape(), b.shape());
   for (size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a.data()[i], b.data()[i], 5.1e-4 * std::abs(a.data()[i])) << i;
 }
@@ -38,7 +38,7 @@ TEST(ImageLook, ACaptionComesBack) {
   EXPECT_EQ(after.log_probabilities, before.log_probabilities);
   EXPECT_EQ(after.references, before.references);
   EXPECT_FALSE(after.hard);
-  expect_near(before.weights, after.weights);
+  expect_rounded(before.weights, after.weights);
   EXPECT_TRUE(std::get<CaptionLook>(there_and_back(test::hard_caption_look()).seen).hard);
 }
 
@@ -76,7 +76,7 @@ TEST(ImageLook, AMapComesBack) {
   const ImageLook look = test::saliency_look(), back = there_and_back(look);
   const auto& before = std::get<SaliencyLook>(look.seen);
   const auto& after = std::get<SaliencyLook>(back.seen);
-  expect_near(before.map, after.map);
+  expect_rounded(before.map, after.map);
   EXPECT_EQ(after.method + after.label + after.answer + after.right,
             before.method + before.label + before.answer + before.right);
   EXPECT_EQ(after.probability, 0.93);

@@ -14,17 +14,14 @@
 #include "attend/explain/png.h"
 #include "tests/support/folder.h"
 #include "tests/support/message.h"
+#include "tests/support/text.h"
 #include "tests/support/traces.h"
 #include "tests/support/xml.h"
 
 namespace attend::explain {
 namespace {
 
-size_t count(const std::string& text, const std::string& what) {
-  size_t found = 0;
-  for (size_t at = text.find(what); at != text.npos; at = text.find(what, at + 1)) ++found;
-  return found;
-}
+using test::count;
 
 TEST(TraceGrid, WordsAreMadeOfTokens) {
   const Trace trace = test::hindi_trace();

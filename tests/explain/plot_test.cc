@@ -11,18 +11,15 @@
 #include <vector>
 
 #include "tests/support/message.h"
+#include "tests/support/text.h"
 #include "tests/support/xml.h"
 
 namespace attend::explain {
 namespace {
 
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+using test::count;
 
-size_t count(const std::string& text, const std::string& part) {
-  size_t found = 0;
-  for (size_t at = 0; (at = text.find(part, at)) != std::string::npos; at += part.size()) ++found;
-  return found;
-}
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 TEST(RoundTicks, CoverTheRangeAtOneTwoOrFive) {
   EXPECT_EQ(round_ticks(0, 100), (std::vector<double>{0, 20, 40, 60, 80, 100}));

@@ -11,23 +11,15 @@
 #include "attend/explain/page.h"
 #include "attend/explain/picture.h"
 #include "tests/support/message.h"
+#include "tests/support/text.h"
 #include "tests/support/traces.h"
 #include "tests/support/xml.h"
 
 namespace attend::explain {
 namespace {
 
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  for (size_t at = 0; at < text.size();) {
-    const size_t end = text.find('\n', at);
-    lines.push_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return lines;
-}
-
-bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
+using test::has;
+using test::lines_of;
 
 TEST(TreePicture, OnlyATreeOverTheWordsIsOne) {
   EXPECT_TRUE(is_tree(test::tree_trace()));
@@ -44,14 +36,11 @@ TEST(TreePicture, OnlyATreeOverTheWordsIsOne) {
 TEST(TreePicture, ATerminalShowsWhatEachBracketLookedAt) {
   const std::vector<std::string> lines = lines_of(text_tree(test::tree_trace(), {}));
   // 0.06 + 0.06 of the two tokens of "unhappy"
-  const std::vector<std::string> expected{"S                 ██ barks 70 %, unhappy 12 %",
-                                        "├─ NP             ██ dog 70 %, unhappy 12 %",
-                                        "│  ├─ DT the      ██ the 70 %, unhappy 12 %",
-                                        "│  ├─ JJ unhappy  ██ unhappy 76 %, the 6 %",
-                                        "│  └─ NN dog      ██ dog 70 %, unhappy 12 %",
-                                        "├─ VP             ██ barks 70 %, unhappy 12 %",
-                                        "│  └─ VBZ barks   ██ barks 70 %, unhappy 12 %",
-                                        "└─ . .            ██ . 70 %, unhappy 12 %"};
+  const std::vector<std::string> expected{
+      "S                 ██ barks 70 %, unhappy 12 %", "├─ NP             ██ dog 70 %, unhappy 12 %",
+      "│  ├─ DT the      ██ the 70 %, unhappy 12 %",   "│  ├─ JJ unhappy  ██ unhappy 76 %, the 6 %",
+      "│  └─ NN dog      ██ dog 70 %, unhappy 12 %",   "├─ VP             ██ barks 70 %, unhappy 12 %",
+      "│  └─ VBZ barks   ██ barks 70 %, unhappy 12 %", "└─ . .            ██ . 70 %, unhappy 12 %"};
   ASSERT_EQ(lines.size(), expected.size());
   for (size_t i = 0; i < lines.size(); ++i) EXPECT_EQ(lines[i], expected[i]);
 }

@@ -7,19 +7,11 @@
 #include <vector>
 
 #include "attend/base/random.h"
+#include "tests/kernels/numbers.h"
 #include "tests/support/targets.h"
 
 namespace attend::kernels {
 namespace {
-
-constexpr real kGuard = 12345;
-
-std::vector<real> numbers(size_t count, uint64_t stream) {
-  Random random(1, stream);
-  std::vector<real> x(count);
-  for (real& v : x) v = static_cast<real>(random.normal());
-  return x;
-}
 
 /// Weights [rows, heads, stride], then out [rows, heads·depth].
 std::vector<double> reference(const RowAttention& p) {
@@ -50,13 +42,14 @@ std::vector<double> reference(const RowAttention& p) {
   return all;
 }
 
-void check(size_t rows, size_t heads, size_t depth, size_t stride, size_t offset) {
+void check_rows(size_t rows, size_t heads, size_t depth, size_t stride, size_t offset) {
   SCOPED_TRACE(testing::Message() << rows << " rows, " << heads << " heads of " << depth << ", stride " << stride
                                   << ", offset " << offset);
   constexpr size_t kPool = 23;
   const size_t width = heads * depth;
-  const std::vector<real> q = numbers(rows * width + offset, 1), keys = numbers(kPool * width + offset, 2),
-                          values = numbers(kPool * width + offset, 3);
+  const std::vector<real> q = normal_numbers(rows * width + offset, 1),
+                          keys = normal_numbers(kPool * width + offset, 2),
+                          values = normal_numbers(kPool * width + offset, 3);
   Random random(4);
   std::vector<int32_t> index(rows * stride), counts(rows);
   for (int32_t& i : index) i = static_cast<int32_t>(random.below(kPool));
@@ -93,11 +86,11 @@ TEST(AttentionRows, EqualsPlainLoops) {
   test::on_every_instruction_set([] {
     for (const size_t depth : {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 64}) {
       for (const size_t stride : {1, 2, 7, 8, 9, 16, 17, 40}) {
-        for (const size_t offset : {0, 1}) check(4, 2, depth, stride, offset);
+        for (const size_t offset : {0, 1}) check_rows(4, 2, depth, stride, offset);
       }
     }
-    check(1, 1, 8, 5, 0);
-    check(37, 3, 6, 12, 3);
+    check_rows(1, 1, 8, 5, 0);
+    check_rows(37, 3, 6, 12, 3);
   });
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "attend/base/random.h"
+#include "tests/kernels/numbers.h"
 #include "tests/support/targets.h"
 
 namespace attend::kernels {
@@ -16,13 +17,12 @@ namespace {
 
 using test::on_every_instruction_set;
 
-constexpr real kGuard = 12345;
 constexpr bool kDouble = sizeof(real) == sizeof(double);
 
 // 0, 1, N−1, N, N+1 for vectors of 2, 4, 8 and 16 elements.
 const size_t kSizes[] = {0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 1000};
 
-std::vector<real> numbers(size_t count, uint64_t stream, double low = -2, double high = 2) {
+std::vector<real> uniform_numbers(size_t count, uint64_t stream, double low = -2, double high = 2) {
   Random random(1, stream);
   std::vector<real> x(count);
   for (real& v : x) v = static_cast<real>(low + (high - low) * random.uniform53());
@@ -71,7 +71,8 @@ TEST(Elementwise, UnaryAtEverySizeAndOffset) {
     for (const FunctionRow& row : kFunctions) {
       for (const size_t n : kSizes) {
         for (const size_t offset : {0, 1, 3}) {
-          const std::vector<real> x = numbers(n + offset, n, low_of(row), 2), dy = numbers(n + offset, n + 1);
+          const std::vector<real> x = uniform_numbers(n + offset, n, low_of(row), 2),
+                                  dy = uniform_numbers(n + offset, n + 1);
           std::vector<real> y(n + offset + 1, kGuard), dx = y;
           unary(row.f, x.data() + offset, y.data() + offset, n);
           const std::vector<real>& kept = keeps_output(row.f) ? y : x;
@@ -167,7 +168,8 @@ TEST(Elementwise, BinaryAtEverySizeAndOffset) {
         for (const size_t offset : {0, 1, 3}) {
           for (int steps = 0; steps < 4; ++steps) {
             const size_t a_step = steps & 1, b_step = steps >> 1;
-            const std::vector<real> a = numbers(n + offset + 1, 2), b = numbers(n + offset + 1, 3, 0.5, 2);
+            const std::vector<real> a = uniform_numbers(n + offset + 1, 2),
+                                    b = uniform_numbers(n + offset + 1, 3, 0.5, 2);
             std::vector<real> out(n + offset + 1, kGuard);
             binary(f, a.data() + offset, a_step, b.data() + offset, b_step, out.data() + offset, n);
             for (size_t i = 0; i < n; ++i) {
@@ -184,7 +186,7 @@ TEST(Elementwise, BinaryAtEverySizeAndOffset) {
 TEST(Elementwise, Affine) {
   on_every_instruction_set([] {
     for (const size_t n : kSizes) {
-      const std::vector<real> a = numbers(n, 4);
+      const std::vector<real> a = uniform_numbers(n, 4);
       std::vector<real> y(n + 1, kGuard);
       affine(a.data(), 3, -1, y.data(), n);
       for (size_t i = 0; i < n; ++i) ASSERT_NEAR(y[i], 3.0 * a[i] - 1, 1e-6);
@@ -195,7 +197,7 @@ TEST(Elementwise, Affine) {
 
 TEST(Elementwise, LargeOutputsPastTheCaches) {
   const size_t n = (size_t{5} << 20) + 5;
-  const std::vector<real> x = numbers(n, 7);
+  const std::vector<real> x = uniform_numbers(n, 7);
   std::vector<real> memory(n + 64);
   on_every_instruction_set([&] {
     for (const size_t offset : {0, 1}) {

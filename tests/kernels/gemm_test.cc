@@ -9,14 +9,13 @@
 
 #include "attend/base/random.h"
 #include "attend/kernels/parallel.h"
+#include "tests/kernels/numbers.h"
 #include "tests/support/targets.h"
 
 namespace attend::kernels {
 namespace {
 
-constexpr real kGuard = 12345;
-
-std::vector<real> numbers(size_t count, uint64_t stream) {
+std::vector<real> centred_numbers(size_t count, uint64_t stream) {
   Random random(1, stream);
   std::vector<real> x(count);
   for (real& v : x) v = static_cast<real>(2 * random.uniform53() - 1);
@@ -27,12 +26,13 @@ struct Case {
   size_t m, n, k;
 };
 
-void check(const Case& c, int kind) {
+void check_product(const Case& c, int kind) {
   const bool ta = kind & 1, tb = kind & 2, accumulate = kind & 4, bias = kind & 8;
   const size_t pad = kind & 16 ? 3 : 0;
   const size_t lda = (ta ? c.m : c.k) + pad, ldb = (tb ? c.k : c.n) + pad, ldc = c.n + pad;
-  const std::vector<real> a = numbers((ta ? c.k : c.m) * lda, 1), b = numbers((tb ? c.n : c.k) * ldb, 2);
-  const std::vector<real> add = numbers(c.n, 3), before = numbers(c.m * ldc + 1, 4);
+  const std::vector<real> a = centred_numbers((ta ? c.k : c.m) * lda, 1),
+                          b = centred_numbers((tb ? c.n : c.k) * ldb, 2);
+  const std::vector<real> add = centred_numbers(c.n, 3), before = centred_numbers(c.m * ldc + 1, 4);
   std::vector<real> out = before;
   out.back() = kGuard;
   gemm({.m = c.m,
@@ -72,7 +72,7 @@ TEST(Gemm, EveryKindAndSize) {
           {7, 32, 8},    {8, 65, 33}, {11, 15, 40},   {12, 24, 17}, {13, 7, 3}, {15, 130, 20}, {16, 16, 16},
           {17, 129, 31}, {31, 1, 12}, {97, 131, 259}, {3, 0, 4},    {0, 3, 4},  {18, 5, 0},    {2, 5, 0}}) {
       for (int kind = 0; kind < 32; ++kind) {
-        check(c, kind);
+        check_product(c, kind);
         if (testing::Test::HasFatalFailure()) return;
       }
     }
@@ -85,7 +85,7 @@ TEST(Gemm, SameBitsForAnyNumberOfThreads) {
     std::vector<std::vector<real>> results;
     for (const int count : {1, 2, 3}) {
       set_threads(count);
-      const std::vector<real> a = numbers(c.m * c.k, 1), b = numbers(c.n * c.k, 2);
+      const std::vector<real> a = centred_numbers(c.m * c.k, 1), b = centred_numbers(c.n * c.k, 2);
       std::vector<real> out(c.m * c.n);
       gemm({.m = c.m,
             .n = c.n,
@@ -108,7 +108,7 @@ TEST(Gemm, SameBitsForAnyNumberOfThreads) {
 TEST(Gemm, BatchesAndTranspose) {
   test::on_every_instruction_set([] {
     const size_t count = 5, m = 9, n = 20, k = 18;
-    const std::vector<real> a = numbers(count * m * k, 1), b = numbers(count * k * n, 2);
+    const std::vector<real> a = centred_numbers(count * m * k, 1), b = centred_numbers(count * k * n, 2);
     std::vector<real> out(count * m * n), one(m * n), turned(m * k);
     batched_gemm({.m = m, .n = n, .k = k, .a = a.data(), .lda = k, .b = b.data(), .ldb = n, .c = out.data(), .ldc = n},
                  count, m * k, k * n, m * n);

@@ -12,6 +12,7 @@
 
 #include "attend/base/random.h"
 #include "attend/kernels/parallel.h"
+#include "tests/kernels/numbers.h"
 #include "tests/support/targets.h"
 
 namespace attend::kernels {
@@ -19,7 +20,6 @@ namespace {
 
 using test::on_every_instruction_set;
 
-constexpr real kGuard = 12345;
 constexpr double kRounding = std::numeric_limits<real>::epsilon();
 
 /// One parameter with gradient and history, each starting `offset` elements into its memory, followed by a guard.
@@ -72,7 +72,7 @@ struct Numbers {
 
 /// Runs `kernel` on every instruction set and compares with `rule`, which makes one step of one number in double precision.
 /// All numbers are of the order of one, and so is what may be lost where they cancel.
-void check(const std::function<void(std::span<const Update>)>& kernel, const std::function<void(Numbers&)>& rule) {
+void check_rule(const std::function<void(std::span<const Update>)>& kernel, const std::function<void(Numbers&)>& rule) {
   on_every_instruction_set([&] {
     const std::vector<Part> before = some_parts();
     std::vector<Part> after = before;
@@ -99,18 +99,18 @@ void check(const std::function<void(std::span<const Update>)>& kernel, const std
 
 TEST(Optimise, SgdWithoutMomentumTouchesNoHistory) {
   const SgdRule rule{.rate = 0.1, .decay = 0.02, .scale = 0.5};
-  check([&](auto updates) { sgd(updates, rule); }, [](Numbers& n) { n.p -= 0.1 * (0.5 * n.g + 0.02 * n.p); });
+  check_rule([&](auto updates) { sgd(updates, rule); }, [](Numbers& n) { n.p -= 0.1 * (0.5 * n.g + 0.02 * n.p); });
 }
 
 TEST(Optimise, SgdWithMomentum) {
   for (const bool nesterov : {false, true}) {
     const SgdRule rule{.rate = 0.1, .momentum = 0.9, .decay = 0.02, .nesterov = nesterov, .scale = 0.5};
-    check([&](auto updates) { sgd(updates, rule); },
-          [&](Numbers& n) {
-            const double g = 0.5 * n.g + 0.02 * n.p;
-            n.first = 0.9 * n.first + g;
-            n.p -= 0.1 * (nesterov ? g + 0.9 * n.first : n.first);
-          });
+    check_rule([&](auto updates) { sgd(updates, rule); },
+               [&](Numbers& n) {
+                 const double g = 0.5 * n.g + 0.02 * n.p;
+                 n.first = 0.9 * n.first + g;
+                 n.p -= 0.1 * (nesterov ? g + 0.9 * n.first : n.first);
+               });
   }
 }
 
@@ -118,27 +118,27 @@ TEST(Optimise, Adam) {
   for (const bool decoupled : {false, true}) {
     const AdamRule rule{
         .rate = 0.1, .beta1 = 0.8, .beta2 = 0.95, .epsilon = 1e-3, .decay = 0.02, .decoupled = decoupled, .scale = 0.5};
-    check([&](auto updates) { adam(updates, rule); },
-          [&](Numbers& n) {
-            const double g = 0.5 * n.g + (decoupled ? 0 : 0.02 * n.p);
-            n.first = 0.8 * n.first + 0.2 * g;
-            n.second = 0.95 * n.second + 0.05 * g * g;
-            const double m = n.first / (1 - std::pow(0.8, n.t)), v = n.second / (1 - std::pow(0.95, n.t));
-            n.p = (decoupled ? 1 - 0.1 * 0.02 : 1) * n.p - 0.1 * m / (std::sqrt(v) + 1e-3);
-          });
+    check_rule([&](auto updates) { adam(updates, rule); },
+               [&](Numbers& n) {
+                 const double g = 0.5 * n.g + (decoupled ? 0 : 0.02 * n.p);
+                 n.first = 0.8 * n.first + 0.2 * g;
+                 n.second = 0.95 * n.second + 0.05 * g * g;
+                 const double m = n.first / (1 - std::pow(0.8, n.t)), v = n.second / (1 - std::pow(0.95, n.t));
+                 n.p = (decoupled ? 1 - 0.1 * 0.02 : 1) * n.p - 0.1 * m / (std::sqrt(v) + 1e-3);
+               });
   }
 }
 
 TEST(Optimise, Adadelta) {
   const AdadeltaRule rule{.rate = 0.7, .rho = 0.8, .epsilon = 1e-3, .decay = 0.02, .scale = 0.5};
-  check([&](auto updates) { adadelta(updates, rule); },
-        [](Numbers& n) {
-          const double g = 0.5 * n.g + 0.02 * n.p;
-          n.first = 0.8 * n.first + 0.2 * g * g;
-          const double change = std::sqrt(n.second + 1e-3) / std::sqrt(n.first + 1e-3) * g;
-          n.second = 0.8 * n.second + 0.2 * change * change;
-          n.p -= 0.7 * change;
-        });
+  check_rule([&](auto updates) { adadelta(updates, rule); },
+             [](Numbers& n) {
+               const double g = 0.5 * n.g + 0.02 * n.p;
+               n.first = 0.8 * n.first + 0.2 * g * g;
+               const double change = std::sqrt(n.second + 1e-3) / std::sqrt(n.first + 1e-3) * g;
+               n.second = 0.8 * n.second + 0.2 * change * change;
+               n.p -= 0.7 * change;
+             });
 }
 
 TEST(Optimise, NothingToDoIsFine) {

@@ -7,27 +7,20 @@
 #include <vector>
 
 #include "attend/base/random.h"
+#include "tests/kernels/numbers.h"
 #include "tests/support/targets.h"
 
 namespace attend::kernels {
 namespace {
 
-constexpr real kGuard = 12345;
-const size_t kSizes[] = {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 33, 1000, 5000};
-
-std::vector<real> numbers(size_t count, uint64_t stream) {
-  Random random(1, stream);
-  std::vector<real> x(count);
-  for (real& v : x) v = static_cast<real>(random.normal());
-  return x;
-}
+const size_t kRowSizes[] = {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 33, 1000, 5000};
 
 TEST(Rows, SoftmaxAndLogSoftmax) {
   test::on_every_instruction_set([] {
-    for (const size_t n : kSizes) {
+    for (const size_t n : kRowSizes) {
       for (const size_t offset : {0, 1, 3}) {
         const size_t rows = 3;
-        const std::vector<real> x = numbers(rows * n + offset, n);
+        const std::vector<real> x = normal_numbers(rows * n + offset, n);
         std::vector<real> mask(rows * n, 1), y(rows * n + offset + 1, kGuard), log_y = y;
         for (size_t i = 0; i < n; ++i) mask[n + i] = i % 3 == 0, mask[2 * n + i] = 0;
         const uint32_t row_of[] = {0, 1, 2};
@@ -72,9 +65,9 @@ TEST(Rows, SoftmaxOfExtremes) {
 
 TEST(Rows, LayerNorm) {
   test::on_every_instruction_set([] {
-    for (const size_t n : kSizes) {
+    for (const size_t n : kRowSizes) {
       const size_t rows = 3;
-      const std::vector<real> x = numbers(rows * n, n), gain = numbers(n, 1), bias = numbers(n, 2);
+      const std::vector<real> x = normal_numbers(rows * n, n), gain = normal_numbers(n, 1), bias = normal_numbers(n, 2);
       std::vector<real> y(rows * n + 1, kGuard), mean(rows), rstd(rows);
       layer_norm(x.data(), gain.data(), bias.data(), rows, n, real(1e-5), y.data(), mean.data(), rstd.data());
       for (size_t r = 0; r < rows; ++r) {
@@ -92,9 +85,9 @@ TEST(Rows, LayerNorm) {
 
 TEST(Rows, CrossEntropyAndSums) {
   test::on_every_instruction_set([] {
-    for (const size_t n : kSizes) {
+    for (const size_t n : kRowSizes) {
       const size_t rows = 4;
-      const std::vector<real> x = numbers(rows * n, n);
+      const std::vector<real> x = normal_numbers(rows * n, n);
       const std::vector<int32_t> targets{0, static_cast<int32_t>(n - 1), -1, static_cast<int32_t>(n / 2)};
       const CrossEntropy problem{x.data(), targets.data(), rows, n, real(0.1), -1};
       std::vector<real> loss(rows), log_sum(rows), dx(rows * n + 1, kGuard), columns(n), sums(rows);

@@ -26,7 +26,7 @@ std::vector<Case> cases() {
           {"fed", "recurrent", {{"decoder.query", "after"}, {"decoder.feeding", "true"}}, false}};
 }
 
-std::unique_ptr<Model> made(const Case& one) {
+std::unique_ptr<Model> made_case(const Case& one) {
   Settings settings{{"target_vocabulary", "9"},
                     {"hidden", "7"},
                     {"embedding", "5"},
@@ -85,7 +85,7 @@ std::vector<double> direction_of_features(Model& model, const data::Batch& batch
 TEST(LearnedBaseline, DoesNotSeeWhatWasDrawn) {
   for (const Case& one : cases()) {
     SCOPED_TRACE(one.name);
-    const auto model = made(one);
+    const auto model = made_case(one);
     const data::Batch batch = batch_of(one);
     std::set<int64_t> places;
     Chosen chosen;

@@ -13,6 +13,7 @@
 #include "attend/autograd/tape.h"
 #include "attend/decode/search.h"
 #include "attend/models/zoo.h"
+#include "tests/models/small.h"
 #include "tests/support/logits_gradient.h"
 #include "tests/support/message.h"
 
@@ -21,23 +22,22 @@ namespace {
 
 using test::message_of;
 
-constexpr double kTolerance = sizeof(real) == 8 ? 1e-9 : 1e-5;
-constexpr int64_t kWords = 9, kCells = 4;
+constexpr int64_t kCaptionWords = 9, kGridCells = 4;
 
-CaptionerOptions small() {
+CaptionerOptions small_captioner() {
   CaptionerOptions options;
-  options.target_vocabulary = kWords;
+  options.target_vocabulary = kCaptionWords;
   options.encoder = {.channels = 2, .height = 8, .width = 8, .stages = "4,6"};
   options.embedding = 5, options.hidden = 7;
   return options;
 }
 
-Captioner made(const CaptionerOptions& options) {
+Captioner made_captioner(const CaptionerOptions& options) {
   Random random(5);
   return Captioner(options, random);
 }
 
-Tensor random_images(int64_t count, const Shape& one = {2, 8, 8}) {
+Tensor captioner_images(int64_t count, const Shape& one = {2, 8, 8}) {
   Random random(11);
   Tensor images({count, one[0], one[1], one[2]});
   for (real& x : images.values()) x = static_cast<real>(random.uniform());
@@ -47,7 +47,7 @@ Tensor random_images(int64_t count, const Shape& one = {2, 8, 8}) {
 const std::vector<std::vector<int32_t>> kCaptions{{4, 5, 6}, {7, 8}, {6}, {5, 5, 4, 8}, {8, 6}};
 
 data::Batch captioned(int64_t count) {
-  return {data::Source::of_images(random_images(count)),
+  return {data::Source::of_images(captioner_images(count)),
           data::Sequences(std::vector(kCaptions.begin(), kCaptions.begin() + count))};
 }
 
@@ -71,8 +71,6 @@ void copy_parameters(Model& from, Model& to) {
   }
 }
 
-double loss_of(const Model& model, const data::Batch& batch) { return static_cast<double>(model.loss(batch).item()); }
-
 /// Weights of all steps, [N,1,1,cells] each.
 struct Weights : Sink {
   std::vector<Tensor> steps;
@@ -85,9 +83,9 @@ struct Weights : Sink {
 
 TEST(Captioner, TellsOfEachWordWhichCellsItLookedAt) {
   for (const char* align : {"softmax", "sample", "argmax"}) {
-    CaptionerOptions options = small();
+    CaptionerOptions options = small_captioner();
     options.attention.align = align;
-    const Captioner model = made(options);
+    const Captioner model = made_captioner(options);
     Weights weights;
     {
       const Observing observing(weights);
@@ -96,7 +94,7 @@ TEST(Captioner, TellsOfEachWordWhichCellsItLookedAt) {
     EXPECT_EQ(weights.site, "decoder.memory");
     ASSERT_EQ(weights.steps.size(), kCaptions[0].size() + 1) << "the end looks, too";
     for (const Tensor& one : weights.steps) {
-      ASSERT_EQ(one.shape(), (Shape{1, 1, 1, kCells}));
+      ASSERT_EQ(one.shape(), (Shape{1, 1, 1, kGridCells}));
       double sum = 0, largest = 0;
       for (const real w : one.values())
         sum += static_cast<double>(w), largest = std::max(largest, static_cast<double>(w));
@@ -114,15 +112,15 @@ TEST(Captioner, TellsOfEachWordWhichCellsItLookedAt) {
 std::vector<Tensor> weights_of(const Captioner& model, const std::vector<int32_t>& caption) {
   Weights weights;
   const Observing observing(weights);
-  decode::score(model, {data::Source::of_images(random_images(1)), data::Sequences({caption})});
+  decode::score(model, {data::Source::of_images(captioner_images(1)), data::Sequences({caption})});
   return weights.steps;
 }
 
 TEST(Captioner, AWordTellsWhereToLookNextWhereItIsAsked) {
   for (const char* query : {"state", "state_word"}) {
-    CaptionerOptions options = small();
+    CaptionerOptions options = small_captioner();
     options.query = query;
-    const Captioner model = made(options);
+    const Captioner model = made_captioner(options);
     const std::vector<Tensor> one = weights_of(model, {4, 5}), other = weights_of(model, {8, 5});
     const auto same = [&](size_t step) { return std::ranges::equal(one.at(step).values(), other.at(step).values()); };
     EXPECT_TRUE(same(0)) << query << ": nothing has been said";
@@ -132,10 +130,10 @@ TEST(Captioner, AWordTellsWhereToLookNextWhereItIsAsked) {
 }
 
 TEST(Captioner, AnOpenGateIsNoneAndAClosedOneReadsNothing) {
-  CaptionerOptions options = small();
-  Captioner gated = made(options);
+  CaptionerOptions options = small_captioner();
+  Captioner gated = made_captioner(options);
   options.gate = false;
-  Captioner plain = made(options);
+  Captioner plain = made_captioner(options);
   copy_parameters(gated, plain);
   const data::Batch batch = captioned(3);
   EXPECT_GT(std::abs(loss_of(gated, batch) - loss_of(plain, batch)), 100 * kTolerance);
@@ -148,10 +146,10 @@ TEST(Captioner, AnOpenGateIsNoneAndAClosedOneReadsNothing) {
 }
 
 TEST(Captioner, PaysForCellsThatAreNotReadOnce) {
-  CaptionerOptions options = small();
-  const Captioner plain = made(options);
+  CaptionerOptions options = small_captioner();
+  const Captioner plain = made_captioner(options);
   options.doubly_stochastic = 0.3;
-  const Captioner pays = made(options);
+  const Captioner pays = made_captioner(options);
   const data::Batch batch = captioned(3);
   double penalty = 0;
   for (int64_t b = 0; b < 3; ++b) {
@@ -160,7 +158,7 @@ TEST(Captioner, PaysForCellsThatAreNotReadOnce) {
     Weights weights;
     const Observing observing(weights);
     decode::score(plain, alone);
-    for (int64_t i = 0; i < kCells; ++i) {
+    for (int64_t i = 0; i < kGridCells; ++i) {
       double read = 0;
       for (const Tensor& step : weights.steps) read += static_cast<double>(step.data()[i]);
       penalty += (1 - read) * (1 - read) / 3;
@@ -201,14 +199,14 @@ TEST_P(SharedImages, AreAsGoodAsRepeatedOnes) {
                                                        {"convolution", "none", false, "state"},
                                                        {"additive", "local_m", false, "state"},
                                                        {"additive", "none", true, "state_word"}}) {
-    CaptionerOptions options = small();
+    CaptionerOptions options = small_captioner();
     options.query = query;
     options.attention.score = score, options.attention.window = window, options.attention.coverage = coverage;
     options.attention.width = 1;
     options.doubly_stochastic = 0.2;
-    Captioner model = made(options);
+    Captioner model = made_captioner(options);
     data::Batch batch = captioned(5);
-    batch.source = data::Source::of_images(random_images(3));
+    batch.source = data::Source::of_images(captioner_images(3));
     batch.source_of = GetParam();
     const data::Batch all = repeated(batch);
     EXPECT_NEAR(loss_of(model, batch), loss_of(model, all), kTolerance) << score << window << coverage;
@@ -230,16 +228,16 @@ INSTANTIATE_TEST_SUITE_P(Captioner, SharedImages,
                                          std::vector<int32_t>{1, 1, 1, 1, 1}));
 
 TEST(Captioner, InOrderAndInEqualNumbersNothingIsMoved) {
-  Captioner model = made(small());
+  Captioner model = made_captioner(small_captioner());
   data::Batch batch = captioned(4);
-  batch.source = data::Source::of_images(random_images(2));
+  batch.source = data::Source::of_images(captioner_images(2));
   batch.source_of = {0, 0, 1, 1};
   EXPECT_NEAR(loss_of(model, batch), loss_of(model, repeated(batch)), kTolerance);
 }
 
 TEST(Captioner, SaysTheSameOfFeaturesThatWereMadeBefore) {
-  CaptionerOptions options = small();
-  Captioner whole = made(options);
+  CaptionerOptions options = small_captioner();
+  Captioner whole = made_captioner(options);
   const data::Batch batch = captioned(3);
   Random random(9);
   const auto encoder = make_encoder(options.encoder, random);
@@ -250,7 +248,7 @@ TEST(Captioner, SaysTheSameOfFeaturesThatWereMadeBefore) {
   }
   const Var grid = (*encoder)(batch.source, nullptr).states;
   options.encoder = {.kind = "none", .channels = 6};
-  Captioner given = made(options);
+  Captioner given = made_captioner(options);
   copy_parameters(whole, given);
   const data::Batch features{data::Source::of_images(transpose(grid, 1, 2).value().reshape({3, 6, 2, 2})),
                              batch.target};
@@ -258,9 +256,9 @@ TEST(Captioner, SaysTheSameOfFeaturesThatWereMadeBefore) {
 }
 
 TEST(Captioner, LearnsFromItsChoicesByReinforce) {
-  CaptionerOptions options = small();
+  CaptionerOptions options = small_captioner();
   options.attention.align = "sample";
-  Captioner model = made(options);
+  Captioner model = made_captioner(options);
   const data::Batch batch = captioned(4);
   const auto gradient_of_score = [&] {
     double sum = 0;
@@ -276,28 +274,28 @@ TEST(Captioner, LearnsFromItsChoicesByReinforce) {
   EXPECT_EQ(averages[2], 1);
   // One cell leaves no choice: nothing is drawn, and the loss is that of the soft one.
   options.encoder.stages = "4,4,6";
-  Captioner drawn = made(options);
+  Captioner drawn = made_captioner(options);
   options.attention.align = "softmax";
-  Captioner soft = made(options);
+  Captioner soft = made_captioner(options);
   copy_parameters(drawn, soft);
   Training training{Random(1)};
   EXPECT_NEAR(static_cast<double>(drawn.loss(batch, &training).item()), loss_of(soft, batch), kTolerance);
 }
 
 TEST(Captioner, OnlyANetworkMadeForSamplingSamples) {
-  CaptionerOptions options = small();
-  Captioner soft = made(options);
+  CaptionerOptions options = small_captioner();
+  Captioner soft = made_captioner(options);
   EXPECT_THROW(soft.set_align("sample"), Error);
   soft.set_align("argmax");
   Training training{Random(2)};
   EXPECT_THROW(soft.loss(captioned(2), &training), Error);
   options.read = "mean";
-  Captioner none = made(options);
+  Captioner none = made_captioner(options);
   EXPECT_THROW(none.set_align("argmax"), Error);
 }
 
 TEST(Captioner, ReadsItsOwnWordsWhereAsked) {
-  const Captioner model = made(small());
+  const Captioner model = made_captioner(small_captioner());
   const data::Batch batch = captioned(3);
   Training none{Random(1)}, all{Random(1)};
   all.own_words = 1;
@@ -307,24 +305,25 @@ TEST(Captioner, ReadsItsOwnWordsWhereAsked) {
 
 TEST(Captioner, HasTheRightGradient) {
   for (const char* norm : {"none", "group"}) {
-    CaptionerOptions options = small();
+    CaptionerOptions options = small_captioner();
     options.query = std::string(norm) == "none" ? "state" : "state_word";
     options.encoder.norm = norm, options.encoder.positions = "learned", options.encoder.reduce = "average";
     options.encoder.convolutions = 2, options.encoder.residual = true;
-    Captioner model = made(options);
+    Captioner model = made_captioner(options);
     data::Batch batch = captioned(4);
-    batch.source = data::Source::of_images(random_images(2));
+    batch.source = data::Source::of_images(captioner_images(2));
     batch.source_of = {0, 1, 1, 0};
-    test::expect_right_gradient(model, [&] { return model.logits(batch); }, norm);
+    test::expect_right_gradient(
+        model, [&] { return model.logits(batch); }, norm);
   }
 }
 
 TEST(Captioner, RefusesWhatItCannotRead) {
-  const Captioner model = made(small());
+  const Captioner model = made_captioner(small_captioner());
   const data::Sequences words(std::vector<std::vector<int32_t>>{{4, 5}});
   EXPECT_NE(message_of([&] { model.begin(words); }).find("expected images, got words"), std::string::npos);
   EXPECT_NE(message_of([&] {
-              model.begin(data::Source::of_images(random_images(1, {3, 8, 8})));
+              model.begin(data::Source::of_images(captioner_images(1, {3, 8, 8})));
             }).find("expected images [B,2,8,8], got [1, 3, 8, 8]"),
             std::string::npos);
   data::Batch batch = captioned(3);
@@ -335,15 +334,15 @@ TEST(Captioner, RefusesWhatItCannotRead) {
   EXPECT_NE(
       message_of([&] { model.loss(batch, nullptr); }).find("source_of needs one source for each of 3 targets, got 2"),
       std::string::npos);
-  CaptionerOptions options = small();
+  CaptionerOptions options = small_captioner();
   options.encoder.kind = "dense";
-  EXPECT_NE(message_of([&] { made(options); }).find("encoder.kind dense has none"), std::string::npos);
-  options = small();
+  EXPECT_NE(message_of([&] { made_captioner(options); }).find("encoder.kind dense has none"), std::string::npos);
+  options = small_captioner();
   options.read = "attend";
-  EXPECT_NE(message_of([&] { made(options); }).find("the nearest is \"attention\""), std::string::npos);
-  options = small();
+  EXPECT_NE(message_of([&] { made_captioner(options); }).find("the nearest is \"attention\""), std::string::npos);
+  options = small_captioner();
   options.query = "words";
-  EXPECT_NE(message_of([&] { made(options); }).find("state_word"), std::string::npos);
+  EXPECT_NE(message_of([&] { made_captioner(options); }).find("state_word"), std::string::npos);
 }
 
 TEST(Batch, NetworksWithoutADecoderRefuseSeveralTargetsOfOneSource) {

@@ -14,8 +14,8 @@
 namespace attend::models {
 namespace {
 
-constexpr int64_t kSide = 24, kSquare = 6, kCells = 6;  // a grid of 6 × 6 cells of 4 × 4 pixels
-constexpr int32_t kColours = 4, kAbove = data::kFirstWord + kColours, kWords = kAbove + 1;
+constexpr int64_t kSide = 24, kSquare = 6, kSceneCells = 6;  // a grid of 6 × 6 cells of 4 × 4 pixels
+constexpr int32_t kColours = 4, kAbove = data::kFirstWord + kColours, kSceneWords = kAbove + 1;
 
 struct Scenes {
   data::Batch batch;
@@ -60,11 +60,11 @@ struct Mass : Sink {
     const size_t half = seen.step == 0 ? 0 : 2;
     for (int64_t n = 0; n < seen.weights.dim(0); ++n) {
       const auto& corner = scenes.corners[static_cast<size_t>(n)];
-      for (int64_t cell = 0; cell < kCells * kCells; ++cell) {
-        const int64_t y = cell / kCells * 4, x = cell % kCells * 4;
+      for (int64_t cell = 0; cell < kSceneCells * kSceneCells; ++cell) {
+        const int64_t y = cell / kSceneCells * 4, x = cell % kSceneCells * 4;
         const bool touches = y + 4 > corner[half] && y < corner[half] + kSquare && x + 4 > corner[half + 1] &&
                              x < corner[half + 1] + kSquare;
-        if (touches) on += static_cast<double>(seen.weights.data()[n * kCells * kCells + cell]);
+        if (touches) on += static_cast<double>(seen.weights.data()[n * kSceneCells * kSceneCells + cell]);
       }
       all += 1;
     }
@@ -83,7 +83,7 @@ class CaptionsSlow : public testing::TestWithParam<Lesson> {};
 TEST_P(CaptionsSlow, SayWhatIsAboveWhatAndLookAtIt) {
   Random random(1), draws(2);
   const auto model = make_model("captioner",
-                                {{"target_vocabulary", std::to_string(kWords)},
+                                {{"target_vocabulary", std::to_string(kSceneWords)},
                                  {"encoder.stages", "16,32"},
                                  {"encoder.height", std::to_string(kSide)},
                                  {"encoder.width", std::to_string(kSide)},

@@ -17,6 +17,7 @@
 #include "attend/models/recurrent.h"
 #include "attend/models/transformer.h"
 #include "attend/models/zoo.h"
+#include "tests/models/small.h"
 #include "tests/support/logits_gradient.h"
 #include "tests/support/message.h"
 
@@ -25,32 +26,24 @@ namespace {
 
 using test::message_of;
 
-constexpr double kTolerance = sizeof(real) == 8 ? 1e-9 : 1e-5;
-constexpr int64_t kWords = 9;
-
-Settings operator+(Settings a, const Settings& b) {
-  for (const auto& [name, value] : b) a[name] = value;
-  return a;
-}
+constexpr int64_t kPairWords = 9;
 
 const Settings kText{{"source_vocabulary", "9"}, {"encoder.longest", "8"}};
 const Settings kImages{
     {"encoder.channels", "2"}, {"encoder.height", "8"}, {"encoder.width", "8"}, {"encoder.stages", "4,6"}};
-const Settings kSmall{{"target_vocabulary", "9"}, {"encoder.size", "6"},  {"encoder.heads", "2"},
-                      {"encoder.hidden", "7"},    {"decoder.size", "6"},  {"decoder.heads", "2"},
-                      {"decoder.hidden", "7"},    {"encoder.layers", "2"}, {"decoder.layers", "2"},
+const Settings kSmall{{"target_vocabulary", "9"}, {"encoder.size", "6"},        {"encoder.heads", "2"},
+                      {"encoder.hidden", "7"},    {"decoder.size", "6"},        {"decoder.heads", "2"},
+                      {"decoder.hidden", "7"},    {"encoder.layers", "2"},      {"decoder.layers", "2"},
                       {"decoder.embedding", "5"}, {"encoder.reduce", "average"}};
 
-std::unique_ptr<EncoderDecoder> made(const Settings& settings, uint64_t seed = 5) {
+std::unique_ptr<EncoderDecoder> made_pair(const Settings& settings, uint64_t seed = 5) {
   Random random(seed);
   EncoderDecoderOptions options;
   set_options("model", options, kSmall + settings);
   return std::make_unique<EncoderDecoder>(parts_of(options, random));
 }
 
-data::Sequences rows(const std::vector<std::vector<int32_t>>& ids) { return data::Sequences(ids); }
-
-Tensor random_images(int64_t count) {
+Tensor pair_images(int64_t count) {
   Random random(11);
   Tensor images({count, 2, 8, 8});
   for (real& x : images.values()) x = static_cast<real>(random.uniform());
@@ -59,7 +52,7 @@ Tensor random_images(int64_t count) {
 
 data::Source three_sources(const Settings& settings) {
   if (settings.contains("source_vocabulary")) return rows({{4, 5, 6, 7}, {8, 4}, {6}});
-  return data::Source::of_images(random_images(3));
+  return data::Source::of_images(pair_images(3));
 }
 
 const std::vector<std::vector<int32_t>> kAnswers{{4, 5, 6}, {7, 8}, {6}, {5, 5, 4, 8}, {8, 6}};
@@ -85,29 +78,29 @@ std::vector<std::pair<std::string, Settings>> combinations() {
   return all;
 }
 
-double loss_of(const Model& model, const data::Batch& batch) { return static_cast<double>(model.loss(batch).item()); }
-
 TEST(EncoderDecoder, HasTheRightGradientInEveryCombination) {
   ASSERT_EQ(combinations().size(), 2 * (4 + 3));
   for (const auto& [name, settings] : combinations()) {
-    const auto model = made(settings);
+    const auto model = made_pair(settings);
     data::Batch batch{three_sources(settings), rows(kAnswers)};
     batch.source_of = {0, 2, 2, 1, 0};
-    test::expect_right_gradient(*model, [&] { return model->logits(batch); }, name);
+    test::expect_right_gradient(
+        *model, [&] { return model->logits(batch); }, name);
   }
 }
 
 TEST(EncoderDecoder, HasTheRightGradientHoweverTheDecoderReads) {
   for (const char* query : {"before", "after"}) {
     for (const ReadoutRow& readout : readouts()) {
-      const auto model = made(kText + Settings{{"decoder.query", query},
-                                               {"decoder.readout", std::string(readout.name)},
-                                               {"decoder.start", "last"},
-                                               {"decoder.asks", "state_word"},
-                                               {"decoder.gate", "true"}});
+      const auto model = made_pair(kText + Settings{{"decoder.query", query},
+                                                    {"decoder.readout", std::string(readout.name)},
+                                                    {"decoder.start", "last"},
+                                                    {"decoder.asks", "state_word"},
+                                                    {"decoder.gate", "true"}});
       data::Batch batch{three_sources(kText), rows(kAnswers)};
       batch.source_of = {0, 2, 2, 1, 0};
-      test::expect_right_gradient(*model, [&] { return model->logits(batch); }, query + std::string(readout.name));
+      test::expect_right_gradient(
+          *model, [&] { return model->logits(batch); }, query + std::string(readout.name));
     }
   }
 }
@@ -122,10 +115,10 @@ struct Seen : Sink {
 TEST(EncoderDecoder, ShowsWhereEachWordLooksInEveryCombination) {
   for (const auto& [name, settings] : combinations()) {
     SCOPED_TRACE(name);
-    const auto model = made(settings);
+    const auto model = made_pair(settings);
     EXPECT_TRUE(model->attends());
     const bool text = settings.contains("source_vocabulary");
-    const data::Source source = text ? data::Source(rows({{4, 5, 6, 7}})) : data::Source::of_images(random_images(1));
+    const data::Source source = text ? data::Source(rows({{4, 5, 6, 7}})) : data::Source::of_images(pair_images(1));
     const std::string kind = settings.at("encoder.kind");
     const int64_t places = text ? 4 : kind == "dense" ? 1 : kind == "none" ? 64 : 4;
     const bool transformer = settings.at("decoder.kind") == "transformer";
@@ -143,7 +136,7 @@ TEST(EncoderDecoder, ShowsWhereEachWordLooksInEveryCombination) {
 }
 
 /// The same with every source repeated for each of its answers.
-data::Batch repeated(const data::Batch& batch) {
+data::Batch repeated_sources(const data::Batch& batch) {
   data::Batch all;
   all.target = batch.target;
   if (batch.source.pixels().defined()) {
@@ -169,13 +162,13 @@ TEST(EncoderDecoder, AnswersToOneSourceAreAsGoodAsRepeatedSources) {
                                        {{"decoder.input", "reread"}}};
   for (const Settings& source : {kText, kImages + Settings{{"encoder.kind", "convolutional"}}}) {
     for (const Settings& decoder : decoders) {
-      const auto model = made(source + decoder);
+      const auto model = made_pair(source + decoder);
       for (const std::vector<int32_t>& source_of :
            {std::vector<int32_t>{0, 0, 1, 1, 2}, {2, 0, 2, 1, 2}, {1, 1, 1, 1, 1}}) {
         data::Batch batch{three_sources(source), rows(kAnswers)};
         batch.source_of = source_of;
         const std::string what = decoder.empty() ? "as it comes" : decoder.begin()->first + decoder.begin()->second;
-        EXPECT_NEAR(loss_of(*model, batch), loss_of(*model, repeated(batch)), kTolerance) << what;
+        EXPECT_NEAR(loss_of(*model, batch), loss_of(*model, repeated_sources(batch)), kTolerance) << what;
       }
     }
   }
@@ -209,8 +202,9 @@ TEST(EncoderDecoder, PresetsAreCombinations) {
   Random random(2);
   const data::Batch text{three_sources(kText), rows({{4, 5, 6}, {7, 8}, {6}})};
   RecurrentModel recurrent(
-      {.source_vocabulary = 9, .target_vocabulary = 9, .embedding = 6, .hidden = 6, .layers = 2, .cell = "lstm"}, random);
-  const auto words = made(kText + Settings{{"decoder.embedding", "6"}});
+      {.source_vocabulary = 9, .target_vocabulary = 9, .embedding = 6, .hidden = 6, .layers = 2, .cell = "lstm"},
+      random);
+  const auto words = made_pair(kText + Settings{{"decoder.embedding", "6"}});
   EXPECT_EQ(loss_with(recurrent, *words,
                       {{"encoder.words.", "source_words."},
                        {"encoder.layers.", "encoder."},
@@ -228,7 +222,7 @@ TEST(EncoderDecoder, PresetsAreCombinations) {
                            .encoder_layers = 2,
                            .decoder_layers = 2},
                           random);
-  const auto blocks = made(kText + Settings{{"encoder.kind", "transformer"}, {"decoder.kind", "transformer"}});
+  const auto blocks = made_pair(kText + Settings{{"encoder.kind", "transformer"}, {"decoder.kind", "transformer"}});
   EXPECT_EQ(loss_with(transformer, *blocks, {}, text), loss_of(transformer, text));
 
   CaptionerOptions options;
@@ -236,11 +230,11 @@ TEST(EncoderDecoder, PresetsAreCombinations) {
   options.encoder = {.channels = 2, .height = 8, .width = 8, .stages = "4,6", .reduce = "average"};
   Captioner captioner(options, random);
   const data::Batch images{three_sources(kImages), text.target};
-  const auto cells = made(kImages + Settings{{"encoder.kind", "convolutional"},
-                                             {"decoder.layers", "1"},
-                                             {"decoder.start", "bridge_cells"},
-                                             {"decoder.gate", "true"},
-                                             {"decoder.readout", "deep"}});
+  const auto cells = made_pair(kImages + Settings{{"encoder.kind", "convolutional"},
+                                                  {"decoder.layers", "1"},
+                                                  {"decoder.start", "bridge_cells"},
+                                                  {"decoder.gate", "true"},
+                                                  {"decoder.readout", "deep"}});
   EXPECT_EQ(loss_with(captioner, *cells,
                       {{"encoder.", "encoder."},
                        {"decoder.words.", "words."},
@@ -261,14 +255,14 @@ int64_t parameters_of(Model& model, const std::string& part) {
 
 TEST(EncoderDecoder, DotAttentionHasNoParametersWhereWidthsAgree) {
   const Settings dot{{"attention.score", "dot"}};
-  EXPECT_GT(parameters_of(*made(kText + dot), "decoder.attention."), 0) << "both ways side by side are wider";
-  const auto added = made(kText + dot + Settings{{"encoder.directions", "add"}});
+  EXPECT_GT(parameters_of(*made_pair(kText + dot), "decoder.attention."), 0) << "both ways side by side are wider";
+  const auto added = made_pair(kText + dot + Settings{{"encoder.directions", "add"}});
   EXPECT_EQ(parameters_of(*added, "decoder.attention."), 0);
-  const auto wider = made(kText + dot + Settings{{"decoder.size", "12"}});
+  const auto wider = made_pair(kText + dot + Settings{{"decoder.size", "12"}});
   EXPECT_EQ(parameters_of(*wider, "decoder.attention."), 0);
-  const auto one_way = made(kText + dot + Settings{{"encoder.bidirectional", "false"}});
+  const auto one_way = made_pair(kText + dot + Settings{{"encoder.bidirectional", "false"}});
   EXPECT_EQ(parameters_of(*one_way, "decoder.attention."), 0);
-  const auto words = made(kText + dot + Settings{{"encoder.kind", "none"}});
+  const auto words = made_pair(kText + dot + Settings{{"encoder.kind", "none"}});
   EXPECT_EQ(parameters_of(*words, "decoder.attention."), 0);
 }
 
@@ -307,14 +301,14 @@ std::vector<double> linear_by_hand(const std::vector<double>& x, const Tensor& w
 
 // hₜ = tanh(W·xₜ + U·hₜ₋₁ + b), s₀ = h_T, sₜ = tanh(W'·yₜ₋₁ + U'·sₜ₋₁ + b'), p(yₜ) = softmax(V·sₜ + c).
 TEST(EncoderDecoder, IsThePlainestOneWhereAsked) {
-  const auto model = made(kText + Settings{{"encoder.cell", "rnn"},
-                                           {"encoder.layers", "1"},
-                                           {"encoder.bidirectional", "false"},
-                                           {"decoder.cell", "rnn"},
-                                           {"decoder.layers", "1"},
-                                           {"decoder.embedding", "0"},
-                                           {"decoder.input", "initial_state"},
-                                           {"decoder.readout", "state"}});
+  const auto model = made_pair(kText + Settings{{"encoder.cell", "rnn"},
+                                                {"encoder.layers", "1"},
+                                                {"encoder.bidirectional", "false"},
+                                                {"decoder.cell", "rnn"},
+                                                {"decoder.layers", "1"},
+                                                {"decoder.embedding", "0"},
+                                                {"decoder.input", "initial_state"},
+                                                {"decoder.readout", "state"}});
   std::map<std::string, Tensor> p;
   for (const nn::NamedParam& one : nn::parameters(*model)) p[one.name] = one.var.value();
   ASSERT_EQ(p.size(), 10u) << "words, three of a cell, on both sides; and the output's two";
@@ -334,7 +328,8 @@ TEST(EncoderDecoder, IsThePlainestOneWhereAsked) {
   const auto started = model->begin(rows({{4, 7, 5}}));
   for (const int32_t id : {data::kBegin, 6}) {
     state = update("decoder.cell.", "word_weight", "decoder.words.table", id, state);
-    const std::vector<double> logits = linear_by_hand(state, p.at("decoder.output.weight"), p.at("decoder.output.bias"));
+    const std::vector<double> logits =
+        linear_by_hand(state, p.at("decoder.output.weight"), p.at("decoder.output.bias"));
     const Tensor said = model->next(*started, std::span(&id, 1));
     for (size_t v = 0; v < logits.size(); ++v) EXPECT_NEAR(said.data()[v], logits[v], kTolerance) << v;
   }
@@ -345,7 +340,7 @@ TEST(EncoderDecoder, WithoutPositionsTheOrderOfTheSourceDoesNotMatter) {
   for (const char* decoder : {"transformer", "recurrent"}) {
     for (const char* kind : {"transformer", "none"}) {
       for (const char* positions : {"none", "sinusoidal", "learned"}) {
-        const auto model = made(
+        const auto model = made_pair(
             kText + Settings{{"encoder.kind", kind}, {"encoder.positions", positions}, {"decoder.kind", decoder}});
         const double apart =
             std::abs(loss_of(*model, {rows({{4, 5, 6, 7}}), answer}) - loss_of(*model, {rows({{7, 5, 4, 6}}), answer}));
@@ -369,23 +364,26 @@ TEST(EncoderDecoder, TellsWhatItReads) {
   EXPECT_TRUE(can_read(Reads::either, Reads::words) && can_read(Reads::images, Reads::images));
   EXPECT_FALSE(can_read(Reads::images, Reads::words));
 
-  EXPECT_EQ(made(kText)->longest_source(), 0);
-  EXPECT_EQ(made(kText + Settings{{"encoder.kind", "transformer"}, {"encoder.positions", "learned"}})->longest_source(), 8);
-  const Settings location{{"attention.score", "location"}, {"attention.longest", "6"}};
-  EXPECT_EQ(made(kText + location)->longest_source(), 6);
+  EXPECT_EQ(made_pair(kText)->longest_source(), 0);
   EXPECT_EQ(
-      made(kText + location + Settings{{"encoder.kind", "none"}, {"encoder.positions", "learned"}})->longest_source(), 6);
+      made_pair(kText + Settings{{"encoder.kind", "transformer"}, {"encoder.positions", "learned"}})->longest_source(),
+      8);
+  const Settings location{{"attention.score", "location"}, {"attention.longest", "6"}};
+  EXPECT_EQ(made_pair(kText + location)->longest_source(), 6);
+  EXPECT_EQ(made_pair(kText + location + Settings{{"encoder.kind", "none"}, {"encoder.positions", "learned"}})
+                ->longest_source(),
+            6);
 
   for (const auto& [name, settings] : sources()) {
-    const Var table = made(settings)->word_table();
+    const Var table = made_pair(settings)->word_table();
     EXPECT_EQ(table.defined(), settings.contains("source_vocabulary")) << name;
     if (!table.defined()) continue;
-    EXPECT_EQ(table.shape(), (Shape{kWords, 6})) << name;
+    EXPECT_EQ(table.shape(), (Shape{kPairWords, 6})) << name;
   }
 }
 
 TEST(EncoderDecoder, RefusesWhatDoesNotFit) {
-  const auto refusal = [](const Settings& settings) { return message_of([&] { made(settings); }); };
+  const auto refusal = [](const Settings& settings) { return message_of([&] { made_pair(settings); }); };
   const auto says = [&](const Settings& settings, const std::string& part) {
     EXPECT_NE(refusal(settings).find(part), std::string::npos) << refusal(settings);
   };
@@ -401,16 +399,16 @@ TEST(EncoderDecoder, RefusesWhatDoesNotFit) {
   says(kText + Settings{{"encoder.directions", "sum"}}, "directions");
   says(kImages + Settings{{"encoder.kind", "convolutional"}, {"encoder.positions", "sinusoidal"}}, "positions");
   says({{"encoder.kind", "intra"}}, "source_vocabulary: expected at least 1, got 0");
-  const auto images = made(kImages + Settings{{"encoder.kind", "none"}});
+  const auto images = made_pair(kImages + Settings{{"encoder.kind", "none"}});
   EXPECT_NE(message_of([&] { images->begin(rows({{4}})); }).find("expected images, got words"), std::string::npos);
-  const auto words = made(kText);
+  const auto words = made_pair(kText);
   EXPECT_NE(message_of([&] { words->begin(rows({{4}, {}})); }).find("source 1 is empty"), std::string::npos);
-  EXPECT_THROW(made(kText + Settings{{"decoder.input", "bridge"}})->set_align("argmax"), Error);
+  EXPECT_THROW(made_pair(kText + Settings{{"decoder.input", "bridge"}})->set_align("argmax"), Error);
 }
 
 TEST(EncoderDecoder, IsUsedWithAnotherAlign) {
   for (const char* decoder : {"recurrent", "transformer"}) {
-    const auto model = made(kText + Settings{{"decoder.kind", decoder}});
+    const auto model = made_pair(kText + Settings{{"decoder.kind", decoder}});
     const data::Batch batch{three_sources(kText), rows({{4, 5, 6}, {7, 8}, {6}})};
     const double soft = loss_of(*model, batch);
     model->set_align("argmax");

@@ -11,6 +11,7 @@
 #include "attend/models/autoencoder.h"
 #include "attend/models/image_classifier.h"
 #include "attend/train/optimiser.h"
+#include "tests/models/small.h"
 #include "tests/support/message.h"
 
 namespace attend::models {
@@ -18,29 +19,27 @@ namespace {
 
 using test::message_of;
 
-constexpr double kTolerance = sizeof(real) == 8 ? 1e-9 : 1e-5;
-
-Tensor random_images(const Shape& shape) {
+Tensor encoder_images(const Shape& shape) {
   Random random(11);
   Tensor images(shape);
   for (real& x : images.values()) x = static_cast<real>(random.uniform());
   return images;
 }
 
-std::unique_ptr<Encoder> made(const ImageEncoderOptions& options) {
+std::unique_ptr<Encoder> made_encoder(const ImageEncoderOptions& options) {
   Random random(3);
   return make_encoder(options, random);
 }
 
 Encoded read(const ImageEncoderOptions& options, const Tensor& images) {
-  return (*made(options))(data::Source::of_images(images), nullptr);
+  return (*made_encoder(options))(data::Source::of_images(images), nullptr);
 }
 
 TEST(ImageEncoder, GivesTheGridThatItsSizeSays) {
   for (const char* reduce : {"max", "average", "stride"}) {
     for (const bool last : {true, false}) {
       const ImageEncoderOptions options{.channels = 2, .stages = "3,5", .reduce = reduce, .reduce_last = last};
-      const Encoded encoded = read(options, random_images({2, 2, 10, 13}));
+      const Encoded encoded = read(options, encoder_images({2, 2, 10, 13}));
       const GridSize size = grid_size(options, 10, 13);
       EXPECT_EQ(encoded.states.shape(), (Shape{2, size.cells(), 5})) << reduce << last;
       EXPECT_EQ(encoded.grid.height, size.height) << reduce << last;
@@ -55,7 +54,7 @@ TEST(ImageEncoder, GivesTheGridThatItsSizeSays) {
 
 TEST(ImageEncoder, CellsStandRowByRow) {
   const ImageEncoderOptions options{.kind = "none", .channels = 2};
-  const Tensor given = random_images({1, 2, 3, 4});
+  const Tensor given = encoder_images({1, 2, 3, 4});
   const Encoded encoded = read(options, given);
   for (int64_t d = 0; d < 2; ++d) {
     double mean = 0;
@@ -78,30 +77,32 @@ TEST(ImageEncoder, PositionsTellEqualCellsApart) {
 }
 
 TEST(ImageEncoder, ADenseOneHasASinglePlace) {
-  const Encoded encoded = read({.kind = "dense", .channels = 1, .height = 4, .width = 4, .stages = "6,5"},
-                               random_images({3, 1, 4, 4}));
+  const Encoded encoded =
+      read({.kind = "dense", .channels = 1, .height = 4, .width = 4, .stages = "6,5"}, encoder_images({3, 1, 4, 4}));
   EXPECT_EQ(encoded.states.shape(), (Shape{3, 1, 5}));
   EXPECT_EQ(encoded.grid.cells(), 0);
   EXPECT_TRUE(std::ranges::equal(encoded.states.value(), encoded.summary.value()));
 }
 
 TEST(ImageEncoder, RefusesWhatMakesNoGrid) {
-  EXPECT_NE(message_of([] { made({.kind = "intra"}); }).find("intra does not read images; choose one of none, conv"),
+  EXPECT_NE(
+      message_of([] { made_encoder({.kind = "intra"}); }).find("intra does not read images; choose one of none, conv"),
+      std::string::npos);
+  EXPECT_NE(message_of([] { made_encoder({.kind = "convolution"}); }).find("nearest is \"convolutional\""),
             std::string::npos);
-  EXPECT_NE(message_of([] { made({.kind = "convolution"}); }).find("nearest is \"convolutional\""), std::string::npos);
-  EXPECT_NE(message_of([] { made({.stages = "8,,8"}); }).find("widths of at least 1"), std::string::npos);
-  EXPECT_NE(message_of([] { made({.stages = "8,-1"}); }).find("widths of at least 1"), std::string::npos);
-  EXPECT_NE(message_of([] { made({.stages = ""}); }).find("widths of at least 1"), std::string::npos);
-  EXPECT_NE(message_of([] { made({.kernel = 4}); }).find("odd number"), std::string::npos);
-  EXPECT_NE(message_of([] { made({.norm = "batch"}); }).find("norm"), std::string::npos);
-  EXPECT_NE(message_of([] { made({.positions = "learned"}); }).find("set height and width"), std::string::npos);
-  EXPECT_NE(message_of([] { made({.kind = "dense"}); }).find("set height and width"), std::string::npos);
-  EXPECT_NE(message_of([] { made({.height = 8, .width = 8, .positions = "learned"}); }).find("halved 4 times"),
+  EXPECT_NE(message_of([] { made_encoder({.stages = "8,,8"}); }).find("widths of at least 1"), std::string::npos);
+  EXPECT_NE(message_of([] { made_encoder({.stages = "8,-1"}); }).find("widths of at least 1"), std::string::npos);
+  EXPECT_NE(message_of([] { made_encoder({.stages = ""}); }).find("widths of at least 1"), std::string::npos);
+  EXPECT_NE(message_of([] { made_encoder({.kernel = 4}); }).find("odd number"), std::string::npos);
+  EXPECT_NE(message_of([] { made_encoder({.norm = "batch"}); }).find("norm"), std::string::npos);
+  EXPECT_NE(message_of([] { made_encoder({.positions = "learned"}); }).find("set height and width"), std::string::npos);
+  EXPECT_NE(message_of([] { made_encoder({.kind = "dense"}); }).find("set height and width"), std::string::npos);
+  EXPECT_NE(message_of([] { made_encoder({.height = 8, .width = 8, .positions = "learned"}); }).find("halved 4 times"),
             std::string::npos);
 }
 
 /// Steps of Adam; the last loss.
-double taught(Model& model, const data::Batch& batch, int steps, double rate) {
+double taught_on(Model& model, const data::Batch& batch, int steps, double rate) {
   const auto adam = train::make_optimiser("adam", {}, nn::parameters(model));
   double last = 0;
   for (int i = 0; i < steps; ++i) {
@@ -139,7 +140,7 @@ TEST(ImageClassifier, LearnsWhichWayABarLies) {
     options.labels = 2;
     ImageClassifier model(options, random);
     const bool dense = std::string(kind) == "dense";
-    taught(model, bars(256, Random(1)), dense ? 150 : 60, 0.01);
+    taught_on(model, bars(256, Random(1)), dense ? 150 : 60, 0.01);
     const data::Batch test = bars(100, Random(2));
     const auto answers = decode::search(model, test.source, {});
     int right = 0;
@@ -164,7 +165,7 @@ TEST(ImageClassifier, RefusesTwoLabelsAndLabelsThatAreNone) {
   EXPECT_THROW(model.loss(batch, nullptr), Error);
 }
 
-AutoencoderOptions small(const std::string& loss) {
+AutoencoderOptions small_autoencoder(const std::string& loss) {
   AutoencoderOptions options;
   options.encoder = {.kind = "dense", .channels = 1, .height = 12, .width = 12, .stages = "32"};
   options.code = 3, options.decoder = "32", options.loss = loss;
@@ -175,7 +176,7 @@ TEST(Autoencoder, PaysForEachPixel) {
   const data::Batch batch = bars(3, Random(4));
   for (const char* loss : {"cross_entropy", "squared"}) {
     Random random(1);
-    const Autoencoder model(small(loss), random);
+    const Autoencoder model(small_autoencoder(loss), random);
     const Tensor made = model.reconstruct(batch.source.pixels());
     ASSERT_EQ(made.shape(), batch.source.pixels().shape());
     double sum = 0;
@@ -190,10 +191,10 @@ TEST(Autoencoder, PaysForEachPixel) {
 
 TEST(Autoencoder, LearnsToSayAnImageInAFewNumbers) {
   Random random(1);
-  Autoencoder model(small("cross_entropy"), random);
+  Autoencoder model(small_autoencoder("cross_entropy"), random);
   const data::Batch batch = bars(16, Random(4));
   const double before = static_cast<double>(model.loss(batch, nullptr).item());
-  EXPECT_LT(taught(model, batch, 400, 0.01), 0.25 * 0.15);  // a blank page costs 0.15 nats a pixel
+  EXPECT_LT(taught_on(model, batch, 400, 0.01), 0.25 * 0.15);  // a blank page costs 0.15 nats a pixel
   EXPECT_GT(before, 0.5);
   EXPECT_EQ(model.code(batch.source.pixels()).shape(), (Shape{16, 3}));
   const Tensor codes = model.code(batch.source.pixels()), made = model.decode(codes);
@@ -202,14 +203,14 @@ TEST(Autoencoder, LearnsToSayAnImageInAFewNumbers) {
 
 TEST(Autoencoder, SaysThatItHasNoWords) {
   Random random(1);
-  const Autoencoder model(small("squared"), random);
+  const Autoencoder model(small_autoencoder("squared"), random);
   EXPECT_NE(message_of([&] { model.begin(bars(1, Random(1)).source); }).find("reconstruct"), std::string::npos);
   EXPECT_NE(message_of([&] { model.decode(Tensor::zeros({2, 4})); }).find("codes [B,3]"), std::string::npos);
 }
 
 TEST(Autoencoder, NoLogitOverflows) {
   Random random(1);
-  Autoencoder model(small("cross_entropy"), random);
+  Autoencoder model(small_autoencoder("cross_entropy"), random);
   for (const nn::NamedParam& p : nn::parameters(model)) {
     if (p.name != "decoder.1.bias") continue;
     Var bias = p.var;

@@ -13,16 +13,16 @@
 namespace attend::models {
 namespace {
 
-constexpr double kTolerance = sizeof(real) == 8 ? 1e-9 : 2e-5;
+constexpr double kLabelTolerance = sizeof(real) == 8 ? 1e-9 : 2e-5;
 
-std::unique_ptr<Model> made(const std::string& name, const Settings& more) {
+std::unique_ptr<Model> made_labeller(const std::string& name, const Settings& more) {
   Settings settings{{"encoder.vocabulary", "11"}, {"encoder.size", "8"}, {"labels", "7"}};
   for (const auto& [key, value] : more) settings[key] = value;
   Random random(3);
   return make_model(name, settings, random);
 }
 
-const std::vector<std::vector<int32_t>> kSources{{4, 5, 6}, {8}}, kLabels{{4}, {6}}, kTags{{4, 5, 6}, {5}};
+const std::vector<std::vector<int32_t>> kLabelSources{{4, 5, 6}, {8}}, kLabels{{4}, {6}}, kTags{{4, 5, 6}, {5}};
 
 double trained_loss(const Model& model, const data::Batch& batch, uint64_t seed = 1) {
   Training training{Random(seed)};
@@ -31,61 +31,62 @@ double trained_loss(const Model& model, const data::Batch& batch, uint64_t seed 
 }
 
 TEST(Labels, DropoutAndSmoothingAreForTrainingAlone) {
-  const data::Batch labelled{data::Sequences(kSources), data::Sequences(kLabels)},
-      tagged{data::Sequences(kSources), data::Sequences(kTags)};
-  for (const auto& [name, option, batch] : {std::tuple{"classifier", "dropout", &labelled},
-                                            std::tuple{"classifier", "label_smoothing", &labelled},
-                                            std::tuple{"classifier", "encoder.word_dropout", &labelled},
-                                            std::tuple{"tagger", "dropout", &tagged}}) {
+  const data::Batch labelled{data::Sequences(kLabelSources), data::Sequences(kLabels)},
+      tagged{data::Sequences(kLabelSources), data::Sequences(kTags)};
+  for (const auto& [name, option, batch] :
+       {std::tuple{"classifier", "dropout", &labelled}, std::tuple{"classifier", "label_smoothing", &labelled},
+        std::tuple{"classifier", "encoder.word_dropout", &labelled}, std::tuple{"tagger", "dropout", &tagged}}) {
     SCOPED_TRACE(std::string(name) + " " + option);
-    const auto plain = made(name, {}), with = made(name, {{option, "0.6"}});
+    const auto plain = made_labeller(name, {}), with = made_labeller(name, {{option, "0.6"}});
     EXPECT_EQ(with->loss(*batch).item(), plain->loss(*batch).item());
     EXPECT_NE(trained_loss(*with, *batch), trained_loss(*plain, *batch));
-    EXPECT_EQ(trained_loss(*plain, *batch), static_cast<double>(plain->loss(*batch).item())) << "the default drops nothing";
+    EXPECT_EQ(trained_loss(*plain, *batch), static_cast<double>(plain->loss(*batch).item()))
+        << "the default drops nothing";
   }
 }
 
 TEST(Labels, SmoothingIsThatOfCrossEntropy) {
-  const data::Batch batch{data::Sequences(kSources), data::Sequences(kLabels)};
-  const auto model = made("classifier", {{"label_smoothing", "0.3"}});
+  const data::Batch batch{data::Sequences(kLabelSources), data::Sequences(kLabels)};
+  const auto model = made_labeller("classifier", {{"label_smoothing", "0.3"}});
   const auto state = model->begin(batch.source);
   const Tensor all = model->next(*state, std::vector<int32_t>(2, data::kBegin));
   EXPECT_NEAR(trained_loss(*model, batch), cross_entropy(all, Ids({2}, {4, 6}), {.smoothing = real(0.3)}).item(),
-              kTolerance);
+              kLabelTolerance);
 }
 
 TEST(Labels, MeanPoolingIsTheMeanOfTheStates) {
-  const data::Batch batch{data::Sequences(kSources), data::Sequences(kLabels)};
+  const data::Batch batch{data::Sequences(kLabelSources), data::Sequences(kLabels)};
   const auto loss = [&](const std::string& encoder, const std::string& pooling) {
-    return made("classifier", {{"encoder.kind", encoder}, {"pooling", pooling}})->loss(batch).item();
+    return made_labeller("classifier", {{"encoder.kind", encoder}, {"pooling", pooling}})->loss(batch).item();
   };
-  for (const char* encoder : {"none", "transformer"}) EXPECT_EQ(loss(encoder, "mean"), loss(encoder, "last")) << encoder;
+  for (const char* encoder : {"none", "transformer"})
+    EXPECT_EQ(loss(encoder, "mean"), loss(encoder, "last")) << encoder;
   EXPECT_NE(loss("recurrent", "mean"), loss("recurrent", "last")) << "whose summary is its last state";
 }
 
 TEST(Labels, AnAnswerMayBeLongerThanItsUpsampledInput) {
   const std::vector<std::vector<int32_t>> source{{4, 5}}, target{{4, 5, 6, 4, 5}};
   const data::Batch batch{data::Sequences(source), data::Sequences(target)};
-  const auto model = made("ctc", {{"upsample", "3"}});
+  const auto model = made_labeller("ctc", {{"upsample", "3"}});
   EXPECT_EQ(dynamic_cast<const CtcModel&>(*model).frames(batch.source).shape(), (Shape{1, 6, 7}));
   const double loss = model->loss(batch).item();
   EXPECT_TRUE(std::isfinite(loss));
-  EXPECT_NEAR(-decode::score(*model, batch)[0].log_probability, loss, 50 * kTolerance);
+  EXPECT_NEAR(-decode::score(*model, batch)[0].log_probability, loss, 50 * kLabelTolerance);
 }
 
 TEST(Labels, FramesOfOnePlaceDiffer) {
-  const auto model = made("ctc", {{"upsample", "2"}});
+  const auto model = made_labeller("ctc", {{"upsample", "2"}});
   const std::vector<std::vector<int32_t>> source{{4}};
   const Tensor frames = dynamic_cast<const CtcModel&>(*model).frames(data::Sequences(source));
   EXPECT_NE(frames.data()[0], frames.data()[7]);
 }
 
 TEST(Labels, TargetsThatDoNotFitAreLeftOutOfTheMean) {
-  const auto model = made("ctc", {});
-  const data::Batch both{data::Sequences(kSources), data::Sequences({{4, 5}, {4, 5}})},
-      first{data::Sequences({kSources[0]}), data::Sequences({{4, 5}})},
-      second{data::Sequences({kSources[1]}), data::Sequences({{4, 5}})};
-  EXPECT_NEAR(model->loss(both).item(), model->loss(first).item(), kTolerance);
+  const auto model = made_labeller("ctc", {});
+  const data::Batch both{data::Sequences(kLabelSources), data::Sequences({{4, 5}, {4, 5}})},
+      first{data::Sequences({kLabelSources[0]}), data::Sequences({{4, 5}})},
+      second{data::Sequences({kLabelSources[1]}), data::Sequences({{4, 5}})};
+  EXPECT_NEAR(model->loss(both).item(), model->loss(first).item(), kLabelTolerance);
   Tape tape;
   const Var none = model->loss(second);
   EXPECT_EQ(none.item(), 0);
@@ -98,7 +99,7 @@ TEST(Labels, TargetsThatDoNotFitAreLeftOutOfTheMean) {
 
 TEST(Labels, BadOptionsAreRefused) {
   const auto says = [](const std::string& name, const Settings& settings, const char* part) {
-    const std::string message = test::message_of([&] { (void)made(name, settings); });
+    const std::string message = test::message_of([&] { (void)made_labeller(name, settings); });
     EXPECT_NE(message.find(part), std::string::npos) << message;
   };
   says("classifier", {{"pooling", "meen"}}, "nearest is \"mean\"");

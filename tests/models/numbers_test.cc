@@ -22,6 +22,7 @@
 #include "attend/decode/search.h"
 #include "attend/models/zoo.h"
 #include "attend/train/optimiser.h"
+#include "tests/models/small.h"
 
 namespace attend::models {
 namespace {
@@ -33,14 +34,9 @@ struct OptionSet {
   std::vector<int32_t> source_of = {};  // of five targets
 };
 
-Settings operator+(Settings a, const Settings& b) {
-  for (const auto& [name, value] : b) a[name] = value;
-  return a;
-}
-
 void add_recurrent(std::vector<OptionSet>& all) {
-  const Settings base{{"source_vocabulary", "13"}, {"target_vocabulary", "11"}, {"embedding", "6"},
-                      {"hidden", "8"},             {"dropout", "0.2"},          {"label_smoothing", "0.1"}};
+  const Settings base{{"source_vocabulary", "13"}, {"target_vocabulary", "11"}, {"embedding", "6"}, {"hidden", "8"},
+                      {"dropout", "0.2"},          {"label_smoothing", "0.1"}};
   const auto add = [&](const std::string& name, const Settings& more, double own_words = 0) {
     all.push_back({"recurrent, " + name, "recurrent", base + more, own_words});
   };
@@ -67,9 +63,9 @@ void add_recurrent(std::vector<OptionSet>& all) {
 }
 
 void add_transformers(std::vector<OptionSet>& all) {
-  const Settings base{{"source_vocabulary", "11"}, {"target_vocabulary", "11"}, {"size", "8"},
-                      {"heads", "2"},              {"hidden", "12"},            {"encoder_layers", "2"},
-                      {"decoder_layers", "2"},     {"longest", "24"},           {"dropout", "0.2"}};
+  const Settings base{
+      {"source_vocabulary", "11"}, {"target_vocabulary", "11"}, {"size", "8"},     {"heads", "2"},    {"hidden", "12"},
+      {"encoder_layers", "2"},     {"decoder_layers", "2"},     {"longest", "24"}, {"dropout", "0.2"}};
   for (const std::string model : {"transformer", "language_model"}) {
     const auto add = [&](const std::string& name, const Settings& more, double own_words = 0) {
       all.push_back({model + ", " + name, model, base + more, model == "transformer" ? own_words : 0});
@@ -95,8 +91,8 @@ void add_images(std::vector<OptionSet>& all) {
   says("state_word, gru, several captions, own words", {{"query", "state_word"}, {"cell", "gru"}}, 0.4, in_order);
   says("no gate, no deep output, dot", {{"gate", "false"}, {"deep_output", "false"}, {"attention.score", "dot"}});
   says("mean", {{"read", "mean"}});
-  says("mean of a dense encoder, gru, several captions",
-       {{"read", "mean"}, {"cell", "gru"}, {"encoder.kind", "dense"}}, 0, mixed);
+  says("mean of a dense encoder, gru, several captions", {{"read", "mean"}, {"cell", "gru"}, {"encoder.kind", "dense"}},
+       0, mixed);
   says("drawn, several captions", {{"attention.align", "sample"}, {"reinforce.baseline", "learned"}}, 0, mixed);
   says("coverage, positions, norm",
        {{"attention.coverage", "true"}, {"encoder.positions", "learned"}, {"encoder.norm", "group"}}, 0, in_order);
@@ -111,7 +107,8 @@ void add_images(std::vector<OptionSet>& all) {
   all.push_back({"autoencoder", "autoencoder", image + Settings{{"encoder.kind", "dense"}, {"code", "6"}}});
   all.push_back({"autoencoder, convolutional", "autoencoder",
                  image + Settings{{"encoder.kind", "convolutional"}, {"code", "6"}, {"loss", "squared"}}});
-  all.push_back({"glimpse", "glimpse",
+  all.push_back({"glimpse",
+                 "glimpse",
                  {{"labels", "11"},
                   {"channels", "3"},
                   {"glimpses", "3"},
@@ -143,20 +140,20 @@ std::vector<OptionSet> option_sets() {
   return all;
 }
 
-constexpr int64_t kWords = 11;
+constexpr int64_t kNumberWords = 11;
 
-std::vector<std::vector<int32_t>> random_words(std::span<const size_t> lengths, Random random) {
+std::vector<std::vector<int32_t>> number_words(std::span<const size_t> lengths, Random random) {
   std::vector<std::vector<int32_t>> rows;
   for (const size_t length : lengths) {
     auto& row = rows.emplace_back();
     for (size_t i = 0; i < length; ++i) {
-      row.push_back(data::kFirstWord + static_cast<int32_t>(random.below(kWords - data::kFirstWord)));
+      row.push_back(data::kFirstWord + static_cast<int32_t>(random.below(kNumberWords - data::kFirstWord)));
     }
   }
   return rows;
 }
 
-Tensor random_images(int64_t count) {
+Tensor number_images(int64_t count) {
   Random random(17);
   Tensor images({count, 3, 8, 8});
   for (real& x : images.values()) x = static_cast<real>(random.below(2));
@@ -171,12 +168,15 @@ data::Batch batch_for(const OptionSet& set) {
   data::Batch batch;
   if (row.reads == Reads::images) {
     const int32_t most = set.source_of.empty() ? 4 : *std::ranges::max_element(set.source_of);
-    batch.source = data::Source::of_images(random_images(most + 1));
+    batch.source = data::Source::of_images(number_images(most + 1));
   } else {
-    batch.source = data::Sequences(random_words(lengths, Random(11)));
+    batch.source = data::Sequences(number_words(lengths, Random(11)));
   }
-  batch.target = data::Sequences(random_words(
-      label ? labels : set.model == "tagger" ? lengths : set.model == "ctc" ? shorter : answers, Random(12)));
+  batch.target = data::Sequences(number_words(label                   ? labels
+                                              : set.model == "tagger" ? lengths
+                                              : set.model == "ctc"    ? shorter
+                                                                      : answers,
+                                              Random(12)));
   batch.source_of = set.source_of;
   return batch;
 }

@@ -7,12 +7,11 @@
 #include "attend/decode/search.h"
 #include "attend/models/rows.h"
 #include "attend/models/zoo.h"
+#include "tests/models/small.h"
 #include "tests/support/message.h"
 
 namespace attend::models {
 namespace {
-
-constexpr double kTolerance = sizeof(real) == 8 ? 1e-9 : 1e-5;
 
 std::unique_ptr<Model> make(const std::string& name, const Settings& more = {}) {
   Settings settings = name == "recurrent" ? Settings{{"embedding", "6"}, {"hidden", "8"}}
@@ -24,8 +23,6 @@ std::unique_ptr<Model> make(const std::string& name, const Settings& more = {}) 
   Random random(5);
   return make_model(name, settings, random);
 }
-
-data::Sequences rows(const std::vector<std::vector<int32_t>>& ids) { return data::Sequences(ids); }
 
 const data::Batch& pairs() {
   static const data::Batch batch{rows({{4, 5, 6, 7}, {8, 4}, {6}}), rows({{7, 6, 5, 4}, {4, 8}, {5, 5, 5}})};

@@ -15,8 +15,8 @@
 namespace attend::models {
 namespace {
 
-constexpr bool kDouble = sizeof(real) == 8;
-constexpr double kTolerance = kDouble ? 1e-12 : 1e-5;
+using test::kDouble;
+constexpr double kEmbeddingTolerance = kDouble ? 1e-12 : 1e-5;
 
 using Letters = std::vector<std::vector<std::vector<int32_t>>>;
 
@@ -31,9 +31,7 @@ data::Source source_of(const std::vector<std::vector<int32_t>>& texts, const Let
 }
 
 SourceEmbeddingOptions options(const std::string& kind) {
-  return {.vocabulary = 9,
-          .size = 4,
-          .letters = {.kind = kind, .vocabulary = 10, .size = 3, .filters = 5, .width = 3}};
+  return {.vocabulary = 9, .size = 4, .letters = {.kind = kind, .vocabulary = 10, .size = 3, .filters = 5, .width = 3}};
 }
 
 TEST(SourceEmbedding, WithoutLettersItIsTheTable) {
@@ -74,7 +72,7 @@ TEST_P(LettersOf, APaddedBatchEqualsEachSentenceAlone) {
   for (size_t b = 0; b < kTexts.size(); ++b) {
     const Tensor alone = words_(source_of({kTexts[b]}, {kSpelled[b]}), nullptr, false).value();
     for (size_t i = 0; i < alone.size(); ++i) {
-      EXPECT_NEAR(alone.data()[i], together[static_cast<int64_t>(b)].data()[i], kTolerance) << b << " " << i;
+      EXPECT_NEAR(alone.data()[i], together[static_cast<int64_t>(b)].data()[i], kEmbeddingTolerance) << b << " " << i;
     }
   }
 }
@@ -106,7 +104,8 @@ TEST_P(LettersOf, EveryParameterHasItsGradient) {
   const double step = kDouble ? 1e-5 : 2e-3;
   for (nn::NamedParam& p : nn::parameters(words_)) {
     ASSERT_TRUE(p.var.gradient().defined()) << p.name;
-    const test::Array gradient = test::to_array(p.var.gradient()), direction = test::random_array(p.var.shape(), random);
+    const test::Array gradient = test::to_array(p.var.gradient()),
+                      direction = test::random_array(p.var.shape(), random);
     const Tensor kept = p.var.value().clone();
     const auto at = [&](double scale) {
       for (size_t i = 0; i < kept.size(); ++i) {
@@ -150,7 +149,7 @@ TEST(LetterConvolution, IsTheMaximumOverAllWindows) {
         }
         best = std::max(best, sum);
       }
-      EXPECT_NEAR(x.data()[4 + f], best, kTolerance) << "width " << width;
+      EXPECT_NEAR(x.data()[4 + f], best, kEmbeddingTolerance) << "width " << width;
     }
   }
 }
@@ -164,8 +163,8 @@ TEST(LetterStates, AreTheLastOfBothDirections) {
   const Tensor x = words(source_of({{4}}, {{{4, 9, 5}}}), nullptr, false).value();
   const auto last = layer(letters(Ids({3, 1}, {4, 9, 5}))).last;
   for (int64_t i = 0; i < 3; ++i) {
-    EXPECT_NEAR(x.data()[4 + i], last[0].h.value().data()[i], kTolerance);
-    EXPECT_NEAR(x.data()[7 + i], last[1].h.value().data()[i], kTolerance);
+    EXPECT_NEAR(x.data()[4 + i], last[0].h.value().data()[i], kEmbeddingTolerance);
+    EXPECT_NEAR(x.data()[7 + i], last[1].h.value().data()[i], kEmbeddingTolerance);
   }
 }
 

@@ -20,6 +20,7 @@
 #include "attend/models/recurrent.h"
 #include "attend/models/transformer.h"
 #include "attend/train/optimiser.h"
+#include "tests/models/small.h"
 
 namespace attend::models {
 namespace {
@@ -35,14 +36,8 @@ struct Variant {
 };
 
 constexpr int64_t kWords = 11;
-constexpr double kTolerance = sizeof(real) == 8 ? 1e-9 : 1e-5;
 
 void PrintTo(const Variant& variant, std::ostream* out) { *out << variant.name; }
-
-Settings operator+(Settings a, const Settings& b) {
-  for (const auto& [name, value] : b) a[name] = value;
-  return a;
-}
 
 void add_glimpse_variants(std::vector<Variant>& all) {
   const Settings glimpse{{"labels", std::to_string(kWords)},
@@ -139,9 +134,9 @@ void add_combinations(std::vector<Variant>& all) {
   const Settings text{{"source_vocabulary", words}, {"encoder.longest", "8"}};
   const Settings image{
       {"encoder.channels", "3"}, {"encoder.height", "8"}, {"encoder.width", "8"}, {"encoder.stages", "6,8"}};
-  const Settings base{{"target_vocabulary", words}, {"encoder.size", "8"},       {"encoder.heads", "2"},
-                      {"encoder.hidden", "12"},     {"encoder.layers", "2"},     {"decoder.size", "8"},
-                      {"decoder.heads", "2"},       {"decoder.hidden", "12"},    {"decoder.layers", "2"},
+  const Settings base{{"target_vocabulary", words}, {"encoder.size", "8"},        {"encoder.heads", "2"},
+                      {"encoder.hidden", "12"},     {"encoder.layers", "2"},      {"decoder.size", "8"},
+                      {"decoder.heads", "2"},       {"decoder.hidden", "12"},     {"decoder.layers", "2"},
                       {"decoder.embedding", "6"},   {"encoder.directions", "add"}};
   const auto add = [&](const std::string& name, const Settings& settings, bool trains = true) {
     all.push_back({"encoder_decoder " + name, "encoder_decoder", base + settings, Answer::free, trains});
@@ -170,12 +165,11 @@ void add_combinations(std::vector<Variant>& all) {
     }
     add("query " + std::string(query) + " gate, word asks",
         text + Settings{{"decoder.query", query}, {"decoder.gate", "true"}, {"decoder.asks", "state_word"}});
-    add("query " + std::string(query) + " gate, word asks, drawn",
-        text + Settings{{"decoder.query", query},
-                        {"decoder.gate", "true"},
-                        {"decoder.asks", "state_word"},
-                        {"attention.align", "sample"},
-                        {"reinforce.baseline", "learned"}});
+    add("query " + std::string(query) + " gate, word asks, drawn", text + Settings{{"decoder.query", query},
+                                                                                   {"decoder.gate", "true"},
+                                                                                   {"decoder.asks", "state_word"},
+                                                                                   {"attention.align", "sample"},
+                                                                                   {"reinforce.baseline", "learned"}});
   }
   add("transformer, all tied", text + Settings{{"encoder.kind", "transformer"},
                                                {"decoder.kind", "transformer"},

@@ -9,7 +9,7 @@
 namespace attend::test {
 namespace {
 
-Served& served() {
+Served& served_task() {
   static const bool added = (initials::add(), true);
   (void)added;
   static Served one({}, [](const TestFolder& folder) {
@@ -21,7 +21,7 @@ Served& served() {
 }
 
 TEST(AddedTask, IsDescribed) {
-  const json model = body_of(served().get("/v1/models"))["models"].at(0);
+  const json model = body_of(served_task().get("/v1/models"))["models"].at(0);
   EXPECT_EQ(model["task"], "initials");
   EXPECT_EQ(model["reads"], "text");
   EXPECT_EQ(model["answers"], "words");
@@ -30,14 +30,14 @@ TEST(AddedTask, IsDescribed) {
 }
 
 TEST(AddedTask, IsAnsweredAsItsOutputWantsIt) {
-  const json said = body_of(served().post("/v1/run", R"({"texts": ["old cats sing", "the river"]})"));
+  const json said = body_of(served_task().post("/v1/run", R"({"texts": ["old cats sing", "the river"]})"));
   ASSERT_EQ(said["answers"].size(), 2u) << said;
   EXPECT_EQ(said["answers"][0][0]["text"].get<std::string>().size(), 5u) << "three letters, and blanks between them";
   EXPECT_EQ(said["answers"][1][0]["text"].get<std::string>().size(), 3u) << said;
 }
 
 TEST(AddedTask, IsExplained) {
-  const json trace = body_of(served().post("/v1/explain", R"({"text": "old cats sing"})"));
+  const json trace = body_of(served_task().post("/v1/explain", R"({"text": "old cats sing"})"));
   EXPECT_EQ(trace["target"]["words"].size(), 3u) << trace;
   EXPECT_EQ(trace["maps"].at(0)["method"], "attention");
 }

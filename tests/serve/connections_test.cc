@@ -40,7 +40,7 @@ using serve::Connections;
 using serve::Next;
 using namespace std::chrono_literals;
 
-constexpr size_t kBody = 1 << 20;
+constexpr size_t kMostBody = 1 << 20;
 const std::string kGet = "GET / HTTP/1.1\r\n\r\n";
 
 Next answer(Client& client) {
@@ -50,7 +50,7 @@ Next answer(Client& client) {
 
 TEST(Connections, ThoseThatCannotEvenWaitAreToldToComeBack) {
   std::counting_semaphore<> go(0), begun(0);
-  Connections connections("127.0.0.1", 0, {}, kBody, 1, [&](Client& client) {
+  Connections connections("127.0.0.1", 0, {}, kMostBody, 1, [&](Client& client) {
     begun.release(), go.acquire();
     return answer(client);
   });
@@ -72,7 +72,7 @@ TEST(Connections, ThoseThatCannotEvenWaitAreToldToComeBack) {
 TEST(Connections, ClientsThatAreTooSlowOrIdleAreLetGoWhenTheirTimeIsOver) {
   const serve::Traffic traffic{.read_seconds = 10, .idle_seconds = 30};
   std::atomic<serve::Clock::time_point> time{serve::Clock::time_point{}};
-  Connections connections("127.0.0.1", 0, traffic, kBody, 1, answer, [&] { return time.load(); });
+  Connections connections("127.0.0.1", 0, traffic, kMostBody, 1, answer, [&] { return time.load(); });
   connections.start();
   const RawClient silent(connections.port()), slow(connections.port()), other(connections.port());
   const std::string go_on = "HTTP/1.1 100 Continue\r\n\r\n";
@@ -101,7 +101,7 @@ TEST(Connections, ClientsThatAreTooSlowOrIdleAreLetGoWhenTheirTimeIsOver) {
 TEST(Connections, StoppingCanBeCutShort) {
   std::binary_semaphore begun(0);
   std::atomic<bool> hung_up{false};
-  Connections connections("127.0.0.1", 0, {}, kBody, 1, [&](Client& client) {
+  Connections connections("127.0.0.1", 0, {}, kMostBody, 1, [&](Client& client) {
     begun.release();
     pollfd gone{client.socket.number(), POLLRDHUP, 0};
     hung_up = ::poll(&gone, 1, 60'000) > 0;  // as one who writes to a client that does not read
@@ -122,7 +122,7 @@ TEST(Connections, StoppingCanBeCutShort) {
 
 TEST(Connections, WhatGoesWrongWithOneIsItsEndAlone) {
   testing::internal::CaptureStderr();
-  Connections connections("127.0.0.1", 0, {}, kBody, 2, [&](Client& client) {
+  Connections connections("127.0.0.1", 0, {}, kMostBody, 2, [&](Client& client) {
     if (client.buffer.starts_with("GET /bad")) throw std::runtime_error("bad");
     return answer(client);
   });

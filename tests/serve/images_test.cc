@@ -14,7 +14,7 @@
 namespace attend::test {
 namespace {
 
-Served& served() {
+Served& served_images() {
   static Served one({}, [](const TestFolder& folder) {
     std::vector<std::string> all;
     for (const char* network : {"glimpse", "image_classifier", "captioner", "autoencoder"}) {
@@ -31,18 +31,18 @@ std::string png(const data::Image& image) { return base64(data::encode_png(image
 
 httplib::Result ask(const std::string& path, const std::string& model, json body) {
   body["model"] = model;
-  return served().post(path, body.dump());
+  return served_images().post(path, body.dump());
 }
 
 tasks::TaskModel loaded(const std::string& network) {
-  return tasks::TaskModel::load(served().folder().path() / network);
+  return tasks::TaskModel::load(served_images().folder().path() / network);
 }
 std::vector<tasks::Answer> own_answers(const std::string& network, const decode::SearchOptions& search = {}) {
   return loaded(network).answer(std::vector{image_example(seven())}, {.search = search}).at(0);
 }
 
 TEST(ServedImages, AreDescribedWithAllThatAPageNeeds) {
-  const json models = body_of(served().get("/v1/models"))["models"];
+  const json models = body_of(served_images().get("/v1/models"))["models"];
   ASSERT_EQ(models.size(), 5u);
   EXPECT_EQ(models[0]["reads"], "image");
   EXPECT_EQ(models[0]["answers"], "label");
@@ -86,7 +86,7 @@ TEST(ServedImages, AnswerWithLabelsAndTheirProbabilities) {
 
 TEST(ServedImages, AnswerWithCaptionsWholeAndInAStream) {
   const json asked{{"image", png(seven())}, {"model", "captioner"}, {"beam", 2}, {"n_best", 2}};
-  const json said = body_of(served().post("/v1/run", asked.dump()));
+  const json said = body_of(served_images().post("/v1/run", asked.dump()));
   ASSERT_EQ(said["answers"][0].size(), 2u);
   decode::SearchOptions search = loaded("captioner").config().options.search;
   search.beam = search.n_best = 2;
@@ -94,7 +94,7 @@ TEST(ServedImages, AnswerWithCaptionsWholeAndInAStream) {
   EXPECT_LT(said["answers"][0][0]["log_probability"], 0);
   json streamed = asked;
   streamed["stream"] = true;
-  std::istringstream lines(served().post("/v1/run", streamed.dump())->body);
+  std::istringstream lines(served_images().post("/v1/run", streamed.dump())->body);
   std::vector<json> all;
   for (std::string line; std::getline(lines, line);) all.push_back(json::parse(line));
   ASSERT_GE(all.size(), 1u);
@@ -196,17 +196,17 @@ TEST(ServedImages, ALookKeepsToTheWeightsThatItMayKeep) {
 }
 
 TEST(ServedImages, AGalleryHasTheWorstFirst) {
-  const json none = body_of(served().get("/v1/models/autoencoder/gallery"));
+  const json none = body_of(served_images().get("/v1/models/autoencoder/gallery"));
   ASSERT_EQ(none["images"].size(), 24u) << "without answers in words: the first";
   EXPECT_EQ(none["images"][0]["name"], "digit 0");
   EXPECT_TRUE(none["images"][0]["output"].is_null());
-  std::ofstream lines(served().folder().path() / "glimpse/valid.jsonl");
+  std::ofstream lines(served_images().folder().path() / "glimpse/valid.jsonl");
   for (int i = 0; i < 100; ++i) {
     lines << json{{"source", "digit " + std::to_string(i)}, {"reference", "7"}, {"output", "1"}, {"chrf", 99 - i}}
           << '\n';
   }
   lines.close();
-  const json gallery = body_of(served().get("/v1/models/glimpse/gallery"));
+  const json gallery = body_of(served_images().get("/v1/models/glimpse/gallery"));
   ASSERT_EQ(gallery["images"].size(), 24u);
   EXPECT_EQ(gallery["images"][0]["name"], "digit 99");
   EXPECT_EQ(gallery["images"][15]["name"], "digit 84");
@@ -214,9 +214,9 @@ TEST(ServedImages, AGalleryHasTheWorstFirst) {
   EXPECT_EQ(gallery["images"][0]["reference"], "7");
   const tasks::Example own = tasks::read_corpus(loaded("glimpse").config()).valid.at(99);
   EXPECT_EQ(gallery["images"][0]["image"], png(std::get<data::Image>(own.inputs.at(0))));
-  std::ofstream(served().folder().path() / "image_classifier/valid.jsonl")
+  std::ofstream(served_images().folder().path() / "image_classifier/valid.jsonl")
       << R"({"source":"/etc/digit 0","reference":"7","output":"1","chrf":0})" << '\n';
-  const json other = body_of(served().get("/v1/models/image_classifier/gallery"));
+  const json other = body_of(served_images().get("/v1/models/image_classifier/gallery"));
   EXPECT_EQ(other["images"], json::array()) << "no image of that name";
   EXPECT_TRUE(other.contains("note"));
 }

@@ -10,6 +10,8 @@
 
 namespace attend::test {
 
+constexpr bool kDouble = sizeof(real) == sizeof(double);
+
 struct Array {
   Shape shape;
   std::vector<double> v;
@@ -53,6 +55,12 @@ inline Array random_array(const Shape& shape, Random& random) {
   Array a(shape);
   for (double& x : a.v) x = static_cast<float>(random.normal());
   return a;
+}
+
+/// Normal numbers of a stream.
+inline Tensor normal(const Shape& shape, uint64_t stream) {
+  Random random(1, stream);
+  return to_tensor(random_array(shape, random));
 }
 
 }  // namespace attend::test

@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <string>
 
+#include "tests/support/text.h"
+
 namespace attend::test {
 
 struct Result {
@@ -27,7 +29,6 @@ inline Result attend_with(const std::string& arguments, const std::string& envir
   return result;
 }
 
-inline bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 inline auto lines(const std::string& text) { return std::count(text.begin(), text.end(), '\n'); }
 
 }  // namespace attend::test

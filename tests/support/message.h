@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "attend/base/error.h"
 
@@ -17,5 +18,7 @@ std::string message_of(Act&& act) {
   }
   return "";
 }
+
+inline bool says(std::string_view message, std::string_view part) { return message.find(part) != message.npos; }
 
 }  // namespace attend::test

@@ -14,7 +14,7 @@
 namespace attend::tasks {
 namespace {
 
-std::vector<std::string> texts(const std::vector<LengthGroup>& groups) {
+std::vector<std::string> texts_of_groups(const std::vector<LengthGroup>& groups) {
   std::vector<std::string> all;
   for (const LengthGroup& group : groups) all.push_back(group.text());
   return all;
@@ -29,7 +29,7 @@ std::vector<int64_t> lengths(std::initializer_list<std::pair<int64_t, int>> coun
 TEST(LengthGroups, HaveRoundBoundsAndEnoughSentences) {
   const std::vector<int64_t> all = lengths({{4, 20}, {9, 50}, {12, 60}, {17, 40}, {24, 30}, {33, 3}});
   const std::vector<LengthGroup> groups = length_groups(all, 10);
-  EXPECT_EQ(texts(groups), (std::vector<std::string>{"4–10", "11–15", "16–20", "21+"}));
+  EXPECT_EQ(texts_of_groups(groups), (std::vector<std::string>{"4–10", "11–15", "16–20", "21+"}));
   int64_t sum = 0;
   for (const LengthGroup& group : groups) {
     EXPECT_GE(group.count, 10);
@@ -48,7 +48,7 @@ TEST(LengthGroups, OfShortSentencesHaveFinerBounds) {
 
 TEST(LengthGroups, AreOneWhereThereIsNothingToTellApart) {
   EXPECT_TRUE(length_groups({}, 10).empty());
-  EXPECT_EQ(texts(length_groups(lengths({{7, 3}}), 10)), std::vector<std::string>{"7+"});
+  EXPECT_EQ(texts_of_groups(length_groups(lengths({{7, 3}}), 10)), std::vector<std::string>{"7+"});
   EXPECT_EQ(length_groups(lengths({{1, 2}, {40, 2}}), 10).at(0).count, 4);
 }
 

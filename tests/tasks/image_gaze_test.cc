@@ -13,7 +13,7 @@ namespace {
 using test::message_of;
 
 /// Images of 16 × 16, 4 × 4 cells of 4 pixels.
-TaskModel captioner(const std::string& read = "attention") {
+TaskModel gazing_captioner(const std::string& read = "attention") {
   return test::untrained({{"task", "caption", ""},
                           {"size", "16", ""},
                           {"channels", "1", ""},
@@ -36,7 +36,7 @@ Examples one_with(const data::Box& box) {
 }
 
 TEST(ImageGaze, IsTheWeightOfTheCellsThatTheBoxTouches) {
-  const TaskModel model = captioner();
+  const TaskModel model = gazing_captioner();
   const Examples examples = one_with({3, 8, 2, 4});  // rows 0 and 1, column 2
   const auto seen = std::get<explain::ImageLook>(explain(model, examples.at(0), {.target = "a red square"}));
   const Tensor red = std::get<explain::CaptionLook>(seen.seen).weights[1];
@@ -47,7 +47,7 @@ TEST(ImageGaze, IsTheWeightOfTheCellsThatTheBoxTouches) {
 }
 
 TEST(ImageGaze, CountsCellsByTheirPixels) {
-  const TaskModel model = captioner();
+  const TaskModel model = gazing_captioner();
   EXPECT_NEAR(gaze(model, one_with({4, 8, 4, 4})).by_chance, 100 / 16.0, 1e-9) << "exactly one cell";
   EXPECT_NEAR(gaze(model, one_with({5, 9, 1, 1})).by_chance, 100 / 16.0, 1e-9) << "within one";
   EXPECT_NEAR(gaze(model, one_with({4, 8, 5, 4})).by_chance, 200 / 16.0, 1e-9) << "one row more";
@@ -57,10 +57,10 @@ TEST(ImageGaze, CountsCellsByTheirPixels) {
 }
 
 TEST(ImageGaze, IsThereWhereWordsAttendAndTheirObjectsAreKnown) {
-  EXPECT_TRUE(has_gaze(captioner(), one_with({0, 0, 1, 1})));
-  EXPECT_FALSE(has_gaze(captioner("mean"), one_with({0, 0, 1, 1})));
-  EXPECT_FALSE(has_gaze(captioner(), examples_of({test::image_example(data::Image(16, 16, 1), {"a"})})));
-  EXPECT_NE(message_of([] { gaze(captioner(), one_with({})); }).find("got none"), std::string::npos);
+  EXPECT_TRUE(has_gaze(gazing_captioner(), one_with({0, 0, 1, 1})));
+  EXPECT_FALSE(has_gaze(gazing_captioner("mean"), one_with({0, 0, 1, 1})));
+  EXPECT_FALSE(has_gaze(gazing_captioner(), examples_of({test::image_example(data::Image(16, 16, 1), {"a"})})));
+  EXPECT_NE(message_of([] { gaze(gazing_captioner(), one_with({})); }).find("got none"), std::string::npos);
 }
 
 TEST(ImageGaze, BuiltInScenesKnowTheObjectOfEachWord) {

@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr double kTolerance = 1e-3;  // instruction sets round differently
+constexpr double kSavedTolerance = 1e-3;  // instruction sets round differently
 constexpr size_t kMostBytes = size_t{1} << 20;
 
 const fs::path kSaved = ATTEND_SOURCE_DIR "/tests/tasks/saved";
@@ -28,7 +28,8 @@ const fs::path kSaved = ATTEND_SOURCE_DIR "/tests/tasks/saved";
 void expect_alike(const json& got, const json& wanted, const std::string& where) {
   if (wanted.is_number()) {
     ASSERT_TRUE(got.is_number()) << where;
-    EXPECT_NEAR(got.get<double>(), wanted.get<double>(), kTolerance * std::max(1.0, std::abs(wanted.get<double>())))
+    EXPECT_NEAR(got.get<double>(), wanted.get<double>(),
+                kSavedTolerance * std::max(1.0, std::abs(wanted.get<double>())))
         << where;
   } else if (wanted.is_structured()) {
     ASSERT_EQ(got.type(), wanted.type()) << where;
@@ -56,7 +57,7 @@ void expect_answers(const TaskModel& model, const fs::path& folder) {
     const size_t tab = wanted[i].find('\t');
     ASSERT_NE(tab, std::string::npos);
     EXPECT_EQ(answers[i].at(0).text, wanted[i].substr(tab + 1)) << questions[i];
-    EXPECT_NEAR(answers[i][0].score, std::stod(wanted[i]), kTolerance) << questions[i];
+    EXPECT_NEAR(answers[i][0].score, std::stod(wanted[i]), kSavedTolerance) << questions[i];
   }
 }
 

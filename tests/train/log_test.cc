@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-std::unique_ptr<models::Model> make() {
+std::unique_ptr<models::Model> make_tiny() {
   Random random(3);
   return models::make_model(
       "recurrent",
@@ -52,7 +52,7 @@ struct Kill : Watcher {
 };
 
 void train(const test::TestFolder& folder, bool resume, int64_t kill_at = 0) {
-  const auto model = make();
+  const auto model = make_tiny();
   Trainer trainer(*model, batches(), validation, options(), folder.path());
   if (resume) {
     trainer.resume();

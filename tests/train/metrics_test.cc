@@ -41,7 +41,7 @@ struct Goldens {
 };
 
 /// Equal but for the rounding of another ln and exp.
-void expect_same(double ours, double theirs, const std::string& where) {
+void expect_sacre(double ours, double theirs, const std::string& where) {
   EXPECT_NEAR(ours, theirs, 1e-11 * (1 + theirs)) << where;
 }
 
@@ -66,10 +66,10 @@ TEST(Metrics, BleuOfSeveralReferencesIsSacreBleus) {
                       }
                       const BleuScore score = bleu(outputs, all, options);
                       EXPECT_EQ(score.text(), expected["text"]) << where;
-                      expect_same(score.brevity, expected["bp"], where);
+                      expect_sacre(score.brevity, expected["bp"], where);
                       if (score.score == 0) return;  // smoothing counts orders without a match up to the fourth
                       for (size_t k = 1; k <= BleuScore::kOrders; ++k)
-                        expect_same(score.up_to(k), expected["up_to"][k - 1], where);
+                        expect_sacre(score.up_to(k), expected["up_to"][k - 1], where);
                     });
   }
 }
@@ -83,10 +83,10 @@ TEST(Metrics, BleuIsSacreBleus) {
                     [&](auto outputs, auto references, const nlohmann::json& expected, const std::string& where) {
                       const BleuScore score = bleu(outputs, references, options);
                       EXPECT_EQ(score.text(), expected["text"]) << where;
-                      expect_same(score.score, expected["score"], where);
-                      expect_same(score.brevity, expected["bp"], where);
+                      expect_sacre(score.score, expected["score"], where);
+                      expect_sacre(score.brevity, expected["bp"], where);
                       for (size_t n = 0; n < BleuScore::kOrders; ++n)
-                        expect_same(score.precisions[n], expected["precisions"][n], where);
+                        expect_sacre(score.precisions[n], expected["precisions"][n], where);
                     });
   }
 }
@@ -111,7 +111,7 @@ TEST(Metrics, ChrfIsSacreBleus) {
     EXPECT_EQ(chrf_name(options), results["name"]);
     goldens.subsets(results,
                     [&](auto outputs, auto references, const nlohmann::json& expected, const std::string& where) {
-                      expect_same(chrf(outputs, references, options), expected, where);
+                      expect_sacre(chrf(outputs, references, options), expected, where);
                     });
   }
 }

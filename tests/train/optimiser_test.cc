@@ -11,22 +11,14 @@
 
 #include "attend/base/random.h"
 #include "attend/kernels/parallel.h"
+#include "tests/support/message.h"
 
 namespace attend::train {
 namespace {
 
-using nn::NamedParam;
+using test::message_of;
 
-/// The message of the Error that `body` throws; "" if it throws none.
-template <class Body>
-std::string error_of(Body body) {
-  try {
-    body();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
+using nn::NamedParam;
 
 Tensor random_tensor(const Shape& shape, Random& random, double scale = 1) {
   Tensor t(shape);
@@ -105,14 +97,14 @@ void reference_adadelta(Reference& x, double g, double rate, const OptimiserOpti
   x.p -= rate * change;
 }
 
-struct Case {
+struct OptimiserCase {
   const char* name;
   OptimiserOptions options;
   double rate;
   Rule rule;
 };
-const std::vector<Case>& cases() {
-  static const std::vector<Case> all = {
+const std::vector<OptimiserCase>& optimiser_cases() {
+  static const std::vector<OptimiserCase> all = {
       {"sgd", {}, 0.1, reference_sgd},
       {"sgd", {.weight_decay = 0.1}, 0.1, reference_sgd},
       {"sgd", {.momentum = 0.9}, 0.05, reference_sgd},
@@ -130,7 +122,7 @@ const std::vector<Case>& cases() {
 
 TEST(Optimiser, TenStepsOfEachAgainstDoubleLoops) {
   const double tolerance = sizeof(real) == sizeof(float) ? 1e-6 : 1e-13;
-  for (const Case& c : cases()) {
+  for (const OptimiserCase& c : optimiser_cases()) {
     auto parameters = parameters_of(some_shapes(), 1);
     std::vector<std::vector<Reference>> expected;
     for (const NamedParam& p : parameters) {
@@ -148,8 +140,8 @@ TEST(Optimiser, TenStepsOfEachAgainstDoubleLoops) {
           c.rule(expected[k][i], scale * p.gradient().data()[i], rate, c.options);
           const double got = p.value().data()[i], want = expected[k][i].p;
           ASSERT_NEAR(got, want, tolerance * std::max(1.0, std::abs(want)))
-              << c.name << ", case " << &c - cases().data() << ", step " << step << ", shape " << p.shape() << ", "
-              << i;
+              << c.name << ", case " << &c - optimiser_cases().data() << ", step " << step << ", shape " << p.shape()
+              << ", " << i;
         }
       }
     }
@@ -157,7 +149,7 @@ TEST(Optimiser, TenStepsOfEachAgainstDoubleLoops) {
 }
 
 TEST(Optimiser, AParameterWithoutGradientStaysAndItsStepsDoNotCount) {
-  for (const Case& c : cases()) {
+  for (const OptimiserCase& c : optimiser_cases()) {
     auto parameters = parameters_of({{9}, {9}}, 2), apart = parameters_of({{9}, {9}}, 2);
     const auto optimiser = make_optimiser(c.name, c.options, parameters);
     const auto alone = make_optimiser(c.name, c.options, {apart[1]});
@@ -186,7 +178,7 @@ TEST(Optimiser, AParameterWithoutGradientStaysAndItsStepsDoNotCount) {
 TEST(Optimiser, OneThreadAndTwoGiveTheSameBits) {
   const int threads = kernels::threads();
   const std::vector<Shape> shapes = {{300, 700}, {7}, {100003}, {}, {65536}, {1}};
-  for (const Case& c : cases()) {
+  for (const OptimiserCase& c : optimiser_cases()) {
     std::vector<std::vector<real>> results[2];
     double norms[2] = {};
     for (const int count : {1, 2}) {
@@ -207,7 +199,7 @@ TEST(Optimiser, OneThreadAndTwoGiveTheSameBits) {
 }
 
 TEST(Optimiser, GoesOnFromItsStateWithTheSameBits) {
-  for (const Case& c : cases()) {
+  for (const OptimiserCase& c : optimiser_cases()) {
     auto whole = parameters_of(some_shapes(), 4);
     const auto without_pause = make_optimiser(c.name, c.options, whole);
     const auto stopped = make_optimiser(c.name, c.options, whole);
@@ -273,7 +265,7 @@ TEST(Optimiser, StateIsNamedByMethodAndParameter) {
 TEST(Optimiser, AStateThatCannotBeIsRefused) {
   const auto optimiser = make_optimiser("adam", {}, parameters_of({{2, 3}}, 6));
   const auto put = [&](const Tensor& tensor, double steps) {
-    return error_of([&] {
+    return message_of([&] {
       optimiser->state([&](const std::string&, Tensor& value) { value = tensor; },
                        [&](const std::string&, double& value) { value = steps; });
     });
@@ -349,7 +341,7 @@ TEST(Optimiser, ANormThatIsNotFiniteIsReturnedAndNothingScaled) {
 }
 
 TEST(Optimiser, ClippingWithinTheStepIsClippingBefore) {
-  for (const Case& c : cases()) {
+  for (const OptimiserCase& c : optimiser_cases()) {
     auto within = parameters_of(some_shapes(), 12), before = parameters_of(some_shapes(), 12);
     const auto first = make_optimiser(c.name, c.options, within), second = make_optimiser(c.name, c.options, before);
     for (int step = 1; step <= 3; ++step) {
@@ -377,9 +369,9 @@ TEST(Optimiser, TheTableIsComplete) {
 }
 
 TEST(Optimiser, AnUnknownNameIsRefusedWithTheNearest) {
-  EXPECT_EQ(error_of([] { make_optimiser("adamm", {}, {}); }),
+  EXPECT_EQ(message_of([] { make_optimiser("adamm", {}, {}); }),
             "make_optimiser: expected one of sgd, adam, adamw, adadelta, got \"adamm\"; the nearest is \"adam\"");
-  EXPECT_NE(error_of([] { make_optimiser("AdaDelta", {}, {}); }).find("the nearest is \"adadelta\""),
+  EXPECT_NE(message_of([] { make_optimiser("AdaDelta", {}, {}); }).find("the nearest is \"adadelta\""),
             std::string::npos);
 }
 
@@ -402,25 +394,26 @@ TEST(Optimiser, BadOptionsAreRefused) {
       {"adadelta", {.rho = 1.5}, "optimiser adadelta: rho must be at least 0 and below 1, got 1.5"},
   };
   for (const Bad& b : bad) {
-    EXPECT_EQ(error_of([&] { make_optimiser(b.name, b.options, parameters_of({{2}}, 14)); }), b.message);
+    EXPECT_EQ(message_of([&] { make_optimiser(b.name, b.options, parameters_of({{2}}, 14)); }), b.message);
   }
 }
 
 TEST(Optimiser, BadParametersAreRefused) {
   const std::vector<NamedParam> twins = {parameters_of({{2}}, 15)[0], parameters_of({{2}}, 16)[0]};
   const std::vector<NamedParam> nothing = {{"w", Var()}};
-  EXPECT_EQ(error_of([&] { make_optimiser("adam", {}, twins); }), "optimiser adam: two parameters are called \"p0\"");
-  EXPECT_EQ(error_of([&] { make_optimiser("adam", {}, nothing); }), "optimiser adam: the parameter \"w\" is undefined");
+  EXPECT_EQ(message_of([&] { make_optimiser("adam", {}, twins); }), "optimiser adam: two parameters are called \"p0\"");
+  EXPECT_EQ(message_of([&] { make_optimiser("adam", {}, nothing); }),
+            "optimiser adam: the parameter \"w\" is undefined");
 }
 
 TEST(Optimiser, BadStepsAreRefused) {
   const auto optimiser = make_optimiser("adam", {}, parameters_of({{2}}, 17));
-  EXPECT_EQ(error_of([&] { optimiser->step(-1); }), "optimiser adam: the learning rate must not be negative, got -1");
-  EXPECT_NE(error_of([&] { optimiser->step(std::nan("")); }), "");
-  EXPECT_EQ(error_of([&] { optimiser->step(1, std::nan("")); }),
+  EXPECT_EQ(message_of([&] { optimiser->step(-1); }), "optimiser adam: the learning rate must not be negative, got -1");
+  EXPECT_NE(message_of([&] { optimiser->step(std::nan("")); }), "");
+  EXPECT_EQ(message_of([&] { optimiser->step(1, std::nan("")); }),
             "optimiser adam: expected a finite gradient scale, got nan");
-  EXPECT_EQ(error_of([&] { clip_norm({}, 0); }), "clip_scale: the largest norm must be positive, got 0");
-  EXPECT_NE(error_of([&] { clip_norm({}, std::nan("")); }), "");
+  EXPECT_EQ(message_of([&] { clip_norm({}, 0); }), "clip_scale: the largest norm must be positive, got 0");
+  EXPECT_NE(message_of([&] { clip_norm({}, std::nan("")); }), "");
 }
 
 }  // namespace

@@ -8,19 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/message.h"
+
 namespace attend::train {
 namespace {
 
-/// The message of the Error that `body` throws; "" if it throws none.
-template <class Body>
-std::string error_of(Body body) {
-  try {
-    body();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
+using test::message_of;
 
 void expect_rates(const Schedule& schedule, const std::vector<std::pair<int64_t, double>>& expected) {
   for (const auto& [step, rate] : expected) EXPECT_NEAR(schedule.rate(step), rate, 1e-15) << "step " << step;
@@ -129,7 +122,7 @@ TEST(Schedule, PlateauRefusesAStateThatCannotBeAndKeepsItsOwn) {
                                              {"plateau.improvements", 0.5},
                                              {"plateau.worse", -2.0}};
   for (const auto& [wrong, number] : bad) {
-    const std::string message = error_of(
+    const std::string message = message_of(
         [&] { schedule->state([&](const std::string& name, double& value) { value = name == wrong ? number : 0; }); });
     EXPECT_TRUE(message.starts_with("schedule plateau: expected ")) << message;
   }
@@ -161,10 +154,10 @@ TEST(Schedule, TheTableIsComplete) {
 
 TEST(Schedule, AnUnknownNameIsRefusedWithTheNearest) {
   EXPECT_EQ(
-      error_of([] { make_schedule("cosin"); }),
+      message_of([] { make_schedule("cosin"); }),
       "make_schedule: expected one of constant, warmup, noam, cosine, plateau, got \"cosin\"; the nearest is \"cosine\"");
-  EXPECT_NE(error_of([] { make_schedule("NOAMS"); }).find("the nearest is \"noam\""), std::string::npos);
-  EXPECT_NE(error_of([] { make_schedule(""); }), "");
+  EXPECT_NE(message_of([] { make_schedule("NOAMS"); }).find("the nearest is \"noam\""), std::string::npos);
+  EXPECT_NE(message_of([] { make_schedule(""); }), "");
 }
 
 TEST(Schedule, BadOptionsAreRefused) {
@@ -188,8 +181,8 @@ TEST(Schedule, BadOptionsAreRefused) {
       {"plateau", {.rate = 1, .minimum = 2}, "schedule plateau: the minimum must be within 0 … 1 (the rate), got 2"},
       {"plateau", {.threshold = -1}, "schedule plateau: the threshold must be within 0 … 1, got -1"},
   };
-  for (const Case& c : cases) EXPECT_EQ(error_of([&] { make_schedule(c.name, c.options); }), c.message);
-  EXPECT_EQ(error_of([] { make_schedule("noam")->rate(0); }), "schedule: steps count from 1, got 0");
+  for (const Case& c : cases) EXPECT_EQ(message_of([&] { make_schedule(c.name, c.options); }), c.message);
+  EXPECT_EQ(message_of([] { make_schedule("noam")->rate(0); }), "schedule: steps count from 1, got 0");
 }
 
 }  // namespace

@@ -89,7 +89,7 @@ class Lattice {
 };
 
 /// What the backward pass keeps of one sequence; no states: it is skipped.
-struct Kept {
+struct KeptPaths {
   std::vector<int32_t> states;
   std::vector<double> occupancy;
 };
@@ -136,7 +136,7 @@ Var ctc_loss(const Var& logits, const std::vector<int32_t>& lengths, const std::
 
   const bool tracked = recording(logits);
   std::vector<double> log_likelihoods(B);
-  std::vector<Kept> kept(B);
+  std::vector<KeptPaths> kept(B);
   kernels::parallel_for(B, [&](size_t b) {
     if (skipped[b]) return;
     Lattice lattice(targets[b], static_cast<size_t>(lengths[b]), options.blank, [&](size_t t, int32_t label) {
@@ -163,27 +163,27 @@ Var ctc_loss(const Var& logits, const std::vector<int32_t>& lengths, const std::
   count = std::max(count, 1.0);
   Tensor loss = Tensor::scalar(static_cast<real>(sum / count));
   if (!tracked) return loss;
-  return record(std::move(loss),
-                [x = logits.slot(), input = logits.value(), lengths, kept = std::move(kept), T, B, V, count](Tensor dy) {
-                  const real scale = dy.item() / static_cast<real>(count);
-                  Tensor dx(input.shape());
-                  kernels::softmax(input.data(), T * B, V, {}, dx.data());
-                  kernels::parallel_for(B, [&](size_t b) {
-                    const std::vector<int32_t>& states = kept[b].states;
-                    for (size_t t = 0; t < T; ++t) {
-                      real* row = dx.data() + (t * B + b) * V;
-                      if (states.empty() || t >= static_cast<size_t>(lengths[b])) {
-                        std::fill_n(row, V, real{0});
-                        continue;
-                      }
-                      for (size_t v = 0; v < V; ++v) row[v] *= scale;
-                      for (size_t s = 0; s < states.size(); ++s) {
-                        row[states[s]] -= scale * static_cast<real>(kept[b].occupancy[t * states.size() + s]);
-                      }
-                    }
-                  });
-                  x.add(std::move(dx));
-                });
+  return record(std::move(loss), [x = logits.slot(), input = logits.value(), lengths, kept = std::move(kept), T, B, V,
+                                  count](Tensor dy) {
+    const real scale = dy.item() / static_cast<real>(count);
+    Tensor dx(input.shape());
+    kernels::softmax(input.data(), T * B, V, {}, dx.data());
+    kernels::parallel_for(B, [&](size_t b) {
+      const std::vector<int32_t>& states = kept[b].states;
+      for (size_t t = 0; t < T; ++t) {
+        real* row = dx.data() + (t * B + b) * V;
+        if (states.empty() || t >= static_cast<size_t>(lengths[b])) {
+          std::fill_n(row, V, real{0});
+          continue;
+        }
+        for (size_t v = 0; v < V; ++v) row[v] *= scale;
+        for (size_t s = 0; s < states.size(); ++s) {
+          row[states[s]] -= scale * static_cast<real>(kept[b].occupancy[t * states.size() + s]);
+        }
+      }
+    });
+    x.add(std::move(dx));
+  });
 }
 
 }  // namespace attend

@@ -76,7 +76,7 @@ Tensor outputs_of(const Tensor& states, const Sizes& s, const std::vector<int32_
 }
 
 /// Everything that the backward pass keeps: the gates are overwritten by their own gradients there.
-struct Kept {
+struct KeptSteps {
   Cell cell;
   Sizes s;
   bool reverse;
@@ -112,7 +112,7 @@ void add_bias_gradient(const Slot& slot, const Tensor& d) {
 }
 
 /// ∂/∂(U·h): the gates' gradients, except that the gru's candidate has a separate one.
-Tensor recurrent_gradient(const Kept& k, const Tensor& dgates) {
+Tensor recurrent_gradient(const KeptSteps& k, const Tensor& dgates) {
   if (k.cell != Cell::gru) return dgates;
   Tensor d = dgates.clone();
   const size_t H = static_cast<size_t>(k.s.H), rows = static_cast<size_t>(d.dim(0));
@@ -120,7 +120,7 @@ Tensor recurrent_gradient(const Kept& k, const Tensor& dgates) {
   return d;
 }
 
-void backward(Kept& k, const Slots& slots, std::span<Tensor> gradients) {
+void backward(KeptSteps& k, const Slots& slots, std::span<Tensor> gradients) {
   const Sizes& s = k.s;
   const int64_t rows = s.T * s.B, width = s.G * s.H;
   const auto state_gradient = [&](const Tensor& g) { return g.defined() ? g.clone() : Tensor::zeros({s.B, s.H}); };
@@ -147,17 +147,17 @@ RecurrentOutput recurrence(Cell cell, Var gates, const Var& state_weights, const
   Tensor values = std::as_const(gates).value();
   gates = Var();
   if (!values.unique()) values = values.clone();
-  Kept k{.cell = cell,
-         .s = s,
-         .reverse = reverse,
-         .lengths = lengths,
-         .version = state_weights.version(),
-         .state_weights = state_weights.value(),
-         .candidate_bias = candidate_bias.value(),
-         .gates = std::move(values),
-         .candidate = is_gru ? Tensor({s.T, s.B, s.H}) : Tensor(),
-         .hidden = begin_states(s, initial.h, reverse),
-         .cells = is_lstm ? begin_states(s, initial.c, reverse) : Tensor()};
+  KeptSteps k{.cell = cell,
+              .s = s,
+              .reverse = reverse,
+              .lengths = lengths,
+              .version = state_weights.version(),
+              .state_weights = state_weights.value(),
+              .candidate_bias = candidate_bias.value(),
+              .gates = std::move(values),
+              .candidate = is_gru ? Tensor({s.T, s.B, s.H}) : Tensor(),
+              .hidden = begin_states(s, initial.h, reverse),
+              .cells = is_lstm ? begin_states(s, initial.c, reverse) : Tensor()};
   kernels::recurrent_forward(k.problem());
   const int64_t final_slot = reverse ? 0 : s.T;
   const Tensor y = outputs_of(k.hidden, s, lengths, reverse);
