@@ -159,24 +159,8 @@ class Report {
   bool novel_ = false;
 };
 
-/// A sentence with or without names that training never sees.
-auto drawer(bool novel) {
-  return [novel](Random& random) {
-    for (;;) {
-      Report report(random);
-      Example example = report.draw();
-      if (report.is_novel() == novel) return example;
-    }
-  };
-}
-
 }  // namespace
 
-BuiltinCorpus make_names(uint64_t seed) {
-  const Random random = Random(seed).named("names");
-  constexpr size_t kHeldOut = kBuiltinValid + kBuiltinTest;
-  return part_novel(distinct_examples(kTrain + kHeldOut / 2, random.named("known"), drawer(false)),
-                    distinct_examples(kHeldOut / 2, random.named("novel"), drawer(true)), random.named("parts"));
-}
+BuiltinCorpus make_names(uint64_t seed) { return corpus_with_novel<Report>("names", seed, kTrain); }
 
 }  // namespace attend::data

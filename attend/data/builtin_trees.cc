@@ -240,10 +240,6 @@ Example draw_tree(Random& random) {
 
 }  // namespace
 
-BuiltinCorpus make_trees(uint64_t seed) {
-  const Random random = Random(seed).named("trees");
-  auto examples = distinct_examples(kTrain + kBuiltinValid + kBuiltinTest, random, draw_tree);
-  return part_examples(std::move(examples), random.named("parts"), HoldOut::kKnownSource);
-}
+BuiltinCorpus make_trees(uint64_t seed) { return drawn_corpus("trees", seed, kTrain, HoldOut::kKnownSource, draw_tree); }
 
 }  // namespace attend::data
