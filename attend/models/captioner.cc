@@ -28,6 +28,8 @@ RecurrentDecoderOptions decoder_options(const CaptionerOptions& o) {
           .reinforce = o.reinforce};
 }
 
+}  // namespace
+
 EncoderDecoder::Parts parts_of(const CaptionerOptions& o, Random& random) {
   const RecurrentDecoderOptions decoder = decoder_options(o);
   require(o.read != "attention" || encoder_row(o.encoder.kind).grid,
@@ -40,8 +42,5 @@ EncoderDecoder::Parts parts_of(const CaptionerOptions& o, Random& random) {
   return parts;
 }
 
-}  // namespace
-
-Captioner::Captioner(const CaptionerOptions& options, Random& random) : EncoderDecoder(parts_of(options, random)) {}
 
 }  // namespace attend::models

@@ -99,9 +99,7 @@ struct EncoderOptions {
     visit("directions", directions, "recurrent, both ways: the two states of a word are joined (concat) or added (add)");
     visit("heads", heads, "transformer: heads");
     visit("hidden", hidden, "transformer: width inside the feed-forward layers");
-    visit("positions", positions,
-          "transformer, none: what tells places apart: sinusoidal, learned or none; auto: sinusoidal for a transformer, else "
-          "none");
+    visit("positions", positions, "transformer, none: sinusoidal, learned, none; auto: sinusoidal for a transformer");
     visit("longest", longest, "transformer, none: most positions that are learned");
     visit("dropout", dropout, "on words and between layers");
     visit("word_dropout", word_dropout, "share of the words that training hides, so that letters and neighbours are used");
