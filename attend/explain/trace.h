@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "attend/attention/observe.h"
+#include "attend/data/tokeniser.h"
 #include "attend/tensor/tensor.h"
 
 namespace attend::explain {
@@ -24,6 +25,8 @@ struct TraceSide {
   /// Of an answer also "label"; "tags", one for each word of the source; or "tree": tokens are brackets and parts of speech.
   std::string kind = "words";
 };
+/// Of a text.
+TraceSide text_side(const data::Tokeniser& tokeniser, const data::TokenisedWords& words, std::string text);
 
 /// What one attention did, over all steps. `queries` and `keys` say whose places they are: "source", "target" (row t is the
 /// prediction of target token t, the end included), "before" (key k is what was read before target token k: 0 is the
