@@ -27,9 +27,6 @@ ModelArgument model_argument(int argc, char** argv);
 /// Why this is not a model folder; "" if it is one. What is broken inside of one is another matter.
 std::string folder_objection(const std::string& folder);
 
-/// Why no search can have these options; "" if it can.
-std::string search_objection(const decode::SearchOptions& options);
-
 /// Files to test with, as flags. Which of them there are depends on what the task reads; without a task, pairs of texts.
 struct TestFlags {
   const tasks::TaskRow* row = nullptr;

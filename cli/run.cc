@@ -18,7 +18,6 @@
 #include "attend/data/image_file.h"
 #include "attend/data/lines.h"
 #include "attend/explain/trace.h"
-#include "attend/kernels/parallel.h"
 #include "cli/commands.h"
 #include "cli/flags.h"
 #include "cli/model_argument.h"
@@ -33,7 +32,8 @@ struct RunOptions {
   std::string input, output, prefix, prefixes, alignments, trace, rebuilt;
   double alignment_threshold = 0;
   bool unk_replace = false, scores = false;
-  int64_t batch = 256, threads = 0;
+  int64_t batch = 256;
+  ThreadOption threads;
 
   bool of_text() const { return !row || row->input().streamed; }
 
@@ -59,7 +59,7 @@ struct RunOptions {
     visit("scores", scores,
           "write \"score<tab>answer\" (of a label its probability); n-best lists of text have them anyway: \"line ||| "
           "answer ||| score\"");
-    visit("threads", threads, "0: as many as the machine has");
+    threads.fields(visit);
   }
 };
 
@@ -68,7 +68,7 @@ class InputLines {
  public:
   explicit InputLines(data::LineReader reader) : reader_(std::move(reader)) {}
 
-  /// False at the end. A line that is none is refused when those before it have been answered.
+  /// False at the end. A line that is not text is refused once those before it have been answered.
   bool next(std::vector<std::string>& lines, size_t most) {
     lines.clear();
     if (fault_) std::rethrow_exception(fault_);
@@ -275,7 +275,7 @@ void run_lines(const tasks::TaskModel& model, const RunOptions& options, tasks::
   warnings.summary(number);
 }
 
-/// One file after another; the name stands before the answer where there are several.
+/// One file after another; where there are several, each answer begins with the name of its file.
 void run_files(const tasks::TaskModel& model, const RunOptions& options, const tasks::AnswerOptions& answer,
                const std::vector<std::string>& files) {
   OutputLines out(options.output);
@@ -325,8 +325,9 @@ int run(int argc, char** argv) {
     if (!wrong.empty()) return flags.refuse(wrong);
   }
   if (!flags.given("beam")) answer.search.beam = std::max(answer.search.beam, answer.search.n_best);
-  if (const std::string none = search_objection(answer.search); !none.empty()) return flags.refuse(none);
-  if (options.threads > 0) kernels::set_threads(static_cast<int>(options.threads));
+  const std::string impossible = objection_of([&] { decode::check(answer.search); });
+  if (!impossible.empty()) return flags.refuse(impossible);
+  options.threads.apply();
   answer.align = !options.alignments.empty();
   answer.trace = !options.trace.empty();
   answer.threshold = options.alignment_threshold;
