@@ -13,6 +13,7 @@
 #include "attend/base/replacement.h"
 #include "attend/data/alignment.h"
 #include "attend/data/lines.h"
+#include "attend/explain/alignment.h"
 #include "attend/explain/heatmap.h"
 #include "attend/explain/png.h"
 #include "attend/models/glimpse.h"
@@ -113,7 +114,8 @@ nlohmann::ordered_json score_files(const EvalOptions& options, const train::Bleu
 
 void add_gaze(const tasks::TaskModel& model, const tasks::Examples& examples, nlohmann::ordered_json& json) {
   Progress bar("where words looked", static_cast<long>(examples.count));
-  const explain::Gaze looked = tasks::gaze(model, examples, [&](int64_t done) { bar.show(static_cast<long>(done), ""); });
+  const auto show = [&](int64_t done) { bar.show(static_cast<long>(done), ""); };
+  const explain::Gaze looked = tasks::gaze(model, examples, show);
   json["attention_on_object"] = percent(looked.on_object());
   json["on_object_by_chance"] = percent(looked.by_chance());
 }
@@ -146,7 +148,8 @@ tasks::Scored answered(const tasks::TaskModel& model, const tasks::Examples& exa
                        const tasks::AnswerOptions& answer) {
   Progress bar(model.row().input().streamed ? "answering" : "looking", static_cast<long>(examples.count));
   tasks::EvaluateOptions how{.answer = answer, .loss = !model.row().input().streamed};
-  how.align = model.row().input().streamed && tasks::has_links(examples) && tasks::explainable(model).attends();
+  how.align = model.row().input().streamed && tasks::has_links(examples) &&
+              explain::attends_to_source(model.model());
   how.done = [&](int64_t done) { bar.show(static_cast<long>(done), ""); };
   return tasks::evaluate(model, examples, how);
 }

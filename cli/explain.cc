@@ -297,7 +297,8 @@ int explain(int argc, char** argv) {
     return flags.refuse("say what the model is to answer: a text, an image file, or --example 0");
   }
   const bool image = !model.row()->input().streamed;
-  for (const std::string& wrong : {objection(flags_of, picture, image), objection_of([&] { decode::check(options.search); })}) {
+  const std::string impossible = objection_of([&] { decode::check(options.search); });
+  for (const std::string& wrong : {objection(flags_of, picture, image), impossible}) {
     if (!wrong.empty()) return flags.refuse(wrong);
   }
   if (flags.given("target")) options.target = flags_of.target;

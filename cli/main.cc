@@ -62,7 +62,8 @@ int print_commands() {
 int print_version() {
   std::cout << "attend " << ATTEND_VERSION << '\n'
             << "numbers          float" << 8 * sizeof(real) << '\n'
-            << "instruction set  " << kernels::instruction_set() << " (here: " << joined(kernels::instruction_sets()) << ")\n"
+            << "instruction set  " << kernels::instruction_set() << " (here: "
+            << joined(kernels::instruction_sets()) << ")\n"
             << "processor        " << kernels::processor() << '\n';
   return 0;
 }

@@ -42,7 +42,8 @@ struct TestFlags {
       visit("target", files.text.target, "references, one per line");
       visit("gold", files.gold, "word alignments that are sure, as 0-0 2-1, one sentence per line");
     } else if (is_text()) {
-      visit("data", files.text.data, "files in the task's own format (docs/formats.md); none: held-out examples of its built-in corpus");
+      visit("data", files.text.data,
+            "files in the task's own format (docs/formats.md); none: held-out examples of its built-in corpus");
     } else {
       visit("images", files.images.images, "IDX file or folder; none: the test images of the built-in corpus");
       visit("labels", files.images.labels, "IDX file of their labels");

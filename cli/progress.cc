@@ -117,7 +117,8 @@ std::string Progress::line(long done, const std::string& note, size_t width) con
   if (share >= 1) {
     rest += "  " + clock_time(spent);
   } else if (done > done_before_) {
-    rest += "  ETA " + clock_time(spent * static_cast<double>(total_ - done) / static_cast<double>(done - done_before_));
+    const double left = static_cast<double>(total_ - done) / static_cast<double>(done - done_before_);
+    rest += "  ETA " + clock_time(spent * left);
   }
   size_t bar_width = kBar;
   if (width > 0) {  // the bar gives way first

@@ -205,7 +205,8 @@ std::string failures(const Comparison& c) {
 std::string scored_on(const Comparison& c) {
   const Compared* first = first_measured(c);
   if (first == nullptr) return "No model has been scored yet.";
-  std::string text = "Scored on " + std::to_string(first->test.examples.count) + (c.row->input().streamed ? " sentences: " : " images: ") + first->test.name + ".";
+  std::string text = "Scored on " + std::to_string(first->test.examples.count) +
+                     (c.row->input().streamed ? " sentences: " : " images: ") + first->test.name + ".";
   if (!c.same_test) text += " Not all models had the same examples: compare their scores with care.";
   return text;
 }

@@ -180,7 +180,8 @@ std::string rebuilt_objection(const std::vector<std::string>& files, const std::
 /// What is wrong with the files that were named, and with where answers go; "" if nothing is.
 std::string files_objection(const tasks::TaskModel& model, const RunOptions& o, const std::vector<std::string>& files) {
   const std::string dir = model.name();
-  if (o.of_text()) return files.empty() ? "" : "unexpected argument " + quoted(files[0]) + ": texts come from --input or standard input";
+  if (o.of_text() && files.empty()) return "";
+  if (o.of_text()) return "unexpected argument " + quoted(files[0]) + ": texts come from --input or standard input";
   if (files.empty()) return "name at least one image: attend run " + dir + " a.png";
   const bool rebuilds = model.output().is_image();
   if (rebuilds && o.rebuilt.empty()) return "--rebuilt is needed, as an autoencoder answers with images";
@@ -312,8 +313,10 @@ int run(int argc, char** argv) {
                                        : "says what images show: attend run DIR a.png b.jpg");
   if (!given.wrong.empty()) return flags.refuse(given.wrong);
   flags.argument("DIR", folder, "folder of the model")
-      .arguments("FILES", files, given.model ? "what it reads, unless that comes from standard input: " + std::string(options.row->input().given)
-                                             : "images, for models that read those")
+      .arguments("FILES", files,
+                 given.model ? "what it reads, unless that comes from standard input: " +
+                                   std::string(options.row->input().given)
+                             : "images, for models that read those")
       .options("run", options)
       .options("search", answer.search);
   if (!given.model) flags.defaults_are(kModelsOwn);

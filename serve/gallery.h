@@ -15,7 +15,8 @@ Json image_json(const data::Image& image);
 class Gallery {
  public:
   /// Of the model in that folder; the configuration has to outlive this.
-  Gallery(const tasks::TaskConfig& config, std::filesystem::path folder) : config_(config), folder_(std::move(folder)) {}
+  Gallery(const tasks::TaskConfig& config, std::filesystem::path folder)
+      : config_(config), folder_(std::move(folder)) {}
   /// The worst first; with a note where there are none.
   Json json() const;
 

@@ -107,8 +107,9 @@ Json ServedModel::describe() const {
     inputs.push_back({{"name", input.name}, {"kind", input.kind->name}});
   }
   for (const std::string_view score : model_.row().scores) {
-    const Json best = best_of(folder, std::string(score), train::score_named(score).better);
-    if (!best.is_null()) scores.push_back({{"name", score}, {"title", train::score_named(score).title}, {"value", best}});
+    const train::ScoreRow& shown = train::score_named(score);
+    const Json best = best_of(folder, std::string(score), shown.better);
+    if (!best.is_null()) scores.push_back({{"name", score}, {"title", shown.title}, {"value", best}});
   }
   Json row = {{"name", name},
               {"inputs", std::move(inputs)},

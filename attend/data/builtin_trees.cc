@@ -240,6 +240,8 @@ Example draw_tree(Random& random) {
 
 }  // namespace
 
-BuiltinCorpus make_trees(uint64_t seed) { return drawn_corpus("trees", seed, kTrain, HoldOut::kKnownSource, draw_tree); }
+BuiltinCorpus make_trees(uint64_t seed) {
+  return drawn_corpus("trees", seed, kTrain, HoldOut::kKnownSource, draw_tree);
+}
 
 }  // namespace attend::data

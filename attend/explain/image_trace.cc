@@ -121,8 +121,8 @@ struct Check {
     require(look.weights.defined() && (none || look.weights.shape() == Shape{words, look.rows * look.columns}), where,
             ": expected weights [", words, ", ", look.rows * look.columns, "], got ", look.weights.shape());
     require(all_finite(look.weights), where, ": expected weights from 0 on, got others");
-    require(look.log_probabilities.empty() || look.log_probabilities.size() == look.words.size(), where, ": expected ", words,
-            " log_probabilities, one per word, got ", look.log_probabilities.size());
+    require(look.log_probabilities.empty() || look.log_probabilities.size() == look.words.size(), where,
+            ": expected ", words, " log_probabilities, one per word, got ", look.log_probabilities.size());
   }
 
   void operator()(const GlimpseLook& look) const {
@@ -132,8 +132,8 @@ struct Check {
               glance.x, ", ", glance.y, ")");
       require(!glance.sides.empty() && std::ranges::all_of(glance.sides, [](int64_t side) { return side > 0; }), where,
               ": expected sides of at least a pixel, one per scale");
-      require(glance.patches.empty() || glance.patches.size() == glance.sides.size(), where, ": expected ", glance.sides.size(),
-              " patches, one per scale, got ", glance.patches.size());
+      require(glance.patches.empty() || glance.patches.size() == glance.sides.size(), where, ": expected ",
+              glance.sides.size(), " patches, one per scale, got ", glance.patches.size());
       require(std::ranges::all_of(glance.patches, [](const data::Image& patch) { return !patch.pixels.empty(); }),
               where, ": expected patches with pixels, got one without");
       require(glance.probabilities.size() == look.labels.size(), where, ": expected ", look.labels.size(),

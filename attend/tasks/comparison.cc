@@ -9,6 +9,7 @@
 #include "attend/base/error.h"
 #include "attend/base/joined.h"
 #include "attend/base/replacement.h"
+#include "attend/explain/alignment.h"
 #include "attend/explain/grid.h"
 #include "attend/explain/heatmap.h"
 #include "attend/explain/image_picture.h"
@@ -125,7 +126,7 @@ Measured made(const fs::path& folder, const TestSet& test, std::span<const size_
   const TaskModel model = TaskModel::load(folder);
   const Explainable known = explainable(model);
   EvaluateOptions how;
-  how.align = known.attends() && has_links(test.examples), how.done = done;
+  how.align = has_links(test.examples) && explain::attends_to_source(model.model()), how.done = done;
   how.answer.search = model.config().options.search;
   Scored scored = evaluate(model, test.examples, how);
   Measured measured{.judged = std::move(scored.judged), .links = std::move(scored.links)};

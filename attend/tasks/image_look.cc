@@ -161,8 +161,9 @@ const LookMethod& method_of(const TaskModel& model, const std::string& name) {
     if (method.applies(model.model()) && (name == "auto" || name == method.name)) return method;
   }
   const std::vector<std::string> there = look_methods(model.model());
-  require(!there.empty(), "explain: the network ", model.config().model.name, " answers with images: nothing can be shown");
-  fail("explain: method: the network ", model.config().model.name, " has ", joined(there), "; got ", name);
+  const std::string& network = model.config().model.name;
+  require(!there.empty(), "explain: the network ", network, " answers with images: nothing can be shown");
+  fail("explain: method: the network ", network, " has ", joined(there), "; got ", name);
 }
 
 }  // namespace

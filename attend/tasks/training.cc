@@ -71,7 +71,8 @@ void TaskTraining::learn(TaskConfig config, bool resume, const Prepared& prepare
     const auto& known = model_->input().tokeniser();
     for (int32_t id = data::kFirstWord; known && id < known->size(); ++id) words.push_back(known->piece(id));
     const int64_t taken = models::take_vectors(model_->model(), path, words);
-    notes_.push_back(std::to_string(taken) + " of " + std::to_string(words.size()) + " words begin with a vector of " + path);
+    notes_.push_back(std::to_string(taken) + " of " + std::to_string(words.size()) +
+                     " words begin with a vector of " + path);
   }
   if (corpus_.stream && !model_->output().searches()) {
     for (const std::string& label : seen_once(corpus_)) notes_.push_back("note: only one example has the label " + label);

@@ -97,7 +97,9 @@ class WordsInput : public Input {
     return data::split_words(word).empty() ? "a" : word;
   }
 
-  explain::TraceSide side(const Ready& ready) const override { return explain::text_side(*words_, ready.tokens, ready.text); }
+  explain::TraceSide side(const Ready& ready) const override {
+    return explain::text_side(*words_, ready.tokens, ready.text);
+  }
 
   const std::shared_ptr<data::Tokeniser>& tokeniser() const override { return words_; }
 
