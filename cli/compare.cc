@@ -269,7 +269,10 @@ nlohmann::ordered_json scores_of(const tasks::Measured& measured, const tasks::T
   if (!measured.judged.outputs.empty()) all = train::report_of(row.scores, measured.judged, {});
   all["lines"] = measured.judged.outputs.size();
   if (const auto& a = measured.alignment) {
-    all["alignment"] = {{"aer", a->error_rate}, {"precision", a->precision}, {"recall", a->recall}};
+    all["alignment"] = {{"aer", a->error_rate},
+                        {"precision", a->precision},
+                        {"recall", a->recall},
+                        {"lines", measured.judged.outputs.size()}};
   }
   return all;
 }

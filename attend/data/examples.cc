@@ -38,7 +38,8 @@ std::unique_ptr<ExampleReader> open_pairs(const std::filesystem::path& path) {
 constexpr ExampleFormat kFormats[] = {
     {"pairs", "lines \"source<tab>target\"", open_pairs},
     {"labels", "lines \"label<tab>text\", or a folder of .txt files per label", open_labelled},
-    {"tags", "a line per word with its tag in the last column, or lines \"word/TAG word/TAG\"", open_tagged},
+    {"tags", "a line per word with its tag in the last column, lines \"word/TAG word/TAG\", or trees (.trees, .mrg)",
+     open_tagged},
     {"trees", "bracketed trees (Penn Treebank), on one line each or on several", open_treebank},
     {"pronunciations", "lines \"word PH ON EMES\" (CMUdict)", open_pronunciations},
 };

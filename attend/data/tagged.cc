@@ -6,6 +6,8 @@
 
 #include "attend/base/error.h"
 #include "attend/base/names.h"
+#include "attend/data/tree.h"
+#include "attend/data/treebank.h"
 #include "attend/data/utf8.h"
 
 namespace attend::data {
@@ -182,6 +184,29 @@ class TaggedSentences : public ExampleReader {
   std::set<std::string, std::less<>> tags_;
 };
 
+/// The parts of speech at the leaves of trees.
+class TagsOfTrees : public ExampleReader {
+ public:
+  explicit TagsOfTrees(const std::filesystem::path& path) : trees_(open_treebank(path)) {}
+
+  bool next(Example& example) override {
+    if (!trees_->next(example)) return false;
+    const Tree tree = parse_tree(trees_->where(), example.target);
+    example.target.clear();
+    for (const Tree* leaf : leaves(tree)) append(example.target, leaf->label);
+    return true;
+  }
+  std::string where() const override { return trees_->where(); }
+
+ private:
+  std::unique_ptr<ExampleReader> trees_;
+};
+
+bool holds_trees(std::filesystem::path path) {
+  if (path.extension() == ".gz") path.replace_extension();
+  return path.extension() == ".trees" || path.extension() == ".mrg";
+}
+
 }  // namespace
 
 std::unique_ptr<ExampleReader> tagged_sentences(LineReader lines) {
@@ -189,6 +214,7 @@ std::unique_ptr<ExampleReader> tagged_sentences(LineReader lines) {
 }
 
 std::unique_ptr<ExampleReader> open_tagged(const std::filesystem::path& path) {
+  if (holds_trees(path)) return std::make_unique<TagsOfTrees>(path);
   return tagged_sentences(LineReader(path));
 }
 

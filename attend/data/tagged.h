@@ -23,6 +23,7 @@ namespace attend::data {
 ///
 /// Source and target are the words and the tags, each joined by single blanks: as many of one as of the other.
 std::unique_ptr<ExampleReader> tagged_sentences(LineReader lines);
+/// Trees where the name ends in .trees or .mrg (or either with .gz): their words and parts of speech. Else the above.
 std::unique_ptr<ExampleReader> open_tagged(const std::filesystem::path& path);
 
 }  // namespace attend::data

@@ -9,7 +9,7 @@ namespace attend::models {
 Classifier::Classifier(const ClassifierOptions& o, Random& random)
     : Labeller("Classifier", make_encoder(o.encoder, random), o.labels, o.dropout, o.label_smoothing),
       pooling_(o.pooling) {
-  require_one_of("pooling", {"last", "mean", "attention"}, pooling_);
+  require_one_of("pooling", {"last", "mean", "max", "attention"}, pooling_);
   int64_t width = encoder_->output_size();
   if (pooling_ == "attention") {
     AttentionConfig config = o.attention;
@@ -35,6 +35,7 @@ Var Classifier::features(const data::Source& source, Training* training) const {
   require_not_empty(name_, source);
   const Encoded encoded = (*encoder_)(source, training);
   if (pooling_ == "mean") return mean_state(encoded.states, encoded.lengths);
+  if (pooling_ == "max") return max_state(encoded.states, encoded.lengths);
   if (!attention_) return encoded.summary;
   AttentionStep how;
   if (training) how = {.random = &training->random, .update = training->update};

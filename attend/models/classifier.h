@@ -18,7 +18,8 @@ struct ClassifierOptions : LabellerOptions<EncoderOptions> {
   void fields(Visit&& visit) {
     LabellerOptions::fields(visit);
     visit("pooling", pooling,
-          "how states become one: last (the encoder's summary), mean, or attention (a learned query asks them all)");
+          "how states become one: last (the encoder's summary), mean, max (of each feature), or attention (a learned query "
+          "asks them all)");
     visit("attention", attention, "");
     visit("dropout", dropout, "before the output");
     visit("label_smoothing", label_smoothing, "share of the target spread over all labels");

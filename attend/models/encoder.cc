@@ -6,6 +6,7 @@
 #include "attend/autograd/ops.h"
 #include "attend/base/error.h"
 #include "attend/base/names.h"
+#include "attend/kernels/rows.h"
 #include "attend/models/image_encoder.h"
 #include "attend/models/intra.h"
 #include "attend/models/recurrent_encoder.h"
@@ -100,6 +101,17 @@ Var mean_state(const Var& states, std::span<const int32_t> lengths) {
     std::fill_n(share.data() + b * T, length, 1 / static_cast<real>(length));
   }
   return reshape(batched_matmul(share, states), {B, states.dim(2)});
+}
+
+Var max_state(const Var& states, std::span<const int32_t> lengths) {
+  if (lengths.empty()) return max(states, 1);
+  const int64_t B = states.dim(0), T = states.dim(1);
+  Tensor outside = Tensor::zeros({B, T, 1});  // far below every state beyond the end of a source
+  for (int64_t b = 0; b < B; ++b) {
+    const int64_t length = lengths[static_cast<size_t>(b)];
+    std::fill(outside.data() + b * T + length, outside.data() + (b + 1) * T, kernels::kMaskedLog);
+  }
+  return max(add(states, outside), 1);
 }
 
 }  // namespace attend::models

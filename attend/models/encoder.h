@@ -128,5 +128,7 @@ std::unique_ptr<Encoder> make_encoder(const ImageEncoderOptions& options, Random
 
 /// The mean of each source's states [B,T,D] within its length (empty: all T): [B,D].
 Var mean_state(const Var& states, std::span<const int32_t> lengths);
+/// The largest value of each feature within each source's length: [B,D].
+Var max_state(const Var& states, std::span<const int32_t> lengths);
 
 }  // namespace attend::models

@@ -97,7 +97,9 @@ TEST_F(TrainSlow, ATaskIsTrainedUsedAndScored) {
   EXPECT_EQ(lines(used.output), 2);
   const Result scored = attend_with("eval " + in_quotes(out()) + " --max-length 15 2>/dev/null");
   ASSERT_EQ(scored.code, 0);
-  EXPECT_TRUE(nlohmann::json::parse(scored.output).contains("bleu")) << scored.output;
+  const auto scores = nlohmann::json::parse(scored.output);
+  EXPECT_TRUE(scores.contains("exact_match") && scores.contains("chrf")) << scored.output;
+  EXPECT_FALSE(scores.contains("bleu")) << "not a score of this task: " << scored.output;
 }
 
 TEST_F(TrainSlow, ARecipeIsTrainedAndTheModelNotOverwritten) {
@@ -208,7 +210,7 @@ TEST_F(TrainSlow, ResumedItKeepsItsDataAndItsNetwork) {
   for (const auto& [flag, value] : others) {
     const Result result = train("--resume --train.steps 25 " + std::string(flag) + " " + value);
     EXPECT_EQ(result.code, 2) << flag << ": " << result.output;
-    expect_refused(result, {std::string(flag) + ": a run that goes on keeps"});
+    expect_refused(result, {std::string(flag) + ": a resumed run keeps"});
   }
   const std::string other = in_quotes(folder_.file("other.yml", "batch: {tokens: 31}\nmodel: {hidden: 9}\n"));
   const Result refused = train(other + " --resume");

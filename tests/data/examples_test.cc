@@ -140,6 +140,18 @@ TEST(Tagged, RowsThatDoNotFitAreRefused) {
   EXPECT_EQ(refusal(tagged_sentences, ""), "file: expected sentences with tags, found none");
 }
 
+TEST(Tagged, TreesGiveThePartsOfSpeechOfTheirLeaves) {
+  const TestFolder folder;
+  const char* trees = "( (S (NP-SBJ (DT the) (NN dog)) (VP (VBZ barks) (NP (-NONE- *))) (. .)))\n";
+  for (const char* name : {"a.trees", "a.mrg"}) {
+    const std::vector<Example> examples = read_examples("tags", folder.file(name, trees));
+    ASSERT_EQ(examples.size(), 1u) << name;
+    EXPECT_EQ(examples[0].source, "the dog barks .");
+    EXPECT_EQ(examples[0].target, "DT NN VBZ .");
+  }
+  EXPECT_TRUE(message_of([&] { read_examples("tags", folder.file("b.trees", "(S (NP\n")); }).find("b.trees:1") != std::string::npos);
+}
+
 TEST(Tagged, SlashesAreALinePerSentence) {
   EXPECT_EQ(read(tagged_sentences, "# mine\nthe/DT dog/NN\n\n1/2/CD 3\\/4/CD x/NN\\/JJ #/#\n"),
             (Texts{"the dog|DT NN@2", "1/2 3/4 x #|CD CD NN/JJ #@4"}));

@@ -290,7 +290,7 @@ std::vector<Variant> variants() {
                           {"encoder.word_dropout", "0.3"}},
           Answer::same_length);
     }
-    for (const char* pooling : {"last", "mean", "attention"}) {
+    for (const char* pooling : {"last", "mean", "max", "attention"}) {
       add("classifier " + std::string(encoder.name) + " " + pooling, "classifier",
           base + Settings{{"pooling", pooling}}, Answer::label);
     }
