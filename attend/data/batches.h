@@ -13,8 +13,7 @@ namespace attend::data {
 struct BatchOptions {
   /// Rows × the longest sequence of either side; kBegin and kEnd are not counted.
   int64_t tokens = 4096;
-  int64_t sentences = 0;
-  int64_t seed = 1;
+  int64_t sentences = 0, seed = 1;
 
   template <class Visit>
   void fields(Visit&& visit) {

@@ -22,7 +22,8 @@ struct Aspect {
   std::string_view noun, verb, good, bad;
 };
 
-constexpr Aspect kMeal[] = {
+constexpr Aspect kAspects[] = {
+    // of a meal
     {"beer", "was", "cold fresh", "warm flat"},
     {"soup", "was", "hot rich", "cold thin salty"},
     {"crust", "was", "thin crisp", "thick soggy"},
@@ -33,8 +34,7 @@ constexpr Aspect kMeal[] = {
     {"bread", "was", "warm fresh", "hard stale dry"},
     {"tables", "were", "large clean", "small sticky"},
     {"music", "was", "soft", "loud"},
-};
-constexpr Aspect kFilm[] = {
+    // of a film
     {"plot", "was", "clever tight", "thin silly"},
     {"story", "was", "rich gripping", "long slow"},
     {"actors", "were", "brilliant natural", "wooden stiff"},
@@ -45,8 +45,7 @@ constexpr Aspect kFilm[] = {
     {"hall", "was", "dark quiet", "loud cold"},
     {"dialogue", "was", "quick dry", "stiff slow"},
     {"trailer", "was", "short", "long loud"},
-};
-constexpr Aspect kStay[] = {
+    // of a stay
     {"room", "was", "large quiet warm", "small dark cold"},
     {"bed", "was", "wide soft", "hard narrow"},
     {"street", "was", "quiet", "loud dark"},
@@ -106,7 +105,8 @@ struct Domain {
   std::span<const Aspect> aspects;
   std::span<const std::string_view> neutral;
 };
-constexpr Domain kDomains[] = {{kMeal, kAtMeal}, {kFilm, kAtFilm}, {kStay, kAtStay}};
+constexpr std::span<const Aspect> kAll(kAspects);
+constexpr Domain kDomains[] = {{kAll.first(10), kAtMeal}, {kAll.subspan(10, 10), kAtFilm}, {kAll.last(10), kAtStay}};
 
 /// Whether an adjective is good for some nouns and bad for others.
 bool depends_on_noun(std::string_view adjective) {
@@ -241,10 +241,8 @@ class Review {
 }  // namespace
 
 BuiltinCorpus make_feelings(uint64_t seed) {
-  const Random random = Random(seed).named("feelings");
-  auto examples = distinct_examples(kFeelingsTrain + kBuiltinValid + kBuiltinTest, random,
-                                    [](Random& numbers) { return Review(numbers).draw(); });
-  return part_examples(std::move(examples), random.named("parts"), HoldOut::kKnownWords);
+  const auto draw = [](Random& numbers) { return Review(numbers).draw(); };
+  return drawn_corpus("feelings", seed, kFeelingsTrain, HoldOut::kKnownWords, draw);
 }
 
 }  // namespace attend::data

@@ -89,7 +89,6 @@ std::vector<std::string_view> words_in(std::string_view text) {
 }  // namespace
 
 BuiltinCorpus make_hindi(uint64_t seed) {
-  const Random random = Random(seed).named("hindi");
   const Lexicon lexicon;
   const auto draw = [&](Random& numbers) {
     RandomChoices choices(numbers);
@@ -100,8 +99,7 @@ BuiltinCorpus make_hindi(uint64_t seed) {
       if (of_fitting_length(example)) return example;
     }
   };
-  auto examples = distinct_examples(kHindiTrain + kBuiltinValid + kBuiltinTest, random, draw);
-  return part_examples(std::move(examples), random.named("parts"), HoldOut::kKnownWords);
+  return drawn_corpus("hindi", seed, kHindiTrain, HoldOut::kKnownWords, draw);
 }
 
 std::vector<Example> hindi_derivations(std::string_view english) {

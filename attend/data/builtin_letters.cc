@@ -270,9 +270,7 @@ std::vector<std::string> letter_pronunciations(std::string_view spelling) {
 }
 
 BuiltinCorpus make_letters(uint64_t seed) {
-  const Random random = Random(seed).named("letters");
-  auto examples = distinct_examples(kLettersTrain + kBuiltinValid + kBuiltinTest, random, draw_word);
-  return part_examples(std::move(examples), random.named("parts"), HoldOut::kAny);
+  return drawn_corpus("letters", seed, kLettersTrain, HoldOut::kAny, draw_word);
 }
 
 }  // namespace attend::data

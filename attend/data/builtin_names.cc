@@ -163,24 +163,8 @@ class Report {
   bool novel_ = false;
 };
 
-/// A sentence with or without names that training never sees.
-auto names_drawer(bool novel) {
-  return [novel](Random& random) {
-    for (;;) {
-      Report report(random);
-      Example example = report.draw();
-      if (report.is_novel() == novel) return example;
-    }
-  };
-}
-
 }  // namespace
 
-BuiltinCorpus make_names(uint64_t seed) {
-  const Random random = Random(seed).named("names");
-  constexpr size_t kHeldOut = kBuiltinValid + kBuiltinTest;
-  return part_novel(distinct_examples(kNamesTrain + kHeldOut / 2, random.named("known"), names_drawer(false)),
-                    distinct_examples(kHeldOut / 2, random.named("novel"), names_drawer(true)), random.named("parts"));
-}
+BuiltinCorpus make_names(uint64_t seed) { return corpus_with_novel<Report>("names", seed, kNamesTrain); }
 
 }  // namespace attend::data

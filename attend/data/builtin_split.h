@@ -41,6 +41,32 @@ BuiltinCorpus part_examples(std::vector<Example> examples, Random random, HoldOu
 /// which contain something that no `known` one does. There must be enough of both.
 BuiltinCorpus part_novel(std::vector<Example> known, std::vector<Example> novel, Random random);
 
+/// A corpus with `train` examples to train on, from a function of the random numbers.
+template <class Draw>
+BuiltinCorpus drawn_corpus(std::string_view name, uint64_t seed, size_t train, HoldOut which, Draw draw) {
+  const Random random = Random(seed).named(name);
+  return part_examples(distinct_examples(train + kBuiltinValid + kBuiltinTest, random, draw), random.named("parts"),
+                       which);
+}
+
+/// The same of texts that are made by Text(random).draw(); half of those held out are novel, and none to train on.
+template <class Text>
+BuiltinCorpus corpus_with_novel(std::string_view name, uint64_t seed, size_t train) {
+  const auto drawn = [](bool novel, size_t count, Random random) {
+    return distinct_examples(count, random, [novel](Random& draws) {
+      for (;;) {
+        Text text(draws);
+        Example example = text.draw();
+        if (text.is_novel() == novel) return example;
+      }
+    });
+  };
+  const Random random = Random(seed).named(name);
+  constexpr size_t kNovel = (kBuiltinValid + kBuiltinTest) / 2;
+  return part_novel(drawn(false, train + kNovel, random.named("known")), drawn(true, kNovel, random.named("novel")),
+                    random.named("parts"));
+}
+
 /// A random element of a list.
 template <class List>
 const auto& one_of(Random& random, const List& list) {

@@ -320,24 +320,8 @@ class Sentence {
   bool novel_ = false;
 };
 
-/// A sentence with or without forms that training never sees.
-auto tags_drawer(bool novel) {
-  return [novel](Random& random) {
-    for (;;) {
-      Sentence sentence(random);
-      Example example = sentence.draw();
-      if (sentence.is_novel() == novel) return example;
-    }
-  };
-}
-
 }  // namespace
 
-BuiltinCorpus make_tags(uint64_t seed) {
-  const Random random = Random(seed).named("tags");
-  constexpr size_t kHeldOut = kBuiltinValid + kBuiltinTest;
-  return part_novel(distinct_examples(kTagsTrain + kHeldOut / 2, random.named("known"), tags_drawer(false)),
-                    distinct_examples(kHeldOut / 2, random.named("novel"), tags_drawer(true)), random.named("parts"));
-}
+BuiltinCorpus make_tags(uint64_t seed) { return corpus_with_novel<Sentence>("tags", seed, kTagsTrain); }
 
 }  // namespace attend::data

@@ -241,9 +241,7 @@ Example draw_tree(Random& random) {
 }  // namespace
 
 BuiltinCorpus make_trees(uint64_t seed) {
-  const Random random = Random(seed).named("trees");
-  auto examples = distinct_examples(kTreesTrain + kBuiltinValid + kBuiltinTest, random, draw_tree);
-  return part_examples(std::move(examples), random.named("parts"), HoldOut::kKnownSource);
+  return drawn_corpus("trees", seed, kTreesTrain, HoldOut::kKnownSource, draw_tree);
 }
 
 }  // namespace attend::data

@@ -184,6 +184,15 @@ std::optional<SafetensorsFile> beside_of(const fs::path& path, const Json& json)
 
 }  // namespace
 
+TraceSide text_side(const data::Tokeniser& tokeniser, const data::TokenisedWords& words, std::string text) {
+  TraceSide side{std::move(text), {}, words.words, words.word_of, {}};
+  for (size_t i = 0; i < words.ids.size(); ++i) {
+    side.tokens.push_back(tokeniser.piece(words.ids[i]));
+    if (words.ids[i] == data::kUnknown) side.unknown.push_back(static_cast<int32_t>(i));
+  }
+  return side;
+}
+
 std::string trace_json(const Trace& trace) { return dumped(as_json(trace, {})); }
 
 Trace parse_trace(const std::string& json) {

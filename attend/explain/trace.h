@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "attend/attention/observe.h"
+#include "attend/data/tokeniser.h"
 #include "attend/tensor/tensor.h"
 
 namespace attend::explain {
@@ -25,6 +26,8 @@ struct TraceSide {
   /// speech.
   std::string kind = "words";
 };
+/// Of a text.
+TraceSide text_side(const data::Tokeniser& tokeniser, const data::TokenisedWords& words, std::string text);
 
 /// What one attention did, over all steps. `queries` and `keys` say whose places they are: "source", "target" (row t is the
 /// prediction of target token t, the end included), "before" (key k is what was read before target token k: 0 is the

@@ -48,9 +48,7 @@ struct CaptionerOptions {
 ///   αₜ = align(score(qₜ, a)), qₜ = hₜ₋₁ or [hₜ₋₁; E·yₜ₋₁], βₜ = σ(w·hₜ₋₁ + b), zₜ = βₜ·Σᵢ αₜᵢ aᵢ;
 ///   hₜ = lstm(E·yₜ₋₁, zₜ, hₜ₋₁);
 ///   p(yₜ) = softmax(L_o·tanh(E·yₜ₋₁ + L_h·hₜ + L_z·zₜ))      (Xu et al. 2015, eq. 1–7, 9, 13 and section 4.2.1)
-class Captioner : public EncoderDecoder {
- public:
-  Captioner(const CaptionerOptions& options, Random& random);
-};
+using Captioner = Preset<CaptionerOptions>;
+EncoderDecoder::Parts parts_of(const CaptionerOptions& options, Random& random);
 
 }  // namespace attend::models

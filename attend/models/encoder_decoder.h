@@ -55,4 +55,11 @@ class EncoderDecoder : public Model {
   Parts parts_;
 };
 
+/// A network of these options, which `parts_of(options, random)` makes.
+template <class Options>
+class Preset : public EncoderDecoder {
+ public:
+  Preset(const Options& options, Random& random) : EncoderDecoder(parts_of(options, random)) {}
+};
+
 }  // namespace attend::models

@@ -56,9 +56,7 @@ struct RecurrentModelOptions {
 };
 
 /// A RecurrentEncoder and a RecurrentDecoder of the same width and number of layers.
-class RecurrentModel : public EncoderDecoder {
- public:
-  RecurrentModel(const RecurrentModelOptions& options, Random& random);
-};
+using RecurrentModel = Preset<RecurrentModelOptions>;
+EncoderDecoder::Parts parts_of(const RecurrentModelOptions& options, Random& random);
 
 }  // namespace attend::models

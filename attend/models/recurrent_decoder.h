@@ -48,6 +48,19 @@ struct RecurrentDecoderOptions {
   double coverage_penalty = 0;      // weight of Σ min(a, c)
   double doubly_stochastic = 0;     // weight of Σ (1 − Σ α)²
   ReinforceOptions reinforce = {};  // for align = sample
+
+  /// Those that say how it is built; its sizes, its attention and its penalties are named by the networks that have it.
+  template <class Visit>
+  void fields(Visit&& visit) {
+    visit("cell", cell, "recurrent: rnn, gru or lstm");
+    visit("input", input, "recurrent: every_step, first_step, initial_state, bridge, reread or attention");
+    visit("start", start, "recurrent: its first state: zeros, last, bridge, bridge_cells; auto: as its input has it");
+    visit("query", query, "recurrent: attention is asked before (Bahdanau) or after (Luong) the state's update");
+    visit("asks", asks, "recurrent: who asks: state, or state_word (and the word that was just said)");
+    visit("feeding", feeding, "recurrent: input feeding, with the query after the update");
+    visit("gate", gate, "recurrent: how much of what was read counts is decided word by word (beta)");
+    visit("readout", readout, "recurrent: what words are told from: joint (all), deep (all, by tanh) or state (alone)");
+  }
 };
 
 /// E·yₜ₋₁ is the previous word, cₜ what a step sees of the source; layers are stacked:

@@ -34,17 +34,12 @@ std::unique_ptr<Encoder> TransformerEncoder::make(const EncoderOptions& o, Rando
                                    .heads = o.heads,
                                    .hidden = o.hidden,
                                    .encoder_layers = o.layers,
-                                   .norm = o.blocks.norm,
                                    .positions = o.positions == "auto" ? "sinusoidal" : o.positions,
                                    .longest = o.longest,
-                                   .activation = o.blocks.activation,
                                    .dropout = o.dropout,
-                                   .score = o.blocks.score,
-                                   .align = o.blocks.align,
-                                   .window = o.blocks.window,
                                    .word_dropout = o.word_dropout,
                                    .letters = o.letters};
-  return std::make_unique<TransformerEncoder>(options, random);
+  return std::make_unique<TransformerEncoder>(with_blocks(options, o.blocks), random);
 }
 
 Encoded TransformerEncoder::operator()(const data::Source& source, Training* training) const {
@@ -191,20 +186,13 @@ int64_t TransformerDecoder::longest_source() const {
   return config.score == "location" ? config.longest : 0;
 }
 
-namespace {
-
-EncoderDecoder::Parts transformer_parts(const TransformerOptions& options, Random& random) {
+EncoderDecoder::Parts parts_of(const TransformerOptions& options, Random& random) {
   EncoderDecoder::Parts parts{.name = "transformer", .label_smoothing = options.label_smoothing};
   auto encoder = std::make_unique<TransformerEncoder>(options, random);
   parts.decoder = std::make_unique<TransformerDecoder>(options, options.size, encoder->tokens(), random);
   parts.encoder = std::move(encoder);
   return parts;
 }
-
-}  // namespace
-
-Transformer::Transformer(const TransformerOptions& options, Random& random)
-    : EncoderDecoder(transformer_parts(options, random)) {}
 
 TransformerLanguageModel::TransformerLanguageModel(const TransformerOptions& options, Random& random)
     : options_(options), decoder_(options, 0, nullptr, random) {}

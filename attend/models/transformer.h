@@ -76,10 +76,8 @@ class TransformerDecoder : public Decoder {
 };
 
 /// Encoder and decoder: translation.
-class Transformer : public EncoderDecoder {
- public:
-  Transformer(const TransformerOptions& options, Random& random);
-};
+using Transformer = Preset<TransformerOptions>;
+EncoderDecoder::Parts parts_of(const TransformerOptions& options, Random& random);
 
 /// The decoder alone: it reads source, kBegin and target as one sequence and is scored on the target (Radford et al.
 /// 2018; Liu et al. 2018). The source may be empty: a language model.

@@ -39,6 +39,12 @@ std::string self_window(const TransformerOptions& o, TransformerBlock::Kind kind
 
 }  // namespace
 
+TransformerOptions with_blocks(TransformerOptions options, const BlockOptions& blocks) {
+  options.norm = blocks.norm, options.activation = blocks.activation;
+  options.score = blocks.score, options.align = blocks.align, options.window = blocks.window;
+  return options;
+}
+
 TransformerOptions checked(const TransformerOptions& o) {
   require_one_of("norm", {"pre", "post"}, o.norm);
   require_one_of("positions", {"sinusoidal", "learned", "none"}, o.positions);

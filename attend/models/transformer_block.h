@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "attend/attention/attention.h"
-#include "attend/models/model.h"
+#include "attend/models/encoder.h"
 #include "attend/models/sharing.h"
 #include "attend/models/source_embedding.h"
 #include "attend/nn/layers.h"
@@ -65,6 +65,8 @@ class FeedForward {
   nn::Dropout dropout_;
 };
 
+/// The options with blocks that are made like these.
+TransformerOptions with_blocks(TransformerOptions options, const BlockOptions& blocks);
 /// The options; throws Error if one is not among its choices or does not fit another.
 TransformerOptions checked(const TransformerOptions& options);
 

@@ -5,6 +5,7 @@
 
 #include "attend/base/error.h"
 #include "attend/base/names.h"
+#include "attend/data/vectors.h"
 #include "attend/models/autoencoder.h"
 #include "attend/models/captioner.h"
 #include "attend/models/classifier.h"
@@ -25,12 +26,6 @@ std::unique_ptr<Model> make(const Settings& settings, Random& random) {
   Options options;
   set_options("model", options, settings);
   return std::make_unique<Kind>(options, random);
-}
-
-std::unique_ptr<Model> make_encoder_decoder(const Settings& settings, Random& random) {
-  EncoderDecoderOptions options;
-  set_options("model", options, settings);
-  return std::make_unique<EncoderDecoder>(parts_of(options, random));
 }
 
 Reads reads_by_encoder(const Settings& settings) {
@@ -57,7 +52,8 @@ constexpr ModelRow kZoo[] = {
      options<TransformerOptions>},
     {"encoder_decoder",
      "any encoder under any decoder: a Transformer that describes images, a recurrent one over a Transformer", "",
-     make_encoder_decoder, options<EncoderDecoderOptions>, Reads::either, Answers::words, reads_by_encoder},
+     make<Preset<EncoderDecoderOptions>, EncoderDecoderOptions>, options<EncoderDecoderOptions>, Reads::either,
+     Answers::words, reads_by_encoder},
     {"classifier", "one label for a sequence (many to one), by its last state or by attention pooling",
      "Lin et al. 2017", make<Classifier, ClassifierOptions>, options<ClassifierOptions>, Reads::words, Answers::label},
     {"tagger", "one label per step (many to many), each by itself or all together (crf)",
@@ -124,6 +120,22 @@ int64_t take_weights(Model& model, const std::filesystem::path& path) {
   require(taken > 0, path.string(),
           ": expected weights of a network like this one, got none of the same name and shape");
   return taken;
+}
+
+int64_t take_vectors(Model& model, const std::filesystem::path& path, std::span<const std::string> words) {
+  const Var table = model.word_table();
+  require(table.defined(), "vectors: this network has no table of source words");
+  const data::WordVectors vectors = data::read_vectors(path, words);
+  const int64_t width = table.dim(1);
+  require(vectors.width() == width, path.string(), ": expected vectors of ", width,
+          " numbers, as wide as the network's words, got ", vectors.width(), "; set the width of its words to that");
+  Tensor values = table.value();
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (!vectors.found[i]) continue;
+    std::copy_n(vectors.values.data() + static_cast<int64_t>(i) * width, width,
+                values.data() + (static_cast<int64_t>(i) + data::kFirstWord) * width);
+  }
+  return vectors.count;
 }
 
 }  // namespace attend::models

@@ -45,5 +45,8 @@ void load_weights(Model& model, const std::filesystem::path& path);
 /// Restores those whose names and shapes match, and leaves the others as they are. Returns how many it took; rejects a
 /// file that has none.
 int64_t take_weights(Model& model, const std::filesystem::path& path);
+/// Puts vectors that others have trained (data/vectors.h) in the place of those of the source words, `words` from kFirstWord on.
+/// Words without one keep their own. Tells how many there were; refuses a network without such a table, or of another width.
+int64_t take_vectors(Model& model, const std::filesystem::path& path, std::span<const std::string> words);
 
 }  // namespace attend::models

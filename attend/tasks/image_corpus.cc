@@ -48,9 +48,9 @@ StoredPtr some_of(const data::StoredImages& all, std::span<const int64_t> number
 
 /// How many of `count` are held out.
 int64_t held_count(int64_t count, double share) {
-  require(share > 0 && share < 1, "held_out: a share between 0 and 1 is wanted, got ", share);
+  require(share > 0 && share < 1, "held_out: expected a share between 0 and 1, got ", share);
   const int64_t held = std::clamp<int64_t>(static_cast<int64_t>(share * static_cast<double>(count)), 1, kMostHeldOut);
-  require(count > held, "train: at least two images are wanted, one to learn from and one to validate with, got ",
+  require(count > held, "train: expected at least two images, one to learn from and one to validate with, got ",
           count);
   return held;
 }

@@ -92,17 +92,7 @@ Examples image_test(const TaskConfig& config, const TestFiles& files, const std:
 }  // namespace
 
 constinit const InputRow kImageInput{
-    "image",
-    models::Reads::images,
-    "images",
-    "PNG or JPEG files, or .npy features",
-    false,
-    kFiles,
-    kDerived,
-    [](const TaskConfig& config, std::string_view name) -> std::unique_ptr<Input> {
-      return std::make_unique<ImageInput>(config, name);
-    },
-    read_image_corpus,
-    image_test};
+    "image", models::Reads::images, "images", "PNG or JPEG files, or .npy features", false, kFiles,
+    kDerived, make_input<ImageInput>, read_image_corpus, image_test};
 
 }  // namespace attend::tasks

@@ -154,7 +154,7 @@ TEST(ServedImages, RefuseWhatIsNoImage) {
   refused(png(data::Image(1, 500, 3)), 400, "bad_request", "got 1×500");
   refused(png(data::Image(2001, 2000, 1)), 413, "too_large",
           "image: expected an image of 1 to 4000000 pixels, got 2001×2000; send a smaller one");
-  refused(std::string(1 << 20, 'A'), 413, "too_large", "body: at most 1048576 bytes are wanted");
+  refused(std::string(1 << 20, 'A'), 413, "too_large", "body: expected at most 1048576 bytes");
 }
 
 TEST(ServedImages, RefuseTextsAndTextModelsRefuseImages) {
