@@ -45,7 +45,7 @@ struct CompareOptions {
   }
 };
 
-/// One model that is wanted.
+/// One requested model.
 struct Wanted {
   std::string name, options, folder;
   SettingList settings;

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct RunOptions {
+struct TrainCommand {
   std::string out;
   bool resume = false, force = false, dump_config = false;
   ThreadOption threads;
@@ -56,7 +56,7 @@ std::string note_on_defaults(const std::vector<OptionInfo>& defaults) {
 
 int train(int argc, char** argv) {
   const std::string subject = argc > 1 && argv[1][0] != '-' ? argv[1] : "";
-  RunOptions run;
+  TrainCommand run;
   const auto out = peek_flag(argc, argv, "out");
   const bool resumes = peek_switch(argc, argv, "resume") && out && has_run(*out);
   SettingList asked, known;

@@ -6,7 +6,7 @@ namespace attend::explain {
 namespace {
 
 /// A rows × columns grid over an image of height × width pixels.
-struct Cells {
+struct BoxCells {
   int64_t rows, columns, height, width;
 
   bool touches(int64_t cell, const data::Box& box) const {
@@ -26,7 +26,7 @@ struct Cells {
 void Gaze::add(const CaptionLook& caption, const data::Image& image, std::span<const data::Box> boxes) {
   require(caption.words.size() == boxes.size(), "gaze: expected a caption of ", boxes.size(), " words, got one of ",
           caption.words.size());
-  const Cells grid{caption.rows, caption.columns, image.height, image.width};
+  const BoxCells grid{caption.rows, caption.columns, image.height, image.width};
   const int64_t cells = caption.rows * caption.columns;
   for (size_t word = 0; word < boxes.size(); ++word) {
     if (boxes[word].height == 0) continue;

@@ -41,7 +41,7 @@ Axis before_axis(const TraceSide& target, bool words) {
 }
 
 /// One after another.
-Axis joined(Axis first, const Axis& second) {
+Axis joined_axes(Axis first, const Axis& second) {
   const auto places = static_cast<int32_t>(first.labels.size());
   first.labels.insert(first.labels.end(), second.labels.begin(), second.labels.end());
   for (const int32_t label : second.label_of) first.label_of.push_back(label < 0 ? -1 : label + places);
@@ -141,7 +141,7 @@ Axis axis_of(const Trace& trace, const std::string& side, bool words) {
           "trace: expected a site's queries and keys as source, target, before or source+before, got '", side, "'");
   check_side("source", trace.source), check_side("target", trace.target);
   if (side == "before") return before_axis(trace.target, words);
-  if (side == "source+before") return joined(axis_of(trace, "source", words), before_axis(trace.target, words));
+  if (side == "source+before") return joined_axes(axis_of(trace, "source", words), before_axis(trace.target, words));
   const TraceSide& from = side == "source" ? trace.source : trace.target;
   if (words) return {from.words, from.word_of};
   Axis axis{from.tokens, std::vector<int32_t>(from.tokens.size())};

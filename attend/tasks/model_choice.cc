@@ -7,7 +7,7 @@
 
 namespace attend::tasks {
 namespace {
-constexpr std::string_view kModelName = "model.name", kPrefix = "model.", kLetters = ".letters.kind";
+constexpr std::string_view kModelName = "model.name", kPrefix = "model.", kLettersKind = ".letters.kind";
 }
 
 ModelChoice ModelChoice::take(SettingList& settings, std::span<const std::string_view> networks) {
@@ -39,7 +39,7 @@ std::string_view ModelChoice::own_name(std::string_view name) {
 
 bool ModelChoice::reads_letters() const {
   return std::ranges::any_of(
-      options, [](const OptionInfo& option) { return option.name.ends_with(kLetters) && option.value != "none"; });
+      options, [](const OptionInfo& option) { return option.name.ends_with(kLettersKind) && option.value != "none"; });
 }
 
 std::unique_ptr<models::Model> ModelChoice::make(int64_t seed) const {

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kDerived[] = {"labels"};
+constexpr std::string_view kNamesDerived[] = {"labels"};
 constexpr const char* kFile = "labels.txt";
 
 /// Names that stand for ids 0, 1, …
@@ -127,8 +127,8 @@ class TagsOutput : public NamesOutput {
 
 }  // namespace
 
-constinit const OutputRow kLabelOutput{"label", make_output<LabelOutput>, kDerived};
-constinit const OutputRow kTagsOutput{"tags", make_output<TagsOutput>, kDerived};
+constinit const OutputRow kLabelOutput{"label", make_output<LabelOutput>, kNamesDerived};
+constinit const OutputRow kTagsOutput{"tags", make_output<TagsOutput>, kNamesDerived};
 
 const std::vector<std::string>& Output::labels() const {
   static const std::vector<std::string> kNone;

@@ -11,9 +11,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char *kStem = "source", *kLettersStem = "letters";
-constexpr std::string_view kFiles[] = {"source", "target", "tsv", "data"};
-constexpr std::string_view kDerived[] = {"source_vocabulary", "encoder.vocabulary", "encoder.letters.vocabulary",
+constexpr const char *kSourceStem = "source", *kLettersStem = "letters";
+constexpr std::string_view kTextFiles[] = {"source", "target", "tsv", "data"};
+constexpr std::string_view kTextDerived[] = {"source_vocabulary", "encoder.vocabulary", "encoder.letters.vocabulary",
                                          "letters.vocabulary"};
 
 class WordsInput : public Input {
@@ -42,12 +42,12 @@ class WordsInput : public Input {
   }
 
   void load(const fs::path& folder) override {
-    words_ = data::load_tokeniser(folder, kStem);
+    words_ = data::load_tokeniser(folder, kSourceStem);
     if (model().reads_letters()) letters_ = data::load_tokeniser(folder, kLettersStem);
   }
 
   void save(const fs::path& folder) const override {
-    words_->save(folder, kStem);
+    words_->save(folder, kSourceStem);
     if (letters_) letters_->save(folder, kLettersStem);
   }
 
@@ -125,8 +125,8 @@ Examples text_test(const TaskConfig& config, const TestFiles& files, const std::
 }  // namespace
 
 constinit const InputRow kTextInput{
-    "text", models::Reads::words, "tokens",         "lines of text", true, kFiles,
-    kDerived, make_input<WordsInput>, read_text_corpus, text_test};
+    "text", models::Reads::words, "tokens",         "lines of text", true, kTextFiles,
+    kTextDerived, make_input<WordsInput>, read_text_corpus, text_test};
 
 int64_t Ready::length() const { return is_text() ? static_cast<int64_t>(tokens.ids.size()) : 1; }
 

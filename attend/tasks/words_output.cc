@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kStem = "target";
+constexpr const char* kTargetStem = "target";
 constexpr std::string_view kWordsDerived[] = {"target_vocabulary", "labels"}, kTreeDerived[] = {"target_vocabulary"};
 
 }  // namespace
@@ -45,11 +45,11 @@ void WordsOutput::learn(const Corpus& corpus, const Input& input, const Prepared
 }
 
 void WordsOutput::load(const fs::path& folder, const Input& input) {
-  if (!share(input)) words_ = data::load_tokeniser(folder, kStem);
+  if (!share(input)) words_ = data::load_tokeniser(folder, kTargetStem);
 }
 
 void WordsOutput::save(const fs::path& folder) const {
-  if (!shared_) words_->save(folder, kStem);
+  if (!shared_) words_->save(folder, kTargetStem);
 }
 
 Settings WordsOutput::sizes() const {

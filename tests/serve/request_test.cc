@@ -203,7 +203,7 @@ TEST(Request, ASearchKeepsToTheLimits) {
   EXPECT_TRUE(asked({{"min_length", "2001", ""}}).starts_with("400 over_limit min_length"));
   EXPECT_TRUE(asked({{"sample", "true", ""}, {"beam", "3", ""}}).starts_with("400 bad_request sample or beam"));
   const decode::SearchOptions search = search_of({.beam = 2}, {{"n_best", "5", ""}}, kLimits);
-  EXPECT_EQ(search.beam, 5) << "as many as are wanted";
+  EXPECT_EQ(search.beam, 5) << "as many as were asked for";
   EXPECT_EQ(search.longest, kLimits.answer_tokens);
   const decode::SearchOptions own = search_of({.beam = 50, .n_best = 40, .max_length = 3000}, {}, kLimits);
   EXPECT_EQ(own.beam, 32) << "what the model was trained with is brought within them";
