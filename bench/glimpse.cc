@@ -5,14 +5,13 @@
 #include <cmath>
 #include <memory>
 
-#include "attend/autograd/tape.h"
 #include "attend/base/error.h"
 #include "attend/kernels/glimpse.h"
 #include "attend/models/glimpse.h"
-#include "attend/train/optimiser.h"
 #include "bench/inputs.h"
 #include "bench/measure.h"
 #include "bench/row.h"
+#include "bench/training.h"
 
 namespace attend::bench {
 namespace {
@@ -91,45 +90,17 @@ double glimpse_flop(const GlimpseCase& n) {
   return 2 * static_cast<double>(kGlimpseImages * n.copies) * products;
 }
 
-/// What a training loop works with.
-class GlimpseTraining {
- public:
-  explicit GlimpseTraining(const GlimpseCase& n) : random_(1), network_(options_of(n), random_) {
-    std::vector<std::vector<int32_t>> labels;
-    for (int64_t b = 0; b < kGlimpseImages; ++b) labels.push_back({static_cast<int32_t>(b % 10)});
-    batch_ = {data::Source::of_images(random_images(n.side)), data::Sequences(labels)};
-    adam_ = train::make_optimiser("adam", {}, nn::parameters(network_));
-  }
-  void step() {
-    adam_->clear_gradients();
-    {
-      Tape tape;
-      tape.backward(network_.loss(batch_, &training_));
-    }
-    adam_->step(1e-3, train::clip_scale(train::gradient_norm(adam_->parameters()), 1));
-    ++training_.update;
-  }
-  double loss() const { return network_.loss(batch_, nullptr).item(); }
-
- private:
-  Random random_;
-  models::GlimpseNetwork network_;
-  data::Batch batch_;
-  std::unique_ptr<train::Optimiser> adam_;
-  models::Training training_{Random(3), 0};
-};
+Training training_of(const GlimpseCase& n) {
+  Random random(1);
+  auto network = std::make_unique<models::GlimpseNetwork>(options_of(n), random);
+  std::vector<std::vector<int32_t>> labels;
+  for (int64_t b = 0; b < kGlimpseImages; ++b) labels.push_back({static_cast<int32_t>(b % 10)});
+  return {std::move(network), {data::Source::of_images(random_images(n.side)), data::Sequences(labels)}};
+}
 
 Row glimpse_row(const GlimpseCase& n) {
   Row row{.name = "glimpse/" + n.name, .work = glimpse_flop(n), .percent = 60, .peer = n.peer, .least_runs = 6};
-  row.prepare = [n]() -> std::function<void()> {
-    const auto training = std::make_shared<GlimpseTraining>(n);
-    const double before = training->loss();
-    for (int i = 0; i < 5; ++i) training->step();
-    const double after = training->loss();
-    require(std::isfinite(before) && after < before, "bench: five steps must lower the loss of ", n.name, ", from ",
-            before, ", got ", after);
-    return [training] { training->step(); };
-  };
+  row.prepare = [n] { return checked_step(n.name, std::make_shared<Training>(training_of(n)), 5); };
   return row;
 }
 

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <memory>
 
-#include "attend/autograd/tape.h"
 #include "attend/base/error.h"
 #include "attend/data/batches.h"
 #include "attend/decode/search.h"
@@ -12,12 +11,12 @@
 #include "attend/models/recurrent.h"
 #include "attend/models/transformer.h"
 #include "attend/train/log.h"
-#include "attend/train/optimiser.h"
 #include "attend/train/trainer.h"
 #include "bench/inputs.h"
 #include "bench/measure.h"
 #include "bench/process.h"
 #include "bench/row.h"
+#include "bench/training.h"
 
 namespace attend::bench {
 namespace {
@@ -56,17 +55,6 @@ std::unique_ptr<models::Model> make_model(const Network& n) {
   return std::make_unique<models::RecurrentModel>(options, random);
 }
 
-data::Sequences random_words(int64_t count, int64_t length, int64_t vocabulary, uint64_t stream) {
-  Random random(2, stream);
-  std::vector<std::vector<int32_t>> rows(static_cast<size_t>(count));
-  for (auto& row : rows) {
-    for (int64_t t = 0; t < length; ++t) {
-      row.push_back(data::kFirstWord + static_cast<int32_t>(random.below(vocabulary - data::kFirstWord)));
-    }
-  }
-  return data::Sequences(rows);
-}
-
 /// Products of a step, forward and twice that backward: three times what one reading of the batch multiplies.
 double step_flop(const Network& n) {
   const double B = static_cast<double>(n.batch), V = static_cast<double>(n.vocabulary),
@@ -84,44 +72,9 @@ double step_flop(const Network& n) {
   return 3 * B * (encoder + keys + query + decoder + output);
 }
 
-/// What a training loop works with.
-class Training {
- public:
-  Training(std::unique_ptr<models::Model> model, data::Batch batch)
-      : model_(std::move(model)),
-        batch_(std::move(batch)),
-        adam_(train::make_optimiser("adam", {}, nn::parameters(*model_))) {}
-  explicit Training(const Network& n)
-      : Training(make_model(n), {random_words(n.batch, n.source, n.vocabulary, 0),
-                                 random_words(n.batch, n.target - 1, n.vocabulary, 1)}) {}
-
-  void step() {
-    adam_->clear_gradients();
-    {
-      Tape tape;
-      tape.backward(model_->loss(batch_, &training_));
-    }
-    adam_->step(1e-3, train::clip_scale(train::gradient_norm(adam_->parameters()), 1));
-    ++training_.update;
-  }
-  /// Without dropout.
-  double loss() const { return model_->loss(batch_, nullptr).value().data()[0]; }
-
- private:
-  std::unique_ptr<models::Model> model_;
-  data::Batch batch_;
-  std::unique_ptr<train::Optimiser> adam_;
-  models::Training training_{Random(3), 0};
-};
-
-/// Three steps as a check, then what is timed.
-std::function<void()> checked_step(const std::string& name, std::shared_ptr<Training> training) {
-  const double before = training->loss();
-  for (int i = 0; i < 3; ++i) training->step();
-  const double after = training->loss();
-  require(std::isfinite(before) && after < before, "bench: three steps must lower the loss of ", name, ", from ",
-          before, ", got ", after);
-  return [training] { training->step(); };
+Training training_of(const Network& n) {
+  return {make_model(n), {random_words(n.batch, n.source, n.vocabulary, 0),
+                          random_words(n.batch, n.target - 1, n.vocabulary, 1)}};
 }
 
 Row step_row(const Network& n) {
@@ -131,7 +84,7 @@ Row step_row(const Network& n) {
           .peer = n.peer,
           .others = n.others,
           .least_runs = 6};
-  row.prepare = [n] { return checked_step(n.name, std::make_shared<Training>(n)); };
+  row.prepare = [n] { return checked_step(n.name, std::make_shared<Training>(training_of(n))); };
   return row;
 }
 
@@ -177,7 +130,7 @@ Row captioner_row() {
 /// Alternates between the trainer and the bare step, ten steps each, and keeps the time of both.
 class Turns : public train::Watcher {
  public:
-  explicit Turns(const Network& n) : bare_(n) { bare_.step(); }
+  explicit Turns(const Network& n) : bare_(training_of(n)) { bare_.step(); }
 
   void stepped(const train::StepReport&) override {
     const double arrived = now();
@@ -305,7 +258,7 @@ std::vector<Row> decoding_rows() {
 double training_peak(const std::string& row) {
   for (const Network& n : trained_networks()) {
     if (row != "memory/" + n.name) continue;
-    Training training(n);
+    Training training = training_of(n);
     for (int i = 0; i < 3; ++i) training.step();
     const double peak = peak_mebibytes();
     require(std::isfinite(training.loss()), "bench: the loss of ", n.name, " must be a number");

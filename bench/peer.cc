@@ -14,7 +14,7 @@ struct KnownPeer {
   const char *name, *module, *script, *flags;  // script "": the group's
 };
 constexpr KnownPeer kPeers[] = {{kPyTorch, "torch", "", ""},
-                                {kCompiled, "torch", "torch_models.py", " --compiled"},
+                                {kCompiled, "torch", "", " --compiled"},
                                 {kCTranslate2, "ctranslate2", "ctranslate2_decode.py", ""}};
 
 std::string names_for(const std::string& peer, const std::vector<Row>& rows) {

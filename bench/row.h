@@ -81,6 +81,7 @@ std::vector<Row> training_rows();
 std::vector<Row> convolution_rows();
 std::vector<Row> overhead_rows();
 std::vector<Row> model_rows();
+std::vector<Row> label_rows();
 std::vector<Row> decoding_rows();
 std::vector<Row> glimpse_rows();
 

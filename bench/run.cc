@@ -155,6 +155,7 @@ std::vector<Group> all_groups() {
           {"convolution", convolution_rows()},
           {"overhead", overhead_rows()},
           {"models", model_rows(), "torch_models.py"},
+          {"labels", label_rows(), "torch_labels.py"},
           {"decoding", decoding_rows(), "torch_models.py"},
           {"glimpse", glimpse_rows(), "torch_glimpse.py"}};
 }

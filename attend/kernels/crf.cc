@@ -8,6 +8,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "attend/kernels/crf.cc"
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
+#include <hwy/contrib/math/math-inl.h>
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
@@ -54,6 +55,26 @@ void AddOuter(const double* x, const double* y, size_t n, size_t stride, double*
   }
 }
 
+double LargestOf(const double* x, size_t n) {
+  const hn::ScalableTag<double> d;
+  auto largest = hn::LoadU(d, x);
+  for (size_t i = hn::Lanes(d); i < n; i += hn::Lanes(d)) largest = hn::Max(largest, hn::LoadU(d, x + i));
+  return hn::GetLane(hn::MaxOfLanes(d, largest));
+}
+
+/// x[i] ← e^(x[i] − shift).
+void Exponentials(double* x, size_t n, double shift) {
+  const hn::ScalableTag<double> d;
+  const auto down = hn::Set(d, shift);
+  for (size_t i = 0; i < n; i += hn::Lanes(d)) hn::StoreU(hn::Exp(d, hn::Sub(hn::LoadU(d, x + i), down)), d, x + i);
+}
+
+/// out[i] = ln x[i] for x[i] that are not tiny; others give any number.
+void Logarithms(const double* x, size_t n, double* out) {
+  const hn::ScalableTag<double> d;
+  for (size_t i = 0; i < n; i += hn::Lanes(d)) hn::StoreU(hn::Log(d, hn::LoadU(d, x + i)), d, out + i);
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace attend::kernels
 HWY_AFTER_NAMESPACE();
@@ -64,6 +85,9 @@ namespace attend::kernels {
 HWY_EXPORT(SumProducts);
 HWY_EXPORT(MaxSums);
 HWY_EXPORT(AddOuter);
+HWY_EXPORT(LargestOf);
+HWY_EXPORT(Exponentials);
+HWY_EXPORT(Logarithms);
 
 namespace {
 
@@ -74,19 +98,26 @@ constexpr double kLeastSum = 1e-280, kMostExponent = 600;
 
 /// Scratch of one call.
 struct Rows {
-  explicit Rows(const CrfTable& table) : x(table.stride), y(table.stride), sums(table.stride) {}
-  std::vector<double> x, y, sums;
+  explicit Rows(const CrfTable& table) : x(table.stride), y(table.stride), sums(table.stride), logs(table.stride) {}
+  std::vector<double> x, y, sums, logs;
 };
 
-double largest_of(const double* x, size_t n) { return *std::max_element(x, x + n); }
+/// row[j] = value(j) for the labels, ln 0 in the padding.
+template <class Value>
+void fill_row(std::vector<double>& row, size_t labels, Value&& value) {
+  for (size_t j = 0; j < labels; ++j) row[j] = value(j);
+  std::fill(row.begin() + static_cast<std::ptrdiff_t>(labels), row.end(), kLogZero);
+}
 
-/// out[i] = e^(x[i] − top), 0 in the padding.
-void exponentials(const double* x, size_t n, double top, std::vector<double>& out) {
-  for (size_t i = 0; i < n; ++i) out[i] = std::exp(x[i] - top);
+double largest_of(const std::vector<double>& row) { return HWY_DYNAMIC_DISPATCH(LargestOf)(row.data(), row.size()); }
+
+/// row[j] ← e^(row[j] − shift), 0 in the padding.
+void exponentials(std::vector<double>& row, double shift) {
+  HWY_DYNAMIC_DISPATCH(Exponentials)(row.data(), row.size(), shift);
 }
 
 double log_sum(const double* x, size_t n) {
-  const double top = largest_of(x, n);
+  const double top = *std::max_element(x, x + n);
   if (top == kLogZero) return kLogZero;
   double sum = 0;
   for (size_t i = 0; i < n; ++i) sum += std::exp(x[i] - top);
@@ -97,16 +128,18 @@ double log_sum(const double* x, size_t n) {
 void log_product(const CrfTable& table, const std::vector<double>& matrix, const std::vector<double>& exponents,
                  const double* x, Rows& rows, double* out) {
   const size_t L = table.labels;
-  const double top = largest_of(x, L);
+  fill_row(rows.x, L, [&](size_t i) { return x[i]; });
+  const double top = largest_of(rows.x);
   if (top == kLogZero) {
     std::fill_n(out, L, kLogZero);
     return;
   }
-  exponentials(x, L, top, rows.x);
+  exponentials(rows.x, top);
   HWY_DYNAMIC_DISPATCH(SumProducts)(rows.x.data(), exponents.data(), L, table.stride, rows.sums.data());
+  HWY_DYNAMIC_DISPATCH(Logarithms)(rows.sums.data(), table.stride, rows.logs.data());
   for (size_t j = 0; j < L; ++j) {
     if (rows.sums[j] >= kLeastSum) {
-      out[j] = top + table.largest + std::log(rows.sums[j]);
+      out[j] = top + table.largest + rows.logs[j];
       continue;
     }
     for (size_t i = 0; i < L; ++i) rows.x[i] = x[i] + matrix[i * table.stride + j];
@@ -176,25 +209,28 @@ void crf_expectations(const CrfTable& table, const double* emissions, size_t ste
   const size_t L = table.labels;
   if (steps == 0) return;
   Rows rows(table);
-  std::vector<double> onward(L), pairs(L * table.stride, 0);  // pairs: still to be multiplied by e^(A − largest)
+  std::vector<double> pairs(L * table.stride, 0);  // still to be multiplied by e^(A − largest)
   for (size_t t = 0; t < steps; ++t) {
+    const double *from = alpha + t * L, *after = beta + t * L;
+    fill_row(rows.x, L, [&](size_t j) { return from[j] + after[j]; });
+    exponentials(rows.x, log_z);
     for (size_t j = 0; j < L; ++j) {
-      const double share = scale * std::exp(alpha[t * L + j] + beta[t * L + j] - log_z);
+      const double share = scale * rows.x[j];
       counts.emissions[t * L + j] += share;
       if (t == 0) counts.start[j] += share;
       if (t + 1 == steps) counts.end[j] += share;
     }
     if (t + 1 == steps) break;
-    const double* from = alpha + t * L;
-    for (size_t j = 0; j < L; ++j) onward[j] = emissions[(t + 1) * L + j] + beta[(t + 1) * L + j];
-    const double top_from = largest_of(from, L), top_to = largest_of(onward.data(), L);
+    fill_row(rows.x, L, [&](size_t j) { return from[j]; });
+    fill_row(rows.y, L, [&](size_t j) { return emissions[(t + 1) * L + j] + after[L + j]; });
+    const double top_from = largest_of(rows.x), top_to = largest_of(rows.y);
     const double exponent = top_from + top_to + table.largest - log_z;
     if (!(exponent < kMostExponent)) {
-      add_pairs_by_logarithms(table, from, onward.data(), log_z, scale, counts.transitions);
+      add_pairs_by_logarithms(table, from, rows.y.data(), log_z, scale, counts.transitions);
       continue;
     }
-    exponentials(from, L, top_from, rows.x);
-    exponentials(onward.data(), L, top_to, rows.y);
+    exponentials(rows.x, top_from);
+    exponentials(rows.y, top_to);
     const double factor = std::exp(exponent);
     for (size_t i = 0; i < L; ++i) rows.x[i] *= factor;
     HWY_DYNAMIC_DISPATCH(AddOuter)(rows.x.data(), rows.y.data(), L, table.stride, pairs.data());

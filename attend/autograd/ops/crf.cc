@@ -38,10 +38,12 @@ struct Sequence {
     return only;
   }
 
-  double log_sum(const CrfTable& table) const {
-    std::vector<double> alpha(steps * labels);
-    return kernels::crf_forward(table, emissions.data(), steps, alpha.data());
+  /// alpha [T,L] of crf_forward; returns ln Z.
+  double forward(const CrfTable& table, double* alpha) const {
+    return kernels::crf_forward(table, emissions.data(), steps, alpha);
   }
+
+  double log_sum(const CrfTable& table) const { return forward(table, std::vector<double>(steps * labels).data()); }
 
   /// s(tags), if all tags are known.
   double score(const CrfTable& table) const {
@@ -54,11 +56,11 @@ struct Sequence {
     return steps == 0 ? 0 : sum + table.end[static_cast<size_t>(tags[steps - 1])];
   }
 
-  void add_expectations(const CrfTable& table, double scale, const CrfCounts& counts) const {
-    std::vector<double> alpha(steps * labels), beta(steps * labels);
-    const double log_z = kernels::crf_forward(table, emissions.data(), steps, alpha.data());
+  void add_expectations(const CrfTable& table, const double* alpha, double log_z, double scale,
+                        const CrfCounts& counts) const {
+    std::vector<double> beta(steps * labels);
     kernels::crf_backward(table, emissions.data(), steps, beta.data());
-    kernels::crf_expectations(table, emissions.data(), steps, alpha.data(), beta.data(), log_z, scale, counts);
+    kernels::crf_expectations(table, emissions.data(), steps, alpha, beta.data(), log_z, scale, counts);
   }
 
   /// For the single labelling given by the tags.
@@ -79,6 +81,7 @@ struct Field {
   Ids tags;
   std::vector<int32_t> lengths;
   CrfTable table;
+  std::vector<double> alpha, log_z;  // [B,T,L] and [B], of the forward pass
 
   size_t count() const { return lengths.size(); }
   size_t labels() const { return table.labels; }
@@ -110,11 +113,14 @@ void add_group(const Field& field, size_t group, const Tensor& dy, Shared& share
     std::vector<double> places(sequence.emissions.size(), 0);
     const CrfCounts counts{places.data(), shared.transitions(), shared.start(), shared.end()};
     if (sequence.steps > 0) {
-      sequence.add_expectations(field.table, scale, counts);
+      sequence.add_expectations(field.table, field.alpha.data() + b * field.width(), field.log_z[b], scale, counts);
       if (sequence.known()) {
         sequence.add_counts(-scale, counts);
       } else {
-        sequence.agreeing().add_expectations(field.table, -scale, counts);
+        const Sequence only = sequence.agreeing();
+        std::vector<double> alpha(places.size());
+        const double log_z = only.forward(field.table, alpha.data());
+        only.add_expectations(field.table, alpha.data(), log_z, -scale, counts);
       }
     }
     real* row = dx.data() + b * field.width();
@@ -163,21 +169,24 @@ Var crf_loss(const Var& emissions, const CrfWeights& weights, const Ids& tags, c
   require_weights(weights, L);
   require_tags(emissions, tags, lengths);
 
-  const auto field = std::make_shared<const Field>(
+  const auto field = std::make_shared<Field>(
       Field{emissions.value(), tags, lengths,
             CrfTable(static_cast<size_t>(L), weights.transitions.value().data(), weights.start.value().data(),
-                     weights.end.value().data())});
+                     weights.end.value().data()),
+            std::vector<double>(emissions.value().size()), std::vector<double>(lengths.size())});
   Tensor losses({emissions.dim(0)});
   kernels::parallel_for(field->count(), [&](size_t b) {
     const Sequence sequence = field->at(b);
     const double agreeing =
         sequence.known() ? sequence.score(field->table) : sequence.agreeing().log_sum(field->table);
-    losses.data()[b] = static_cast<real>(sequence.log_sum(field->table) - agreeing);
+    field->log_z[b] = sequence.forward(field->table, field->alpha.data() + b * field->width());
+    losses.data()[b] = static_cast<real>(field->log_z[b] - agreeing);
   });
 
   if (!recording(emissions, weights.transitions, weights.start, weights.end)) return losses;
-  return record(std::move(losses), [field, x = emissions.slot(), transitions = weights.transitions.slot(),
-                                    start = weights.start.slot(), end = weights.end.slot()](Tensor dy) {
+  return record(std::move(losses), [field = std::shared_ptr<const Field>(field), x = emissions.slot(),
+                                    transitions = weights.transitions.slot(), start = weights.start.slot(),
+                                    end = weights.end.slot()](Tensor dy) {
     const int64_t labels = static_cast<int64_t>(field->labels());
     Tensor dx(field->emissions.shape());
     std::vector<Shared> groups(std::min(kGroups, field->count()), Shared(field->labels()));
