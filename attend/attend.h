@@ -1,5 +1,5 @@
-// All that a program needs: tensors, gradients, layers, attention, training, files. For programs that use the library; the
-// library itself includes what it needs.
+// Everything a program needs: tensors, gradients, layers, attention, training, files. This header is for programs that
+// use the library; the library itself includes only the parts it needs.
 #pragma once
 
 #include "attend/attention/align.h"
@@ -15,6 +15,7 @@
 #include "attend/base/base64.h"
 #include "attend/base/error.h"
 #include "attend/base/folder_lock.h"
+#include "attend/base/joined.h"
 #include "attend/base/names.h"
 #include "attend/base/options.h"
 #include "attend/base/random.h"
@@ -45,6 +46,7 @@
 #include "attend/data/pronunciations.h"
 #include "attend/data/resize.h"
 #include "attend/data/shapes.h"
+#include "attend/data/split_text.h"
 #include "attend/data/tagged.h"
 #include "attend/data/tokeniser.h"
 #include "attend/data/tree.h"
@@ -57,8 +59,10 @@
 #include "attend/decode/hypothesis.h"
 #include "attend/decode/sampling.h"
 #include "attend/decode/search.h"
+#include "attend/decode/tree_constraint.h"
 #include "attend/explain/answer_text.h"
 #include "attend/explain/evidence.h"
+#include "attend/explain/gaze.h"
 #include "attend/explain/gif.h"
 #include "attend/explain/heatmap.h"
 #include "attend/explain/image_picture.h"
@@ -82,6 +86,7 @@
 #include "attend/models/encoder_decoder_options.h"
 #include "attend/models/image_classifier.h"
 #include "attend/models/image_encoder.h"
+#include "attend/models/labeller.h"
 #include "attend/models/model.h"
 #include "attend/models/recurrent.h"
 #include "attend/models/recurrent_decoder.h"
@@ -97,7 +102,6 @@
 #include "attend/nn/recurrent.h"
 #include "attend/tasks/comparison.h"
 #include "attend/tasks/explanation.h"
-#include "attend/tasks/names_output.h"
 #include "attend/tasks/task.h"
 #include "attend/tasks/training.h"
 #include "attend/tasks/words_output.h"
@@ -106,6 +110,7 @@
 #include "attend/train/agreement.h"
 #include "attend/train/bleu.h"
 #include "attend/train/brackets.h"
+#include "attend/train/by_length.h"
 #include "attend/train/chrf.h"
 #include "attend/train/edits.h"
 #include "attend/train/events.h"
@@ -113,4 +118,5 @@
 #include "attend/train/matches.h"
 #include "attend/train/optimiser.h"
 #include "attend/train/schedule.h"
+#include "attend/train/scores.h"
 #include "attend/train/tags.h"

@@ -20,7 +20,7 @@ constexpr double kBytes = 2.0 * kRows * kWidth * sizeof(real);
 struct Function {
   const char* name;
   Var (*run)(const Var&);
-  double (*wanted)(double);
+  double (*expected)(double);
 };
 
 Row function_row(const Function& f) {
@@ -28,7 +28,7 @@ Row function_row(const Function& f) {
   row.prepare = [f]() -> std::function<void()> {
     const Var x = normal({kRows, kWidth});
     const Tensor y = f.run(x).value();
-    for (size_t i = 0; i < y.size(); i += 997) require_near(f.name, y.data()[i], f.wanted(x.value().data()[i]), 2e-6);
+    for (size_t i = 0; i < y.size(); i += 997) require_near(f.name, y.data()[i], f.expected(x.value().data()[i]), 2e-6);
     return [=] { f.run(x); };
   };
   return row;
@@ -126,7 +126,7 @@ Row adam_row() {
 struct Convolution {
   std::string name;
   int64_t size, in, out, batch;
-  bool first = false;  // of a network: nobody wants the gradient of the image
+  bool first = false;  // of a network: the gradient of the image is not needed
 };
 
 Row conv2d_row(const Convolution& c) {

@@ -54,8 +54,8 @@ Row retina_row(const Retina& r) {
       const ptrdiff_t y = kernels::patch_begin(at.data()[2 * n + 1], side, patch) + i / r.patches.patch,
                       x = kernels::patch_begin(at.data()[2 * n], side, patch) + i % r.patches.patch;
       const bool inside = y >= 0 && y < r.side && x >= 0 && x < r.side;
-      const real wanted = inside ? images.data()[(n % kGlimpseImages * r.side + y) * r.side + x] : real{0};
-      require_near("a pixel of a patch", seen.data()[n * seen.dim(1) + i], wanted, 1e-6);
+      const real expected = inside ? images.data()[(n % kGlimpseImages * r.side + y) * r.side + x] : real{0};
+      require_near("a pixel of a patch", seen.data()[n * seen.dim(1) + i], expected, 1e-6);
     }
     return [=] { glimpse_patches(images, at, r.patches); };
   };
@@ -91,7 +91,7 @@ double glimpse_flop(const GlimpseCase& n) {
   return 2 * static_cast<double>(kGlimpseImages * n.copies) * products;
 }
 
-/// What a training loop has in its hands.
+/// What a training loop works with.
 class GlimpseTraining {
  public:
   explicit GlimpseTraining(const GlimpseCase& n) : random_(1), network_(options_of(n), random_) {

@@ -16,9 +16,9 @@ inline Tensor normal(const Shape& shape, double scale = 1, uint64_t stream = 0) 
   return t;
 }
 
-inline void require_near(const char* what, double got, double wanted, double tolerance) {
-  require(std::abs(got - wanted) <= tolerance * (1 + std::abs(wanted)), "bench: ", what, " is wrong: wanted ", wanted,
-          ", got ", got);
+inline void require_near(const char* what, double got, double expected, double tolerance) {
+  require(std::abs(got - expected) <= tolerance * (1 + std::abs(expected)), "bench: ", what, " is wrong: expected ",
+          expected, ", got ", got);
 }
 
 /// Σ u∘v, for checks of gradients along a direction.
@@ -28,7 +28,7 @@ inline double dot(const Tensor& u, const Tensor& v) {
   return sum;
 }
 
-/// ⟨∂f/∂x, d⟩ along `direction` must be what f changes by, in float: a coarse check of a whole backward pass.
+/// ⟨∂f/∂x, d⟩ along `direction` must match the change of f, in float: a coarse check of a whole backward pass.
 /// `f` gives the objective Σ cotangent∘output for a value of x.
 template <class Function>
 void require_slope(const char* what, const Tensor& x, const Tensor& gradient, const Tensor& direction, double step,

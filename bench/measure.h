@@ -10,9 +10,9 @@ double now();
 /// The fastest of the runs that fit into `seconds` (at least `least_runs`, after a warm-up).
 double best_seconds(const std::function<void()>& run, double seconds, int least_runs = 3);
 
-/// What this machine can do at all, now, with the threads in use.
+/// The most this machine can do now, with the threads in use.
 struct Limits {
-  double gflops = 0;        // best f32 product that oneDNN gives, packed or not
+  double gflops = 0;        // best f32 product that oneDNN achieves, packed or not
   std::string product;      // which one it was
   double copy_gbs = 0;      // memcpy by all threads at once, bytes read + bytes written
   double streamed_gbs = 0;  // the same with stores past the caches

@@ -22,10 +22,10 @@
 namespace attend::bench {
 namespace {
 
-/// A network to train or to decode with, and what is asked of its step.
+/// A network to train or to decode with, and the targets for its step.
 struct Network {
   std::string name;
-  int64_t batch, vocabulary, source, target;  // target: steps of the decoder, the end among them
+  int64_t batch, vocabulary, source, target;  // target: steps of the decoder, including the end
   std::string cell, score;                    // cell "": the Transformer
   double percent = 0, peer = 0;
   std::vector<OtherPeer> others = {};
@@ -84,7 +84,7 @@ double step_flop(const Network& n) {
   return 3 * B * (encoder + keys + query + decoder + output);
 }
 
-/// What a training loop has in its hands.
+/// What a training loop works with.
 class Training {
  public:
   Training(std::unique_ptr<models::Model> model, data::Batch batch)
@@ -143,7 +143,7 @@ double caption_flop(const models::CaptionerOptions& o) {
   double stages = 0, in = 3, side = kSide;
   for (const int64_t width : models::widths_of("stages", o.encoder.stages)) {
     const double out = static_cast<double>(width);
-    // Nobody wants the gradient of the images: two thirds of the first stage.
+    // The gradient of the images is not needed: two thirds of the first stage.
     stages += (in == 3 ? 2.0 : 3.0) / 3 * 2 * 9 * in * out * side * side;
     in = out, side /= 2;
   }
@@ -174,18 +174,18 @@ Row captioner_row() {
   return row;
 }
 
-/// Lets the trainer and the bare step take turns, ten steps each, and keeps the time of both.
+/// Alternates between the trainer and the bare step, ten steps each, and keeps the time of both.
 class Turns : public train::Watcher {
  public:
   explicit Turns(const Network& n) : bare_(n) { bare_.step(); }
 
   void stepped(const train::StepReport&) override {
     const double arrived = now();
-    if (begun_ > 0) loop_.push_back(arrived - begun_);
+    if (started_ > 0) loop_.push_back(arrived - started_);
     const double start = now();
     for (int i = 0; i < kSteps; ++i) bare_.step();
     bare_seconds_.push_back(now() - start);
-    begun_ = now();
+    started_ = now();
   }
   bool stop() override { return loop_.size() >= kTurns; }
   double percent() const { return 100 * median(bare_seconds_) / median(loop_); }
@@ -199,11 +199,11 @@ class Turns : public train::Watcher {
   }
 
   Training bare_;
-  double begun_ = 0;
+  double started_ = 0;
   std::vector<double> loop_, bare_seconds_;
 };
 
-/// The training loop, with the making of its batches and its log, as a share of the speed of the bare step.
+/// The training loop, including its batches and its log, as a share of the speed of the bare step.
 Row loop_row(const Network& n) {
   Row row{.name = "loop/" + n.name, .unit = Unit::percent, .least = 90};
   row.value = [n] {
@@ -246,13 +246,13 @@ void check_answers(const models::Model& model, const data::Source& source,
                    const std::vector<std::vector<decode::Hypothesis>>& answers) {
   std::vector<std::vector<int32_t>> said;
   for (const auto& best : answers) {
-    require(best.size() == 1 && best[0].tokens.size() == kWordsOut, "bench: one answer of ", kWordsOut,
-            " words is wanted, got ", best.size(), " of ", best.empty() ? 0 : best[0].tokens.size());
+    require(best.size() == 1 && best[0].tokens.size() == kWordsOut, "bench: expected one answer of ", kWordsOut,
+            " words, got ", best.size(), " of ", best.empty() ? 0 : best[0].tokens.size());
     said.push_back(best[0].tokens);
   }
   const std::vector<decode::Hypothesis> scored = decode::score(model, {source, data::Sequences(said)});
   for (size_t s = 0; s < said.size(); ++s) {
-    double sum = 0;  // without the end, which the search was not allowed to say
+    double sum = 0;  // without the end, which the search was not allowed to predict
     for (size_t t = 0; t < kWordsOut; ++t) sum += scored[s].token_log_probabilities[t];
     require_near("the likelihood of an answer", answers[s][0].log_probability, sum, 1e-4);
   }

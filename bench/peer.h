@@ -1,4 +1,4 @@
-// Peers beside us: each measured by a script of its own (bench/peers), in a process of its own, once per group of rows.
+// Peers to compare with: each measured by its own script (bench/peers), in its own process, once per group of rows.
 #pragma once
 
 #include <map>
@@ -10,7 +10,7 @@
 
 namespace attend::bench {
 
-/// What a peer's script says of one row.
+/// What a peer's script reports for one row.
 struct PeerFigure {
   double milliseconds = 0;  // of one run; 0: not measured
   double mebibytes = 0;     // peak of a process that does nothing else; 0: not measured
@@ -21,9 +21,9 @@ using PeerFigures = std::map<std::string, std::map<std::string, PeerFigure>>;
 class Peers {
  public:
   explicit Peers(const RunOptions& options);
-  /// Runs the scripts of all peers that these rows are held against.
+  /// Runs the scripts of all peers that these rows are compared with.
   PeerFigures measure(const Group& group, const std::vector<Row>& rows);
-  /// Who was measured and, of the others that rows asked for, why not.
+  /// Which peers were measured and, for the others that rows name, why not.
   std::string state() const;
 
  private:

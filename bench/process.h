@@ -1,4 +1,4 @@
-// Other programs that the benchmarks run: peers, and ourselves afresh.
+// Other programs that the benchmarks run: peers, and fresh copies of this one.
 #pragma once
 
 #include <filesystem>
@@ -19,7 +19,7 @@ struct Finished {
 /// Runs a command by the shell to its end.
 Finished run_command(const std::string& command);
 
-/// A folder of its own for a run, removed at the end.
+/// A temporary folder for a run, removed at the end.
 class TemporaryFolder {
  public:
   TemporaryFolder();
@@ -32,8 +32,8 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
-/// The most memory that this process has had resident since it started, MiB. Not getrusage's: that one begins at what
-/// the process had that started this one.
+/// The peak resident memory of this process since it started, in MiB. Not getrusage's, which starts at what the parent
+/// process had.
 double peak_mebibytes();
 
 }  // namespace attend::bench

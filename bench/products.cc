@@ -78,10 +78,10 @@ Row recurrent_row(Cell cell, int64_t H, int64_t B, bool backward) {
   row.peer = small ? 1.5 : is_lstm ? 1.05 : 1.3;
   row.prepare = [=]() -> std::function<void()> {
     const Recurrent net(cell, T, B, H);
-    const Tensor wanted = net.stepwise(net.x.value());
+    const Tensor expected = net.stepwise(net.x.value());
     const Tensor got = recurrent(cell, net.weights, net.x).last.h.value();
-    for (size_t i = 0; i < wanted.size(); ++i)
-      require_near("the recurrent state", got.data()[i], wanted.data()[i], 1e-4);
+    for (size_t i = 0; i < expected.size(); ++i)
+      require_near("the recurrent state", got.data()[i], expected.data()[i], 1e-4);
     if (!backward) return [=] { recurrent(cell, net.weights, net.x); };
     const Tensor seed = normal({T, B, H}, 1, 6);
     const RecurrentWeights& w = net.weights;

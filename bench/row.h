@@ -1,4 +1,4 @@
-// One row of the benchmark table: what is run, how it is checked, what it has to reach.
+// One row of the benchmark table: what is run, how it is checked, what it must reach.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@ namespace attend::bench {
 enum class Unit { gflops, gbs, tokens, nanoseconds, mebibytes, milliseconds, percent };
 const char* name_of(Unit unit);
 
-/// Peers by the names that the table gives them. "PyTorch" is PyTorch as one writes it, without compiling.
+/// Peers by their names in the table. "PyTorch" is plain PyTorch, without compiling.
 constexpr const char *kPyTorch = "PyTorch", *kCompiled = "compiled PyTorch", *kCTranslate2 = "CTranslate2";
 
 struct OtherPeer {
@@ -20,7 +20,7 @@ struct OtherPeer {
 };
 
 struct Row {
-  std::string name;  // the same as the peer's, where it has one (bench/peers)
+  std::string name;  // the same as the peer's, if it has one (bench/peers)
   Unit unit = Unit::gflops;
   double work = 0;                      // FLOP, bytes or tokens of one run; operations of one run for nanoseconds
   std::optional<double> percent = {};   // of the machine's limit, at least
@@ -30,14 +30,14 @@ struct Row {
   std::optional<double> most = {};      // for units where less is better
   std::optional<double> least = {};     // of the value itself
   int least_runs = 3;                   // timed, however long they take
-  /// Makes the inputs, checks the result (throws Error where it is wrong) and returns what is timed.
+  /// Makes the inputs, checks the result (throws Error if it is wrong) and returns what is timed.
   std::function<std::function<void()>()> prepare = {};
   /// The same work out of small ops.
   std::function<std::function<void()>()> prepare_composed = {};
   /// Instead of timing: the value itself, already checked.
   std::function<double()> value = {};
 
-  /// What is asked against the peer of that name; nothing where the row is not held against it.
+  /// The target against the peer of that name; nothing if the row is not compared with it.
   std::optional<double> against(const std::string& peer_name) const {
     if (peer_name == kPyTorch) return peer;
     for (const OtherPeer& other : others) {
@@ -47,7 +47,7 @@ struct Row {
   }
 };
 
-/// A row beside one peer.
+/// A row compared with one peer.
 struct PeerResult {
   std::string name;
   double value = 0;  // the peer's, in the row's unit
@@ -62,7 +62,7 @@ struct Result {
   std::optional<double> percent_of_limit = {}, peer_ratio = {}, composed_ratio = {};
   std::vector<PeerResult> peers = {};  // those that were measured, PyTorch first
   std::string target;
-  std::optional<bool> holds = {};  // nothing where there is no target
+  std::optional<bool> holds = {};  // nothing if there is no target
 };
 
 /// Rows by group; a group is measured together with its peers.

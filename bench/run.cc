@@ -53,7 +53,7 @@ std::string target_of(const Row& row) {
   return text;
 }
 
-/// What the targets ask of the figures that there are.
+/// Whether the figures meet their targets.
 std::optional<bool> holds(const Row& row, const Result& r) {
   std::optional<bool> all;
   const auto meet = [&](bool yes) { all = all.value_or(true) && yes; };
@@ -124,9 +124,9 @@ void print(const Result& r, std::ostream& out) {
 
 std::vector<Row> matching(const Group& group, const std::string& pattern) {
   std::vector<Row> rows;
-  const std::regex wanted(pattern);
+  const std::regex selected(pattern);
   for (const Row& row : group.rows) {
-    if (std::regex_search(row.name, wanted)) rows.push_back(row);
+    if (std::regex_search(row.name, selected)) rows.push_back(row);
   }
   return rows;
 }
@@ -177,7 +177,7 @@ Report run(const RunOptions& options, std::ostream& out) {
     if (rows.empty()) continue;
     std::vector<Timing> timings;
     // The limits again right before and after each row, the better of both: on a shared machine they drift by half
-    // within a minute, and a row has to be held against the machine that it met.
+    // within a minute, and a row must be compared with the machine as it was then.
     std::vector<Limits> near(rows.size());
     Limits before;
     before.refresh(options.seconds / 4);

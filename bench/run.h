@@ -1,4 +1,4 @@
-// Runs the rows, beside their peers where they can be imported, and tells the outcome as a table and as JSON.
+// Runs the rows, and their peers if they can be imported, and reports the outcome as a table and as JSON.
 #pragma once
 
 #include <iosfwd>

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Loads a server with good, bad and huge requests at once, and says what became of them.
+"""Loads a server with good, bad and huge requests at once, and reports what became of them.
 
     build/attend serve my-model --port 8080 &
     bench/serve_load.py http://127.0.0.1:8080 --requests 2000 --at-once 64
@@ -119,17 +119,17 @@ class Load:
 
 
 def process_of(port):
-    """The process that listens on the port, where it is ours to see."""
-    wanted = None
+    """The process that listens on the port, if we may see it."""
+    target = None
     with open("/proc/net/tcp", encoding="ascii") as table:
         for line in table.readlines()[1:]:
             fields = line.split()
             if fields[3] == "0A" and int(fields[1].split(":")[1], 16) == port:
-                wanted = f"socket:[{fields[9]}]"
+                target = f"socket:[{fields[9]}]"
     for name in filter(str.isdigit, os.listdir("/proc")):
         try:
             for descriptor in os.listdir(f"/proc/{name}/fd"):
-                if os.readlink(f"/proc/{name}/fd/{descriptor}") == wanted:
+                if os.readlink(f"/proc/{name}/fd/{descriptor}") == target:
                     return name
         except OSError:
             continue
@@ -170,7 +170,7 @@ def main():
         after = memory(process)
         print(f"memory (MiB)   before {before['VmRSS']:.1f}, after {after['VmRSS']:.1f}, peak {after['VmHWM']:.1f}")
     for fault in load.faults[:20]:
-        print("not as wanted: ", fault)
+        print("not as expected: ", fault)
     return 1 if load.faults else 0
 
 

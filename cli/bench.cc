@@ -33,7 +33,7 @@ int bench(int argc, char** argv) {
   Flags flags("bench", "measures this machine's limit, and how close we come to it");
   flags.options("bench", options);
   if (const auto code = flags.parse(argc, argv)) return *code;
-  if (options.run.seconds <= 0) return flags.refuse("--seconds: more than 0 is wanted");
+  if (options.run.seconds <= 0) return flags.refuse("--seconds: expected more than 0");
   if (!options.training_peak.empty()) {
     std::cout << attend::bench::training_peak(options.training_peak) << std::endl;
     return 0;

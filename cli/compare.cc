@@ -6,10 +6,10 @@
 #include <set>
 
 #include "attend/base/error.h"
+#include "attend/base/joined.h"
 #include "attend/base/names.h"
 #include "attend/base/recipe.h"
 #include "attend/base/replacement.h"
-#include "attend/kernels/parallel.h"
 #include "attend/tasks/comparison.h"
 #include "attend/tasks/model_folder.h"
 #include "cli/commands.h"
@@ -32,7 +32,7 @@ struct CompareOptions {
   TestFlags test;
   std::string out;
   bool force = false;
-  int64_t threads = 0;
+  ThreadOption threads;
 
   template <class Visit>
   void fields(Visit&& visit) {
@@ -41,11 +41,11 @@ struct CompareOptions {
     test.fields(visit);
     visit("out", out, "folder of the report, and of the models");
     visit("force", force, "train afresh those models in that folder whose options have changed");
-    visit("threads", threads, "0: as many as the machine has");
+    threads.fields(visit);
   }
 };
 
-/// One model that is wanted.
+/// One requested model.
 struct Wanted {
   std::string name, options, folder;
   SettingList settings;
@@ -67,9 +67,7 @@ std::string stem(const std::string& subject) {
 }
 
 std::string words_of(const SettingList& settings) {
-  std::string text;
-  for (const Setting& s : settings) text += (text.empty() ? "" : " ") + s.name + "=" + s.value;
-  return text;
+  return joined(settings, " ", [](const Setting& s) { return s.name + "=" + s.value; });
 }
 
 /// The words before the first flag: which flags there are depends on them.
@@ -164,13 +162,7 @@ std::string difference(const tasks::TaskConfig& before, const tasks::TaskConfig&
   if (before.model.name != now.model.name) return "model.name was " + before.model.name + ", now " + now.model.name;
   const std::vector<OptionInfo> old = before.all();
   const auto is_derived = [&](const std::string& name) {
-    if (name == "size" || name == "channels") return true;
-    for (const auto& names : {now.row().input().derived, now.row().output->derived}) {
-      for (const std::string_view one : names) {
-        if (name == "model." + std::string(one)) return true;
-      }
-    }
-    return false;
+    return name == "size" || name == "channels" || now.row().derives(tasks::ModelChoice::own_name(name));
   };
   for (const OptionInfo& option : now.all()) {
     if (is_derived(option.name)) continue;
@@ -274,26 +266,29 @@ void read_result(const std::string& folder, Compared& model) {
 
 nlohmann::ordered_json scores_of(const tasks::Measured& measured, const tasks::TaskRow& row) {
   nlohmann::ordered_json all = nlohmann::ordered_json::object();
-  if (!measured.judged.outputs.empty()) all = tasks::report_of(row.scores, measured.judged, {});
+  if (!measured.judged.outputs.empty()) all = train::report_of(row.scores, measured.judged, {});
   all["lines"] = measured.judged.outputs.size();
   if (const auto& a = measured.alignment) {
-    all["alignment"] = {{"aer", a->error_rate}, {"precision", a->precision}, {"recall", a->recall}, {"lines", measured.judged.outputs.size()}};
+    all["alignment"] = {{"aer", a->error_rate},
+                        {"precision", a->precision},
+                        {"recall", a->recall},
+                        {"lines", measured.judged.outputs.size()}};
   }
   return all;
 }
 
 /// The groups of the first model's test, with the counts in this one.
-std::vector<tasks::LengthGroup> groups_for(const Comparison& comparison, std::span<const int64_t> lengths) {
+std::vector<train::LengthGroup> groups_for(const Comparison& comparison, std::span<const int64_t> lengths) {
   for (const Compared& model : comparison.models) {
     if (model.groups.empty()) continue;
-    std::vector<tasks::LengthGroup> groups = model.groups;
-    for (tasks::LengthGroup& group : groups) {
+    std::vector<train::LengthGroup> groups = model.groups;
+    for (train::LengthGroup& group : groups) {
       group.count = std::ranges::count_if(lengths, [&](int64_t n) { return group.has(n); });
     }
     return groups;
   }
   const int64_t least = std::max<int64_t>(10, static_cast<int64_t>(lengths.size()) / 50);
-  return tasks::length_groups(lengths, least);
+  return train::length_groups(lengths, least);
 }
 
 void measure_model(Comparison& comparison, Compared& model, Progress& progress, long done) {
@@ -305,7 +300,7 @@ void measure_model(Comparison& comparison, Compared& model, Progress& progress, 
   const std::vector<int64_t> lengths = tasks::source_lengths(model.test.examples, comparison.unit == "letters");
   if (!lengths.empty() && !measured.judged.outputs.empty() && comparison.score) {
     model.groups = groups_for(comparison, lengths);
-    model.by_length = tasks::score_by_length(*comparison.score, measured.judged, lengths, model.groups);
+    model.by_length = train::score_by_length(*comparison.score, measured.judged, lengths, model.groups);
   }
   model.scores = scores_of(measured, *comparison.row);
   model.measured = std::move(measured);
@@ -314,9 +309,7 @@ void measure_model(Comparison& comparison, Compared& model, Progress& progress, 
 
 Comparison begin(const std::vector<Wanted>& all, const std::vector<std::string>& subjects) {
   Comparison comparison;
-  for (const std::string& subject : subjects) {
-    comparison.subject += (comparison.subject.empty() ? "" : ", ") + subject;
-  }
+  comparison.subject = joined(subjects);
   const auto letters = [](const Wanted& wanted) { return wanted.config.options.tokeniser.kind == "characters"; };
   if (std::ranges::all_of(all, letters)) comparison.unit = "letters";
   comparison.row = &all.front().config.row();
@@ -328,7 +321,7 @@ Comparison begin(const std::vector<Wanted>& all, const std::vector<std::string>&
     model.name = wanted.name, model.options = wanted.options, model.folder = wanted.folder, model.test = wanted.test;
     comparison.models.push_back(std::move(model));
   }
-  if (!comparison.row->scores.empty()) comparison.score = &tasks::score_named(comparison.row->scores[0]);
+  if (!comparison.row->scores.empty()) comparison.score = &train::score_named(comparison.row->scores[0]);
   return comparison;
 }
 
@@ -401,7 +394,7 @@ int compare(int argc, char** argv) {
   } catch (const Error& error) {
     return flags.refuse(error.what());
   }
-  if (options.threads > 0) kernels::set_threads(static_cast<int>(options.threads));
+  options.threads.apply();
   Comparison comparison;
   try {
     comparison = begin(all, subjects);

@@ -4,12 +4,12 @@
 #include <iostream>
 
 #include "attend/base/error.h"
+#include "attend/base/joined.h"
 #include "attend/base/recipe.h"
 #include "attend/base/replacement.h"
 #include "attend/explain/heatmap.h"
 #include "attend/tasks/model.h"
 #include "attend/tasks/model_folder.h"
-#include "attend/tasks/words.h"
 #include "attend/train/agreement.h"
 #include "attend/train/bleu.h"
 #include "cli/commands.h"
@@ -35,7 +35,7 @@ struct DemoOptions {
 };
 
 void show(const tasks::Answer& answer, const std::string& reference, bool picture) {
-  std::cout << "\n    " << tasks::joined(answer.source) << "\n  → " << answer.text
+  std::cout << "\n    " << joined(answer.source, " ") << "\n  → " << answer.text
             << (reference.empty() || answer.text == reference ? "" : "   (should be: " + reference + ")") << '\n';
   if (!picture) return;
   std::cout << "\n  where it looked: source words above, answer to the left; the darker, the more\n\n"
@@ -44,7 +44,7 @@ void show(const tasks::Answer& answer, const std::string& reference, bool pictur
 
 void translate_own(const tasks::TaskModel& model, const std::vector<std::string>& words, const std::string& picture) {
   tasks::AnswerOptions options{.search = model.config().options.search, .align = true};
-  const std::vector<tasks::Example> line{{.inputs = {tasks::joined(words)}}};
+  const std::vector<tasks::Example> line{{.inputs = {joined(words, " ")}}};
   const tasks::Answer answer = model.answer(line, options).at(0).at(0);
   require(!answer.source.empty(), "demo: expected a sentence, got only blanks");
   show(answer, "", true);

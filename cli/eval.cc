@@ -13,9 +13,9 @@
 #include "attend/base/replacement.h"
 #include "attend/data/alignment.h"
 #include "attend/data/lines.h"
+#include "attend/explain/alignment.h"
 #include "attend/explain/heatmap.h"
 #include "attend/explain/png.h"
-#include "attend/kernels/parallel.h"
 #include "attend/models/glimpse.h"
 #include "attend/tasks/explanation.h"
 #include "attend/train/agreement.h"
@@ -34,7 +34,8 @@ struct EvalOptions {
   TestFlags test;
   std::string task, output, alignments, possible, answer, confusion, save_output;
   double alignment_threshold = 0;
-  int64_t copies = 1, threads = 0;
+  int64_t copies = 1;
+  ThreadOption threads;
 
   template <class Visit>
   void fields(Visit&& visit) {
@@ -55,7 +56,7 @@ struct EvalOptions {
     }
     if (!test.is_text()) visit("copies", copies, "glimpse network: the mean of the answers of so many drawn episodes");
     visit("save_output", save_output, "file for the model's outputs");
-    visit("threads", threads, "0: as many as the machine has");
+    threads.fields(visit);
   }
 };
 
@@ -97,11 +98,11 @@ nlohmann::ordered_json score_files(const EvalOptions& options, const train::Bleu
   nlohmann::ordered_json report = nlohmann::ordered_json::object();
   const tasks::TaskRow& row = options.task.empty() ? tasks::tasks()[0] : tasks::task_named(options.task);
   if (!options.output.empty()) {
-    tasks::Judged judged{.outputs = data::read_lines(options.output)};
+    train::Judged judged{.outputs = data::read_lines(options.output)};
     const std::string& target = options.test.files.text.target.at(0);
     for (std::string& line : data::read_lines(target)) judged.right.push_back({std::move(line)});
     require_as_many(judged.outputs.size(), options.output, judged.right.size(), target);
-    report = tasks::report_of(row.scores, judged, bleu);
+    report = train::report_of(row.scores, judged, bleu);
     report["lines"] = judged.outputs.size();
   }
   if (options.alignments.empty()) return report;
@@ -113,9 +114,10 @@ nlohmann::ordered_json score_files(const EvalOptions& options, const train::Bleu
 
 void add_gaze(const tasks::TaskModel& model, const tasks::Examples& examples, nlohmann::ordered_json& json) {
   Progress bar("where words looked", static_cast<long>(examples.count));
-  const tasks::Gaze looked = tasks::gaze(model, examples, [&](int64_t done) { bar.show(static_cast<long>(done), ""); });
-  json["attention_on_object"] = percent(looked.on_object);
-  json["on_object_by_chance"] = percent(looked.by_chance);
+  const auto show = [&](int64_t done) { bar.show(static_cast<long>(done), ""); };
+  const explain::Gaze looked = tasks::gaze(model, examples, show);
+  json["attention_on_object"] = percent(looked.on_object());
+  json["on_object_by_chance"] = percent(looked.by_chance());
 }
 
 void save_outputs(const std::string& path, const tasks::Scored& scored, bool titles) {
@@ -127,7 +129,7 @@ void save_outputs(const std::string& path, const tasks::Scored& scored, bool tit
 }
 
 /// How often each label (rows) was taken for each (columns), in shares of its row.
-void draw_confusion(const fs::path& path, const tasks::Judged& judged) {
+void draw_confusion(const fs::path& path, const train::Judged& judged) {
   const train::LabelScores scores = train::label_scores(judged.outputs, judged.references());
   const int64_t labels = static_cast<int64_t>(scores.labels.size());
   explain::Grid grid{Tensor::zeros({labels, labels}), scores.labels, scores.labels, {.most = 1}, "confusion"};
@@ -142,18 +144,12 @@ void draw_confusion(const fs::path& path, const tasks::Judged& judged) {
   path.extension() == ".png" ? explain::write_png(path, svg) : write_file(path, svg);
 }
 
-bool has_links(const tasks::Examples& examples) {
-  for (int64_t i = 0; i < examples.count; ++i) {
-    if (!examples.at(i).links.empty()) return true;
-  }
-  return false;
-}
-
 tasks::Scored answered(const tasks::TaskModel& model, const tasks::Examples& examples,
                        const tasks::AnswerOptions& answer) {
   Progress bar(model.row().input().streamed ? "answering" : "looking", static_cast<long>(examples.count));
   tasks::EvaluateOptions how{.answer = answer, .loss = !model.row().input().streamed};
-  how.align = model.row().input().streamed && has_links(examples) && tasks::explainable(model).attends();
+  how.align = model.row().input().streamed && tasks::has_links(examples) &&
+              explain::attends_to_source(model.model());
   how.done = [&](int64_t done) { bar.show(static_cast<long>(done), ""); };
   return tasks::evaluate(model, examples, how);
 }
@@ -167,7 +163,7 @@ nlohmann::ordered_json score_model(const tasks::TaskModel& model, const EvalOpti
   nlohmann::ordered_json report = nlohmann::ordered_json::object();
   if (!text) report["images"] = scored.examples;
   if (!text && !given) report["loss"] = scored.loss;
-  if (!scored.judged.outputs.empty()) report.update(tasks::report_of(model.row().scores, scored.judged, bleu));
+  if (!scored.judged.outputs.empty()) report.update(train::report_of(model.row().scores, scored.judged, bleu));
   if (text) report["lines"] = scored.examples;
   if (!scored.links.empty()) {
     report["alignment"] = alignment_json(scored.links, scored.gold, read_possible(options, scored.gold.size()));
@@ -178,16 +174,12 @@ nlohmann::ordered_json score_model(const tasks::TaskModel& model, const EvalOpti
   return report;
 }
 
-/// "" if both are names of rows; else which is not, and the nearest one.
-std::string unknown_row(const train::BleuOptions& bleu, const std::string& task) {
-  try {
-    row_named("--tokenise", train::bleu_tokenisers(), bleu.tokenise);
-    row_named("--smooth", train::bleu_smoothings(), bleu.smooth);
-    if (!task.empty()) tasks::task_named(task);
-    return "";
-  } catch (const Error& error) {
-    return error.what();
-  }
+/// Throws Error where one of these is no name of a row, with the nearest one, or where no search can be as this one.
+void check_names(const train::BleuOptions& bleu, const std::string& task, const decode::SearchOptions& search) {
+  row_named("--tokenise", train::bleu_tokenisers(), bleu.tokenise);
+  row_named("--smooth", train::bleu_smoothings(), bleu.smooth);
+  if (!task.empty()) tasks::task_named(task);
+  decode::check(search);
 }
 
 /// What is wrong with these flags together; "" if nothing is.
@@ -211,16 +203,11 @@ std::string objection(bool model, const EvalOptions& o) {
   return "";
 }
 
-/// Sets how many episodes of a glimpse network are averaged; why that cannot be, or "".
-std::string set_copies(tasks::TaskModel& model, int64_t copies) {
+/// Sets how many episodes of a glimpse network are averaged.
+void set_copies(tasks::TaskModel& model, int64_t copies) {
   auto* network = dynamic_cast<models::GlimpseNetwork*>(&model.model());
-  if (!network) return "--copies is for glimpse networks, got " + model.config().model.name;
-  try {
-    network->set_copies_in_use(copies);
-    return "";
-  } catch (const Error& error) {
-    return error.what();
-  }
+  require(network != nullptr, "--copies is for glimpse networks, got ", model.config().model.name);
+  network->set_copies_in_use(copies);
 }
 
 }  // namespace
@@ -242,14 +229,14 @@ int eval(int argc, char** argv) {
   if (!given.model) flags.defaults_are(kModelsOwn);
   if (const auto code = flags.parse(argc, argv)) return *code;
   if (!given.model && !folder.empty()) return flags.refuse(folder_objection(folder));
-  for (const std::string& wrong :
-       {objection(given.model.has_value(), options), unknown_row(bleu, options.task), search_objection(answer.search)}) {
+  const auto check = [&] {
+    check_names(bleu, options.task, answer.search);
+    if (flags.given("copies")) set_copies(*given.model, options.copies);
+  };
+  for (const std::string& wrong : {objection(given.model.has_value(), options), objection_of(check)}) {
     if (!wrong.empty()) return flags.refuse(wrong);
   }
-  if (flags.given("copies")) {
-    if (const std::string wrong = set_copies(*given.model, options.copies); !wrong.empty()) return flags.refuse(wrong);
-  }
-  if (options.threads > 0) kernels::set_threads(static_cast<int>(options.threads));
+  options.threads.apply();
   answer.threshold = options.alignment_threshold;
   const auto report =
       given.model ? score_model(*given.model, options, answer, bleu) : score_files(options, bleu);

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "attend/base/error.h"
+#include "attend/base/joined.h"
 #include "attend/base/names.h"
 #include "attend/base/replacement.h"
 #include "attend/explain/answer_text.h"
@@ -22,11 +23,9 @@
 #include "attend/explain/picture.h"
 #include "attend/explain/png.h"
 #include "attend/tasks/explanation.h"
-#include "attend/tasks/words.h"
 #include "cli/commands.h"
 #include "cli/flags.h"
 #include "cli/model_argument.h"
-#include "cli/picture_files.h"
 #include "cli/terminal.h"
 
 namespace attend::cli {
@@ -168,6 +167,12 @@ std::string answer_of(const Explanation& part) {
   return look ? explain::answer_of(*look) : std::get<Trace>(part).target.text;
 }
 
+/// Of x.svg the i-th of `files`: x.1.svg, x.2.svg; where there is only one, x.svg itself.
+fs::path numbered(fs::path path, size_t i, size_t files) {
+  if (files > 1) path.replace_extension("." + std::to_string(i + 1) + path.extension().string());
+  return path;
+}
+
 /// Writes all of them; a format that takes one alone gets files x.1.svg, x.2.svg. Says which.
 void write(const std::string& out, std::span<const Explanation> parts, const explain::PictureOptions& picture) {
   const Format& format = *format_of(out);
@@ -252,10 +257,12 @@ std::vector<Explanation> explained(const tasks::TaskModel& model, const tasks::E
 std::vector<tasks::Example> examples_of(const tasks::TaskModel& model, const std::vector<std::string>& given,
                                         const std::string& numbers, const tasks::TestFiles& files) {
   std::vector<tasks::Example> examples;
-  if (!given.empty() && model.row().input().streamed) examples.push_back({.inputs = {tasks::joined(given)}});
-  for (const std::string& file : given) {
-    if (model.row().input().streamed) break;
-    examples.push_back({.inputs = {model.input().typed(file)}, .name = fs::path(file).filename().string()});
+  if (!given.empty() && model.row().input().streamed) {
+    examples.push_back({.inputs = {joined(given, " ")}});
+  } else {
+    for (const std::string& file : given) {
+      examples.push_back({.inputs = {model.input().typed(file)}, .name = fs::path(file).filename().string()});
+    }
   }
   if (numbers.empty()) return examples;
   const tasks::Examples all = tasks::read_test(model.config(), files, model.output().labels());
@@ -290,7 +297,8 @@ int explain(int argc, char** argv) {
     return flags.refuse("say what the model is to answer: a text, an image file, or --example 0");
   }
   const bool image = !model.row()->input().streamed;
-  for (const std::string& wrong : {objection(flags_of, picture, image), search_objection(options.search)}) {
+  const std::string impossible = objection_of([&] { decode::check(options.search); });
+  for (const std::string& wrong : {objection(flags_of, picture, image), impossible}) {
     if (!wrong.empty()) return flags.refuse(wrong);
   }
   if (flags.given("target")) options.target = flags_of.target;

@@ -8,6 +8,7 @@
 
 #include "attend/base/error.h"
 #include "attend/base/names.h"
+#include "attend/kernels/parallel.h"
 #include "cli/terminal.h"
 
 namespace attend::cli {
@@ -91,6 +92,10 @@ size_t column_of(const std::vector<Rows>& tables) {
 
 }  // namespace
 
+void ThreadOption::apply() const {
+  if (threads > 0) kernels::set_threads(static_cast<int>(threads));
+}
+
 Flags::Flags(std::string command, std::string summary) : command_(std::move(command)), summary_(std::move(summary)) {}
 
 Flags& Flags::argument(std::string name, std::string& value, std::string help, bool needed) {
@@ -109,7 +114,7 @@ Flags& Flags::options(std::string title, std::vector<OptionInfo> options) {
 
 Flags& Flags::add(std::string title, std::vector<OptionInfo> options, std::function<void(const SettingList&)> set) {
   for (const OptionInfo& option : options) {
-    require(find(option.name) == nullptr, "flags of ", command_, ": ", option.name, ": wanted once, got it again");
+    require(find(option.name) == nullptr, "flags of ", command_, ": ", option.name, ": expected once, got it again");
   }
   groups_.push_back({std::move(title), std::move(options), std::move(set)});
   return *this;
@@ -171,7 +176,7 @@ size_t Flags::read_flag(const std::vector<std::string>& words, size_t at) {
     const bool told = more && (words[at] == "true" || words[at] == "false");
     take(*option, flag.text, told ? words[at++] : "true");
   } else {
-    require(more, flag.text, ": a value is wanted, got none");
+    require(more, flag.text, ": expected a value, got none");
     take(*option, flag.text, words[at++]);
   }
   return at;
@@ -195,10 +200,10 @@ void Flags::take_words(const std::vector<std::string>& words) const {
       argument.values->assign(words.begin() + static_cast<ptrdiff_t>(at), words.end());
       return;
     }
-    require(at < words.size() || !argument.needed, argument.name, " is wanted (", argument.help, ")");
+    require(at < words.size() || !argument.needed, "expected ", argument.name, " (", argument.help, ")");
     if (at < words.size()) *argument.value = words[at++];
   }
-  if (at < words.size()) fail("nothing more is wanted, got ", quoted(words[at]));
+  if (at < words.size()) fail("expected nothing more, got ", quoted(words[at]));
 }
 
 void Flags::set_all() {

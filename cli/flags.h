@@ -21,6 +21,28 @@
 
 namespace attend::cli {
 
+/// How many threads a command may use.
+struct ThreadOption {
+  int64_t threads = 0;
+
+  template <class Visit>
+  void fields(Visit&& visit) {
+    visit("threads", threads, "0: as many as the machine has");
+  }
+  void apply() const;
+};
+
+/// What is wrong where `check` throws Error; "" where it does not.
+template <class Check>
+std::string objection_of(Check&& check) {
+  try {
+    check();
+    return "";
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
 class Flags {
  public:
   Flags(std::string command, std::string summary);
@@ -36,7 +58,7 @@ class Flags {
     return add(std::move(title), describe_options(options, prefix),
                [&options, prefix](const SettingList& settings) { set_options(options, settings, prefix); });
   }
-  /// Options that are only collected, for whoever puts them over a recipe: settings().
+  /// Options that are only collected (settings()), to override those of a recipe.
   Flags& options(std::string title, std::vector<OptionInfo> options);
   /// The defaults of the last group are not those that it has now: its help says instead whose they are ("the model's").
   Flags& defaults_are(const std::string& whose);

@@ -11,6 +11,7 @@
 #include "attend/attention/align.h"
 #include "attend/attention/score.h"
 #include "attend/attention/window.h"
+#include "attend/base/joined.h"
 #include "attend/base/names.h"
 #include "attend/data/display_width.h"
 #include "attend/data/tokeniser.h"
@@ -168,9 +169,9 @@ struct ListOptions {
 }  // namespace
 
 int list(int argc, char** argv) {
-  std::string name, names;
+  std::string name;
   ListOptions options;
-  for (const Section& section : kSections) names.append(names.empty() ? "" : ", ").append(section.name);
+  const std::string names = joined(kSections, ", ", &Section::name);
   Flags flags("list", "lists what there is to choose from, with formula and paper");
   flags.argument("SECTION", name, "one section alone: " + names, false).options("list", options);
   if (const auto code = flags.parse(argc, argv)) return *code;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "attend/base/error.h"
+#include "attend/base/joined.h"
 #include "attend/base/names.h"
 #include "attend/base/real.h"
 #include "attend/kernels/isa.h"
@@ -59,11 +60,10 @@ int print_commands() {
 }
 
 int print_version() {
-  std::string others;
-  for (const std::string& name : kernels::instruction_sets()) others += (others.empty() ? "" : ", ") + name;
   std::cout << "attend " << ATTEND_VERSION << '\n'
             << "numbers          float" << 8 * sizeof(real) << '\n'
-            << "instruction set  " << kernels::instruction_set() << " (here: " << others << ")\n"
+            << "instruction set  " << kernels::instruction_set() << " (here: "
+            << joined(kernels::instruction_sets()) << ")\n"
             << "processor        " << kernels::processor() << '\n';
   return 0;
 }

@@ -7,18 +7,14 @@
 #include "attend/base/error.h"
 #include "attend/base/names.h"
 #include "attend/tasks/model_folder.h"
+#include "cli/flags.h"
 
 namespace attend::cli {
 
 namespace fs = std::filesystem;
 
 std::string folder_objection(const std::string& folder) {
-  try {
-    tasks::check_folder(folder);
-    return "";
-  } catch (const Error& error) {
-    return error.what();
-  }
+  return objection_of([&] { tasks::check_folder(folder); });
 }
 
 ModelArgument model_argument(int argc, char** argv) {
@@ -33,15 +29,6 @@ ModelArgument model_argument(int argc, char** argv) {
   if (!argument.wrong.empty()) return argument;
   argument.model.emplace(tasks::TaskModel::load(argument.folder));
   return argument;
-}
-
-std::string search_objection(const decode::SearchOptions& options) {
-  try {
-    decode::check(options);
-    return "";
-  } catch (const Error& error) {
-    return error.what();
-  }
 }
 
 std::string TestFlags::objection() const {

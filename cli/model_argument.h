@@ -27,9 +27,6 @@ ModelArgument model_argument(int argc, char** argv);
 /// Why this is not a model folder; "" if it is one. What is broken inside of one is another matter.
 std::string folder_objection(const std::string& folder);
 
-/// Why no search can have these options; "" if it can.
-std::string search_objection(const decode::SearchOptions& options);
-
 /// Files to test with, as flags. Which of them there are depends on what the task reads; without a task, pairs of texts.
 struct TestFlags {
   const tasks::TaskRow* row = nullptr;
@@ -45,7 +42,8 @@ struct TestFlags {
       visit("target", files.text.target, "references, one per line");
       visit("gold", files.gold, "word alignments that are sure, as 0-0 2-1, one sentence per line");
     } else if (is_text()) {
-      visit("data", files.text.data, "files in the task's own format (docs/formats.md); none: held-out examples of its built-in corpus");
+      visit("data", files.text.data,
+            "files in the task's own format (docs/formats.md); none: held-out examples of its built-in corpus");
     } else {
       visit("images", files.images.images, "IDX file or folder; none: the test images of the built-in corpus");
       visit("labels", files.images.labels, "IDX file of their labels");

@@ -55,10 +55,10 @@ std::string short_number(double number) {
   return "?";  // not a number
 }
 
-Progress::Progress(std::string label, long total, std::FILE* out, long begun, Seconds now)
+Progress::Progress(std::string label, long total, std::FILE* out, long done_before, Seconds now)
     : label_(std::move(label)),
       total_(std::max(0L, total)),
-      begun_(begun),
+      done_before_(done_before),
       out_(out),
       now_(std::move(now)),
       terminal_(isatty(fileno(out)) != 0),
@@ -116,8 +116,9 @@ std::string Progress::line(long done, const std::string& note, size_t width) con
   std::string rest = percent + tail;
   if (share >= 1) {
     rest += "  " + clock_time(spent);
-  } else if (done > begun_) {
-    rest += "  ETA " + clock_time(spent * static_cast<double>(total_ - done) / static_cast<double>(done - begun_));
+  } else if (done > done_before_) {
+    const double left = static_cast<double>(total_ - done) / static_cast<double>(done - done_before_);
+    rest += "  ETA " + clock_time(spent * left);
   }
   size_t bar_width = kBar;
   if (width > 0) {  // the bar gives way first

@@ -15,8 +15,8 @@ double steady_seconds();
 
 class Progress {
  public:
-  /// `total` 0: not known; then there is no bar, and no time left. `begun`: what was done before, in no time of this run.
-  Progress(std::string label, long total, std::FILE* out = stderr, long begun = 0, Seconds now = steady_seconds);
+  /// `total` 0: not known; then there is no bar, and no time left. `done_before`: what was done before, in no time of this run.
+  Progress(std::string label, long total, std::FILE* out = stderr, long done_before = 0, Seconds now = steady_seconds);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -29,7 +29,7 @@ class Progress {
   /// What is being done now: the next of several runs under one bar.
   void relabel(std::string label) { label_ = std::move(label); }
   /// So much of the total is done already, in no time of this run.
-  void skip(long done) { begun_ += done; }
+  void skip(long done) { done_before_ += done; }
   /// Lines of their own above the bar, which goes on below them.
   void say(std::string_view text);
 
@@ -38,7 +38,7 @@ class Progress {
   std::string line(long done, const std::string& note, size_t width) const;
 
   std::string label_;
-  long total_, begun_;
+  long total_, done_before_;
   std::FILE* out_;
   Seconds now_;
   bool terminal_;

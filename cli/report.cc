@@ -28,8 +28,8 @@ std::string fixed(double value, int digits) {
 }
 
 /// The task's main score; of a task without any, a row for curves of nothing.
-const tasks::ScoreRow& main_score(const Comparison& c) {
-  static constexpr tasks::ScoreRow kNone{"score", "Score", "score", "", 1, nullptr};
+const train::ScoreRow& main_score(const Comparison& c) {
+  static constexpr train::ScoreRow kNone{"score", "Score", "score", "", 1, nullptr};
   return c.score ? *c.score : kNone;
 }
 
@@ -46,7 +46,7 @@ std::optional<double> speed(const Compared& model) {
   return static_cast<double>(*model.tokens) / *model.seconds;
 }
 
-Column score_column(const tasks::ScoreRow& row) {
+Column score_column(const train::ScoreRow& row) {
   const std::string name(row.name);
   return {std::string(row.title), std::string(row.about), row.better,
           [name](const Compared& m) -> std::optional<double> {
@@ -59,7 +59,7 @@ Column score_column(const tasks::ScoreRow& row) {
 /// The task's scores, the main one first, and what every training has; without those that no model has anything for.
 std::vector<Column> columns_of(const Comparison& c) {
   std::vector<Column> columns;
-  for (const std::string_view name : c.row->scores) columns.push_back(score_column(tasks::score_named(name)));
+  for (const std::string_view name : c.row->scores) columns.push_back(score_column(train::score_named(name)));
   columns.push_back({"AER", "alignment error rate against the gold alignment; less is better", -1,
                      [](const Compared& m) -> std::optional<double> {
                        if (!m.measured || !m.measured->alignment) return {};
@@ -152,9 +152,9 @@ std::string main_table(const Comparison& c) {
 std::string length_table(const Comparison& c, const Compared& first) {
   std::string html = "<details><summary>The numbers</summary><div class=\"wide\"><table><thead><tr><th scope=\"col\">" +
                      std::string("Source ") + c.unit + "</th>";
-  for (const tasks::LengthGroup& group : first.groups) html += "<th scope=\"col\">" + group.text() + "</th>";
+  for (const train::LengthGroup& group : first.groups) html += "<th scope=\"col\">" + group.text() + "</th>";
   html += "</tr></thead><tbody><tr><th scope=\"row\">sentences</th>";
-  for (const tasks::LengthGroup& group : first.groups) html += "<td>" + std::to_string(group.count) + "</td>";
+  for (const train::LengthGroup& group : first.groups) html += "<td>" + std::to_string(group.count) + "</td>";
   html += "</tr>\n";
   for (const Compared& model : c.models) {
     if (model.by_length.empty()) continue;
@@ -205,7 +205,8 @@ std::string failures(const Comparison& c) {
 std::string scored_on(const Comparison& c) {
   const Compared* first = first_measured(c);
   if (first == nullptr) return "No model has been scored yet.";
-  std::string text = "Scored on " + std::to_string(first->test.examples.count) + (c.row->input().streamed ? " sentences: " : " images: ") + first->test.name + ".";
+  std::string text = "Scored on " + std::to_string(first->test.examples.count) +
+                     (c.row->input().streamed ? " sentences: " : " images: ") + first->test.name + ".";
   if (!c.same_test) text += " Not all models had the same examples: compare their scores with care.";
   return text;
 }
@@ -254,7 +255,7 @@ ordered_json json_of(const Compared& model, const std::string& score) {
   if (const auto rate = speed(model)) json["tokens_per_second"] = *rate;
   if (model.measured) json["parameters"] = model.measured->parameters, json["scores"] = model.scores;
   for (size_t i = 0; i < model.by_length.size(); ++i) {
-    const tasks::LengthGroup& group = model.groups[i];
+    const train::LengthGroup& group = model.groups[i];
     json["by_length"].push_back({{"from", group.first},
                                  {"to", group.last ? ordered_json(*group.last) : ordered_json(nullptr)},
                                  {"sentences", group.count},
@@ -290,7 +291,7 @@ explain::Plot length_plot(const Comparison& c) {
                      .bounds = kScoreBounds};
   const Compared* first = first_measured(c);
   if (first == nullptr) return plot;
-  for (const tasks::LengthGroup& group : first->groups) {
+  for (const train::LengthGroup& group : first->groups) {
     plot.categories.push_back(group.text() + " (" + std::to_string(group.count) + ")");
   }
   for (const Compared& model : c.models) {

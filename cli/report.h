@@ -22,7 +22,7 @@ struct Compared {
   std::optional<double> seconds;  ///< of training, without validations
   std::optional<tasks::Measured> measured;
   tasks::TestSet test;
-  std::vector<tasks::LengthGroup> groups;  ///< by the length of the source, with their counts in this test
+  std::vector<train::LengthGroup> groups;  ///< by the length of the source, with their counts in this test
   std::vector<double> by_length;           ///< the main score of each
   tasks::Curve curve;
   nlohmann::ordered_json scores;  ///< as `attend eval` prints them
@@ -34,7 +34,7 @@ struct Comparison {
   bool same_test = true;       ///< all models had the same sentences
   std::vector<Compared> models;
   const tasks::TaskRow* row = &tasks::tasks()[0];  ///< of all models
-  const tasks::ScoreRow* score = nullptr;          ///< the task's main one; null: it has none
+  const train::ScoreRow* score = nullptr;          ///< the task's main one; null: it has none
 };
 
 explain::Plot length_plot(const Comparison& comparison);

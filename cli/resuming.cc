@@ -20,9 +20,7 @@ bool may_change(std::string_view name) {
          name == "scored_images";
 }
 
-std::vector<OptionInfo> options_of(const SettingList& settings) {
-  return tasks::TaskConfig(settings).all();
-}
+std::vector<OptionInfo> options_of(const SettingList& settings) { return tasks::TaskConfig(settings).all(); }
 
 /// On one line; a list has one entry per line.
 std::string shown(std::string value) {
@@ -37,7 +35,7 @@ std::string shown(std::string value) {
 
 /// The value that the setting gives, as options print it: 1e-3 and 0.001 are the same.
 std::string printed(SettingList saved, const Setting& setting) {
-  if (setting.name == "model.name") return setting.value;  // has options that the saved ones are none of
+  if (setting.name == "model.name") return setting.value;  // another network has options of its own
   saved.push_back(setting);
   return value_of(options_of(saved), setting.name);
 }
@@ -53,15 +51,9 @@ Resumed resumed(const SettingList& saved, const SettingList& asked) {
            model->value);  // before its options, which the run's model may not have
   }
   const tasks::TaskRow& row = tasks::task_of(saved);
-  const auto is_derived = [&](const std::string& name) {
-    const auto has = [&](std::span<const std::string_view> names) {
-      return std::ranges::any_of(names, [&](std::string_view one) { return name == "model." + std::string(one); });
-    };
-    return has(row.input().derived) || has(row.output->derived);
-  };
   for (const Setting& setting : asked) {
     const bool last = find_setting(asked, setting.name) == &setting;  // a flag comes after the recipe
-    if (!last || is_derived(setting.name)) continue;
+    if (!last || row.derives(tasks::ModelChoice::own_name(setting.name))) continue;
     const std::string was = value_of(before, setting.name), is = printed(saved, setting);
     if (was != is && !may_change(setting.name)) refuse(setting, was, is);
     result.settings.push_back(setting);

@@ -1,4 +1,4 @@
-// What may change when a run goes on.
+// What may change when a run is resumed.
 #pragma once
 
 #include <string>

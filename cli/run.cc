@@ -18,7 +18,6 @@
 #include "attend/data/image_file.h"
 #include "attend/data/lines.h"
 #include "attend/explain/trace.h"
-#include "attend/kernels/parallel.h"
 #include "cli/commands.h"
 #include "cli/flags.h"
 #include "cli/model_argument.h"
@@ -33,7 +32,8 @@ struct RunOptions {
   std::string input, output, prefix, prefixes, alignments, trace, rebuilt;
   double alignment_threshold = 0;
   bool unk_replace = false, scores = false;
-  int64_t batch = 256, threads = 0;
+  int64_t batch = 256;
+  ThreadOption threads;
 
   bool of_text() const { return !row || row->input().streamed; }
 
@@ -59,7 +59,7 @@ struct RunOptions {
     visit("scores", scores,
           "write \"score<tab>answer\" (of a label its probability); n-best lists of text have them anyway: \"line ||| "
           "answer ||| score\"");
-    visit("threads", threads, "0: as many as the machine has");
+    threads.fields(visit);
   }
 };
 
@@ -68,7 +68,7 @@ class InputLines {
  public:
   explicit InputLines(data::LineReader reader) : reader_(std::move(reader)) {}
 
-  /// False at the end. A line that is none is refused when those before it have been answered.
+  /// False at the end. A line that is not text is refused once those before it have been answered.
   bool next(std::vector<std::string>& lines, size_t most) {
     lines.clear();
     if (fault_) std::rethrow_exception(fault_);
@@ -180,7 +180,8 @@ std::string rebuilt_objection(const std::vector<std::string>& files, const std::
 /// What is wrong with the files that were named, and with where answers go; "" if nothing is.
 std::string files_objection(const tasks::TaskModel& model, const RunOptions& o, const std::vector<std::string>& files) {
   const std::string dir = model.name();
-  if (o.of_text()) return files.empty() ? "" : "unexpected argument " + quoted(files[0]) + ": texts come from --input or standard input";
+  if (o.of_text() && files.empty()) return "";
+  if (o.of_text()) return "unexpected argument " + quoted(files[0]) + ": texts come from --input or standard input";
   if (files.empty()) return "name at least one image: attend run " + dir + " a.png";
   const bool rebuilds = model.output().is_image();
   if (rebuilds && o.rebuilt.empty()) return "--rebuilt is needed, as an autoencoder answers with images";
@@ -275,7 +276,7 @@ void run_lines(const tasks::TaskModel& model, const RunOptions& options, tasks::
   warnings.summary(number);
 }
 
-/// One file after another; the name stands before the answer where there are several.
+/// One file after another; where there are several, each answer begins with the name of its file.
 void run_files(const tasks::TaskModel& model, const RunOptions& options, const tasks::AnswerOptions& answer,
                const std::vector<std::string>& files) {
   OutputLines out(options.output);
@@ -312,8 +313,10 @@ int run(int argc, char** argv) {
                                        : "says what images show: attend run DIR a.png b.jpg");
   if (!given.wrong.empty()) return flags.refuse(given.wrong);
   flags.argument("DIR", folder, "folder of the model")
-      .arguments("FILES", files, given.model ? "what it reads, unless that comes from standard input: " + std::string(options.row->input().given)
-                                             : "images, for models that read those")
+      .arguments("FILES", files,
+                 given.model ? "what it reads, unless that comes from standard input: " +
+                                   std::string(options.row->input().given)
+                             : "images, for models that read those")
       .options("run", options)
       .options("search", answer.search);
   if (!given.model) flags.defaults_are(kModelsOwn);
@@ -325,8 +328,9 @@ int run(int argc, char** argv) {
     if (!wrong.empty()) return flags.refuse(wrong);
   }
   if (!flags.given("beam")) answer.search.beam = std::max(answer.search.beam, answer.search.n_best);
-  if (const std::string none = search_objection(answer.search); !none.empty()) return flags.refuse(none);
-  if (options.threads > 0) kernels::set_threads(static_cast<int>(options.threads));
+  const std::string impossible = objection_of([&] { decode::check(answer.search); });
+  if (!impossible.empty()) return flags.refuse(impossible);
+  options.threads.apply();
   answer.align = !options.alignments.empty();
   answer.trace = !options.trace.empty();
   answer.threshold = options.alignment_threshold;

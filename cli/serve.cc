@@ -43,9 +43,9 @@ int serve(int argc, char** argv) {
       .options("limits of one request", options.limits)
       .options("limits of all together", options.traffic);
   if (const auto code = flags.parse(argc, argv)) return *code;
-  if (folders.empty()) return flags.refuse("DIR is wanted (folder of a model)");
+  if (folders.empty()) return flags.refuse("expected DIR (folder of a model)");
   if (options.port < 0 || options.port > 65535) {
-    return flags.refuse("--port: 0 to 65535 is wanted, got " + std::to_string(options.port));
+    return flags.refuse("--port: expected 0 to 65535, got " + std::to_string(options.port));
   }
   for (const std::string& folder : folders) {
     if (const std::string wrong = folder_objection(folder); !wrong.empty()) return flags.refuse(wrong);

@@ -4,7 +4,6 @@
 
 #include "attend/base/error.h"
 #include "attend/base/recipe.h"
-#include "attend/kernels/parallel.h"
 #include "attend/tasks/config.h"
 #include "attend/tasks/model_folder.h"
 #include "cli/commands.h"
@@ -17,10 +16,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct RunOptions {
+struct TrainCommand {
   std::string out;
   bool resume = false, force = false, dump_config = false;
-  int64_t threads = 0;
+  ThreadOption threads;
 
   template <class Visit>
   void fields(Visit&& visit) {
@@ -28,7 +27,7 @@ struct RunOptions {
     visit("resume", resume, "resume the run in that folder");
     visit("force", force, "start afresh, in place of the model that is in that folder");
     visit("dump_config", dump_config, "print all options with their values as a recipe, and do nothing");
-    visit("threads", threads, "0: as many as the machine has");
+    threads.fields(visit);
   }
 };
 
@@ -57,7 +56,7 @@ std::string note_on_defaults(const std::vector<OptionInfo>& defaults) {
 
 int train(int argc, char** argv) {
   const std::string subject = argc > 1 && argv[1][0] != '-' ? argv[1] : "";
-  RunOptions run;
+  TrainCommand run;
   const auto out = peek_flag(argc, argv, "out");
   const bool resumes = peek_switch(argc, argv, "resume") && out && has_run(*out);
   SettingList asked, known;
@@ -100,7 +99,7 @@ int train(int argc, char** argv) {
   if (there && !run.resume && !run.force) {
     return flags.refuse(run.out + " has a model already: --resume continues it, --force starts afresh");
   }
-  if (run.threads > 0) kernels::set_threads(static_cast<int>(run.threads));
+  run.threads.apply();
   for (const std::string& change : changes) std::cerr << "resuming with " << change << " …\n";
   return train_in(asked, run.out, run.resume);
 }

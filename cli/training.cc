@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "attend/base/joined.h"
 #include "attend/base/names.h"
 #include "attend/base/recipe.h"
 #include "attend/base/replacement.h"
@@ -33,7 +34,7 @@ void interrupt(int signal) {
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, kSaid.data(), kSaid.size());
 }
 
-/// Ctrl-C and SIGTERM as `interrupt` has them, for as long as a run goes on.
+/// Handles Ctrl-C and SIGTERM by `interrupt`, for as long as a run lasts.
 class Interruptible {
  public:
   Interruptible() { set(interrupt); }
@@ -196,14 +197,10 @@ int train_in(const SettingList& settings, const std::string& out, bool resume, R
   return result.outcome == train::Outcome::interrupted ? 128 + interrupted : 0;
 }
 
-std::string task_names() {
-  std::string names;
-  for (const tasks::TaskRow& row : tasks::tasks()) names += (names.empty() ? "" : ", ") + std::string(row.name);
-  return names;
-}
+std::string task_names() { return joined(tasks::tasks(), ", ", &tasks::TaskRow::name); }
 
 bool is_task(const std::string& subject) {
-  return std::ranges::any_of(tasks::tasks(), [&](const tasks::TaskRow& row) { return row.name == subject; });
+  return std::ranges::find(tasks::tasks(), subject, &tasks::TaskRow::name) != tasks::tasks().end();
 }
 
 SettingList settings_of_subject(const std::string& subject) {

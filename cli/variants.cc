@@ -26,12 +26,12 @@ struct Vary {
 Vary parse_vary(const std::string& text) {
   const size_t equal = text.find('=');
   require(equal != std::string::npos && equal > 0,
-          "--vary: KEY=A,B is wanted, such as attention.score=dot,additive, got ", quoted(text));
+          "--vary: expected KEY=A,B, such as attention.score=dot,additive, got ", quoted(text));
   Vary vary{trimmed(text.substr(0, equal)), {}};
   for (size_t begin = equal + 1; begin <= text.size();) {
     const size_t end = std::min(text.find(',', begin), text.size());
     vary.values.push_back(trimmed(text.substr(begin, end - begin)));
-    require(!vary.values.back().empty(), "--vary ", vary.key, ": values with commas between them are wanted, got ",
+    require(!vary.values.back().empty(), "--vary ", vary.key, ": expected values with commas between them, got ",
             quoted(text.substr(equal + 1)));
     begin = end + 1;
   }
@@ -49,7 +49,7 @@ std::string next_word(const std::string& text, size_t& at) {
       word += text[at];
     }
   }
-  require(!in_quotes, "--variant: a second quotation mark is wanted, got ", quoted(text));
+  require(!in_quotes, "--variant: expected a second quotation mark, got ", quoted(text));
   return word;
 }
 
@@ -57,13 +57,13 @@ Variant parse_variant(const std::string& text) {
   const size_t colon = std::min(text.find(':'), text.size());
   Variant variant{trimmed(text.substr(0, colon)), {}};
   require(!variant.name.empty() && variant.name.find('=') == std::string::npos,
-          "--variant: \"NAME: KEY=VALUE KEY=VALUE\" is wanted, got ", quoted(text));
+          "--variant: expected \"NAME: KEY=VALUE KEY=VALUE\", got ", quoted(text));
   const std::string where = "--variant " + attend::quoted(variant.name);
   for (size_t at = colon + 1; at < text.size(); ++at) {
     const std::string word = next_word(text, at);
     if (word.empty()) continue;
     const size_t equal = word.find('=');
-    require(equal != std::string::npos && equal > 0, where, ": KEY=VALUE is wanted, got ", quoted(word));
+    require(equal != std::string::npos && equal > 0, where, ": expected KEY=VALUE, got ", quoted(word));
     variant.settings.push_back({word.substr(0, equal), word.substr(equal + 1), where});
   }
   return variant;
@@ -79,7 +79,7 @@ std::string value_name(const std::string& key, const std::string& value) {
 void refuse_doubles(const std::vector<Variant>& variants) {
   std::set<std::string> names;
   for (const Variant& variant : variants) {
-    require(names.insert(variant.name).second, "variants of different names are wanted, got two called ",
+    require(names.insert(variant.name).second, "expected variants of different names, got two called ",
             quoted(variant.name));
   }
 }
@@ -100,9 +100,9 @@ std::vector<Variant> make_variants(std::span<const std::string> vary, std::span<
   for (const std::string& text : vary) {
     const Vary one = parse_vary(text);
     std::vector<Variant> longer;
-    for (const Variant& begun : all) {
+    for (const Variant& shorter : all) {
       for (const std::string& value : one.values) {
-        Variant next = begun;
+        Variant next = shorter;
         next.name += (next.name.empty() ? "" : ", ") + value_name(one.key, value);
         next.settings.push_back({one.key, value, "--vary " + one.key});
         longer.push_back(std::move(next));

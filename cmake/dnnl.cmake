@@ -1,5 +1,5 @@
-# oneDNN as the target DNNL::dnnl. Not find_package(dnnl): Debian's configuration file wants the OpenCL headers and links
-# OpenCL, for nothing we use. Read by our own build and, installed, by those who use the library.
+# oneDNN as the target DNNL::dnnl. Not find_package(dnnl): Debian's configuration file requires the OpenCL headers and links
+# OpenCL, which we do not use. Read by our own build and, installed, by users of the library.
 if(NOT TARGET DNNL::dnnl)
   find_path(DNNL_INCLUDE dnnl.h REQUIRED)
   find_library(DNNL_LIBRARY dnnl REQUIRED)

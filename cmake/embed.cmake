@@ -1,8 +1,8 @@
 # attend_embed(<target> <symbol> <file>…): builds text files into a target.
 #
 # It defines the function `std::span<const attend::EmbeddedFile> <symbol>()` (attend/base/embedded.h), a table of name, type
-# and bytes. The symbol has its namespace ("attend::explain::page_files"); who calls it declares it. A name is the file's
-# own, without its folder, and so must be there once. A file that changes is built in anew.
+# and bytes. The symbol includes its namespace ("attend::explain::page_files"); its callers declare it. A name is the file's
+# own, without its folder, and so must be unique. A file that changes is embedded again.
 #
 # Bytes are written as numbers and not as a string: compilers need not take literals of more than 64 KiB.
 if(CMAKE_SCRIPT_MODE_FILE STREQUAL CMAKE_CURRENT_LIST_FILE)
@@ -55,7 +55,7 @@ function(attend_embed target symbol)
     get_filename_component(file ${file} ABSOLUTE)
     get_filename_component(name ${file} NAME)
     if(name IN_LIST names)
-      message(FATAL_ERROR "attend_embed(${target} ${symbol} …): files of different names are wanted, got ${name} twice")
+      message(FATAL_ERROR "attend_embed(${target} ${symbol} …): expected files of different names, got ${name} twice")
     endif()
     list(APPEND names ${name})
     list(APPEND files ${file})

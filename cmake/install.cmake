@@ -5,7 +5,7 @@ set(ATTEND_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/attend)
 
 install(TARGETS attend RUNTIME)
 install(TARGETS attend_lib EXPORT attendTargets ARCHIVE)
-# What ends in -inl.h is for the sources of the library alone.
+# Headers that end in -inl.h are only for the library's own sources.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/attend DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h" PATTERN "*-inl.h" EXCLUDE)
 

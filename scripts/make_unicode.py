@@ -17,12 +17,13 @@ import regex
 CODE_POINTS = [chr(c) for c in range(sys.maxunicode + 1) if not 0xD800 <= c <= 0xDFFF]
 
 
-def ranges(wanted):
-    """(first, last) of each run of code points that are wanted."""
+def ranges(selected):
+    """(first, last) of each run of selected code points."""
+
     runs = []
     for char in CODE_POINTS:
         code = ord(char)
-        if not wanted(char):
+        if not selected(char):
             continue
         if runs and runs[-1][1] == code - 1:
             runs[-1][1] = code

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that the build needs and that are missing; does nothing where none is.
+# Installs the Debian packages that the build needs and that are missing; does nothing if none is.
 # Further package names may be given as arguments (`scripts/setup.sh clang`).
 set -euo pipefail
 
@@ -15,7 +15,7 @@ packages=(
 )
 
 if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
-  echo "set-up: no apt-get here; the build wants a C++20 compiler with OpenMP, CMake 3.25 or later, Ninja, pkg-config," \
+  echo "set-up: no apt-get here; the build needs a C++20 compiler with OpenMP, CMake 3.25 or later, Ninja, pkg-config," \
     "oneDNN 2.x, Highway 1.0 or later, SentencePiece, yaml-cpp, zlib, libpng, libjpeg, librsvg, nlohmann-json," \
     "cpp-httplib 0.11 and GoogleTest"
   exit 0
@@ -40,5 +40,5 @@ fi
 
 echo "set-up: installing ${missing[*]}"
 "${as_root[@]}" apt-get update -qq
-# shellcheck disable=SC2086  # words are wanted
+# shellcheck disable=SC2086  # splitting into words is intended
 "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive $install

@@ -10,7 +10,7 @@ namespace attend::serve {
 namespace {
 
 constexpr std::string_view kLate =
-    "request: an answer in time is wanted, it took longer; ask for fewer or shorter texts, a narrower beam or a "
+    "request: expected an answer in time, it took longer; ask for fewer or shorter texts, a narrower beam or a "
     "smaller "
     "max_length";
 

@@ -45,7 +45,7 @@ Addresses resolve(const std::string& host, int64_t port, const std::string& wher
   addrinfo* found = nullptr;
   const int error = ::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &wanted, &found);
   require(error == 0, where,
-          ": an address of this machine is wanted (--host 127.0.0.1), got none: ", ::gai_strerror(error));
+          ": expected an address of this machine (--host 127.0.0.1), got none: ", ::gai_strerror(error));
   return {found, &::freeaddrinfo};
 }
 
@@ -328,7 +328,7 @@ void Connections::sweep() {
   for (const int socket : late) {
     Client& client = clients_.at(socket);
     if (!client.buffer.empty() && !client.draining) {
-      refuse_client(client, 408, "slow_request", "request: all of it is wanted in time, got a part; send it faster");
+      refuse_client(client, 408, "slow_request", "request: expected all of it in time, got a part; send it faster");
     }
     drop(socket);
   }

@@ -62,14 +62,14 @@ Frame find_frame(std::string_view buffer, size_t body_bytes) {
   const size_t end = buffer.substr(0, kHeaderBytes).find("\n\r\n");
   if (end == std::string_view::npos) {
     if (buffer.size() < kHeaderBytes) return {};
-    return {State::refused, 0, false, 431, "too_large", "headers: at most 16 KiB are wanted, got more"};
+    return {State::refused, 0, false, 431, "too_large", "headers: expected at most 16 KiB, got more"};
   }
   const size_t begin = end + 3;
   const Headers headers = read_headers(buffer.substr(0, begin));
   if (headers.bad || (headers.chunked && headers.length)) {
     return {State::refused, 0,
             false,          400,
-            "bad_request",  "Content-Length: one whole number, and no Transfer-Encoding beside it, is wanted"};
+            "bad_request",  "Content-Length: expected one whole number, and no Transfer-Encoding beside it"};
   }
   if (headers.chunked) return {State::last, begin};
   const size_t length = headers.length.value_or(0);

@@ -10,7 +10,7 @@ namespace fs = std::filesystem;
 
 constexpr size_t kPoints = 500;
 
-/// Calls act(entry) for each line that is an object; a line that is cut short (the run goes on) is passed over.
+/// Calls act(entry) for each line that is an object; a line that is cut short (the run is still writing) is passed over.
 template <class Act>
 void each_line(const fs::path& path, Act&& act) {
   std::ifstream in(path);

@@ -230,41 +230,41 @@ class Http::Router : public httplib::Server {
   /// What is wrong with a request before its body is read.
   std::optional<Refusal> objection(const httplib::Request& request) const {
     if (request.target.size() > kLongestTarget) {
-      return Refusal(414, "too_large", "address: at most 1024 characters are wanted, got more");
+      return Refusal(414, "too_large", "address: expected at most 1024 characters, got more");
     }
     const std::string host = host_of(request.get_header_value("Host"));
     const auto same = [&](const std::string& one) { return same_name(one, host); };
     if (!host.empty() && !hosts_.empty() && std::ranges::none_of(hosts_, same)) {
       return Refusal(
           403, "wrong_host",
-          "Host: " + hosts_.back() + " or localhost is wanted, got " + attend::quoted(host) +
+          "Host: expected " + hosts_.back() + " or localhost, got " + attend::quoted(host) +
               "; a server for other names is started with --host, a proxy in front of it sends Host: localhost");
     }
     const std::string allowed = methods_for(request.path);
     if (!allowed.empty() && allowed.find(request.method == "HEAD" ? "GET" : request.method) == std::string::npos) {
       return Refusal(405, "method_not_allowed",
-                     request.path + ": " + allowed + " is wanted, got " + attend::quoted(request.method));
+                     request.path + ": expected " + allowed + ", got " + attend::quoted(request.method));
     }
     const bool body = request.method == "POST" || request.method == "PUT" || request.method == "PATCH";
     if (!body && request.method != "DELETE") return std::nullopt;
     if (request.has_header("Transfer-Encoding")) {
-      return Refusal(411, "length_required", "body: a Content-Length is wanted, got a body in chunks");
+      return Refusal(411, "length_required", "body: expected a Content-Length, got a body in chunks");
     }
     const std::string length = request.get_header_value("Content-Length");
     if (std::strtoull(length.c_str(), nullptr, 10) > static_cast<uint64_t>(options_.limits.body_bytes)) {
       return Refusal(413, "too_large",
-                     "body: at most " + std::to_string(options_.limits.body_bytes) + " bytes are wanted, got " +
+                     "body: expected at most " + std::to_string(options_.limits.body_bytes) + " bytes, got " +
                          attend::quoted(length) + "; send less at once");
     }
     const std::string encoding = request.get_header_value("Content-Encoding");
     if (!encoding.empty() && edit_distance(encoding, "identity") != 0) {
       return Refusal(415, "unsupported",
-                     "body: plain bytes are wanted, got Content-Encoding " + attend::quoted(encoding));
+                     "body: expected plain bytes, got Content-Encoding " + attend::quoted(encoding));
     }
     // A page of another site cannot send this type without asking first, so it cannot make a visitor's server work.
     const std::string type = request.get_header_value("Content-Type");
     if (body && !json_type(type)) {
-      return Refusal(415, "unsupported", "body: Content-Type: application/json is wanted, got " + attend::quoted(type));
+      return Refusal(415, "unsupported", "body: expected Content-Type: application/json, got " + attend::quoted(type));
     }
     return std::nullopt;
   }
@@ -272,9 +272,9 @@ class Http::Router : public httplib::Server {
   /// The body of an answer that the library itself decided on.
   void explain_status(const httplib::Request& request, httplib::Response& response) const {
     if (response.status == 404) return send(404, "not_found", not_found(request.path), response);
-    if (response.status == 414) return send(414, "too_large", "address: a shorter one is wanted", response);
+    if (response.status == 414) return send(414, "too_large", "address: expected a shorter one", response);
     if (response.status >= 500) return send(500, "internal", "the server made a mistake; its log says which", response);
-    send(response.status, "bad_request", "request: one of HTTP/1.1 is wanted, got something that is none", response);
+    send(response.status, "bad_request", "request: expected HTTP/1.1, got something else", response);
   }
 
   std::string methods_for(const std::string& path) const {
@@ -292,7 +292,7 @@ class Http::Router : public httplib::Server {
     for (const Endpoint& endpoint : endpoints()) {
       known.append(known.empty() ? "" : ", ").append(endpoint.method).append(" ").append(endpoint.path);
     }
-    return "path: one of " + known + " is wanted, got " + attend::quoted(path);
+    return "path: expected one of " + known + ", got " + attend::quoted(path);
   }
 
   void log(const Client& client, const std::string& line, const ClientStream& stream, Clock::time_point begun) const {

@@ -29,7 +29,7 @@ std::string shown(const json& value) {
 
 json parse_object(std::string_view body) {
   const auto shallow = [](int depth, json::parse_event_t, json&) {
-    if (depth > kDeepest) wrong("body: an object of texts, numbers and lists is wanted, got a deeper one");
+    if (depth > kDeepest) wrong("body: expected an object of texts, numbers and lists, got a deeper one");
     return true;
   };
   json parsed;
@@ -39,19 +39,19 @@ json parse_object(std::string_view body) {
     // The library's own words behind its number: "parse error at line 1, column 7: syntax error while …"
     std::string what = error.what();
     what = what.substr(std::min(what.find("] ") + 2, what.size()));
-    wrong("body: JSON is wanted, got " + (body.empty() ? "nothing" : what.substr(0, 300)));
+    wrong("body: expected JSON, got " + (body.empty() ? "nothing" : what.substr(0, 300)));
   }
-  if (!parsed.is_object()) wrong("body: an object {\"text\": …} is wanted, got " + shown(parsed));
+  if (!parsed.is_object()) wrong("body: expected an object {\"text\": …}, got " + shown(parsed));
   return parsed;
 }
 
 std::string text_of(const std::string& name, const json& value) {
-  if (!value.is_string()) wrong(name + ": a text is wanted, got " + shown(value));
+  if (!value.is_string()) wrong(name + ": expected a text, got " + shown(value));
   return value.get<std::string>();
 }
 
 bool switch_of(const std::string& name, const json& value) {
-  if (!value.is_boolean()) wrong(name + ": true or false is wanted, got " + shown(value));
+  if (!value.is_boolean()) wrong(name + ": expected true or false, got " + shown(value));
   return value.get<bool>();
 }
 
@@ -62,7 +62,7 @@ std::string value_of(const OptionInfo& option, const json& value) {
                     : option.type == "true or false" ? value.is_boolean()
                                                      : value.is_string();
   const std::string kind = option.type == "true or false" ? option.type : "a " + option.type;
-  if (!fits) wrong(option.name + ": " + kind + " is wanted, got " + shown(value));
+  if (!fits) wrong(option.name + ": expected " + kind + ", got " + shown(value));
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
@@ -72,22 +72,22 @@ int64_t characters(std::string_view text) {
 
 void check_length(const std::string& name, std::string_view text, const Limits& limits) {
   if (characters(text) > limits.text_characters) {
-    refuse(413, "too_large", name, ": at most ", limits.text_characters, " characters are wanted, got ",
+    refuse(413, "too_large", name, ": expected at most ", limits.text_characters, " characters, got ",
            characters(text), "; send it in parts");
   }
 }
 
 void check_text(const std::string& name, std::string_view text, const Limits& limits) {
-  if (data::split_words(text).empty()) wrong(name + ": a text with at least one word is wanted, got an empty one");
+  if (data::split_words(text).empty()) wrong(name + ": expected a text with at least one word, got an empty one");
   check_length(name, text, limits);
 }
 
 std::vector<std::string> texts_of(const json& value, const Limits& limits) {
   if (!value.is_array() || value.empty()) {
-    wrong("texts: a list of at least one text is wanted, got " + (value.is_array() ? "an empty one" : shown(value)));
+    wrong("texts: expected a list of at least one text, got " + (value.is_array() ? "an empty one" : shown(value)));
   }
   if (static_cast<int64_t>(value.size()) > limits.texts) {
-    refuse(413, "too_large", "texts: at most ", limits.texts, " are wanted, got ", value.size(),
+    refuse(413, "too_large", "texts: expected at most ", limits.texts, ", got ", value.size(),
            "; send them in several requests");
   }
   std::vector<std::string> texts;
@@ -101,30 +101,30 @@ std::vector<std::string> texts_of(const json& value, const Limits& limits) {
 
 /// Bytes of base64, with or without "data:image/png;base64," before it, as pages have it.
 std::string image_of(const json& value) {
-  if (!value.is_string()) wrong("image: a PNG or JPEG file in base64 is wanted, got " + shown(value));
+  if (!value.is_string()) wrong("image: expected a PNG or JPEG file in base64, got " + shown(value));
   std::string_view text = value.get_ref<const std::string&>();
   if (text.starts_with("data:")) {
     const size_t comma = text.find(',');
     if (comma == text.npos || !text.substr(0, comma).ends_with(";base64")) {
-      wrong("image: a data address in base64 is wanted, got another");
+      wrong("image: expected a data address in base64, got another");
     }
     text.remove_prefix(comma + 1);
   }
-  if (text.empty()) wrong("image: a PNG or JPEG file in base64 is wanted, got an empty one");
+  if (text.empty()) wrong("image: expected a PNG or JPEG file in base64, got an empty one");
   return from_base64(text, "image");
 }
 
 std::vector<int32_t> tokens_of(const json& value) {
   std::vector<int32_t> tokens;
-  if (!value.is_array()) wrong("prefix_tokens: a list of token numbers is wanted, got " + shown(value));
+  if (!value.is_array()) wrong("prefix_tokens: expected a list of token numbers, got " + shown(value));
   if (value.size() > kPrefixTokens) {
-    refuse(413, "too_large", "prefix_tokens: at most ", kPrefixTokens, " are wanted, got ", value.size());
+    refuse(413, "too_large", "prefix_tokens: expected at most ", kPrefixTokens, ", got ", value.size());
   }
   for (const json& one : value) {
     // A number above int64 reads as unsigned: asked first, it does not wrap around.
     const bool fits = one.is_number_integer() && (!one.is_number_unsigned() || one.get<uint64_t>() <= INT32_MAX) &&
                       one.get<int64_t>() >= 0 && one.get<int64_t>() <= INT32_MAX;
-    if (!fits) wrong("prefix_tokens: token numbers from 0 are wanted, got " + shown(one));
+    if (!fits) wrong("prefix_tokens: expected token numbers from 0, got " + shown(one));
     tokens.push_back(static_cast<int32_t>(one.get<int64_t>()));
   }
   return tokens;
@@ -183,19 +183,19 @@ Fields common_fields(Asked& asked, const Limits& limits) {
 }
 
 void check_prefix(const Asked& asked) {
-  if (!asked.prefix.empty() && !asked.prefix_tokens.empty()) wrong("prefix or prefix_tokens is wanted, got both");
+  if (!asked.prefix.empty() && !asked.prefix_tokens.empty()) wrong("expected prefix or prefix_tokens, got both");
 }
 
 /// One of them, and what it is called.
 void check_one(std::initializer_list<std::pair<const char*, bool>> given) {
   std::string names;
   for (const auto& [name, there] : given) names += there ? (names.empty() ? "" : " and ") + std::string(name) : "";
-  if (names.empty()) wrong("body: \"text\" or \"image\" is wanted, got none");
-  if (names.find(' ') != names.npos) wrong("body: a text or an image is wanted, got " + names);
+  if (names.empty()) wrong("body: expected \"text\" or \"image\", got none");
+  if (names.find(' ') != names.npos) wrong("body: expected a text or an image, got " + names);
 }
 
 void at_most(const char* name, int64_t value, int64_t limit) {
-  if (value > limit) refuse(400, "over_limit", name, ": at most ", limit, " is wanted here, got ", value);
+  if (value > limit) refuse(400, "over_limit", name, ": expected at most ", limit, " here, got ", value);
 }
 
 }  // namespace
@@ -217,8 +217,8 @@ RunRequest parse_run(std::string_view body, const Limits& limits) {
     check_prefix(run);
     check_one({{"text", text.has_value()}, {"texts", !run.texts.empty()}, {"image", !run.image.empty()}});
     if (text) check_text("text", *text, limits), run.texts = {*text};
-    if (run.texts.size() > 1 && run.stream) wrong("stream: one text is wanted, got several");
-    if (run.texts.size() > 1 && !run.prefix_tokens.empty()) wrong("prefix_tokens: one text is wanted, got several");
+    if (run.texts.size() > 1 && run.stream) wrong("stream: expected one text, got several");
+    if (run.texts.size() > 1 && !run.prefix_tokens.empty()) wrong("prefix_tokens: expected one text, got several");
     return run;
   });
 }
@@ -260,7 +260,7 @@ decode::SearchOptions search_of(decode::SearchOptions own, const SettingList& as
   return refusing([&] {
     set_options(own, asked);
     if (own.sample && own.beam > 1 && find_setting(asked, "beam") != nullptr) {
-      wrong("sample or beam is wanted, got both: drawn answers keep no beam");
+      wrong("expected sample or beam, got both: drawn answers keep no beam");
     }
     at_most("beam", own.beam, limits.beam);
     at_most("n_best", own.n_best, limits.n_best);

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <span>
 
-#include "attend/base/base64.h"
 #include "attend/base/names.h"
 #include "attend/data/image_file.h"
 #include "attend/tasks/corpus.h"
@@ -15,17 +14,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kSentences = 500;
-constexpr size_t kGroup = 16;                 // texts that are answered at once: the time between two checks
-constexpr int64_t kLeastSide = 4;             // pixels; there is nothing to see in less
-constexpr size_t kWorst = 16, kGallery = 24;  // of images; the others are spread over all that are better
+constexpr size_t kGroup = 16;      // texts that are answered at once: the time between two checks
+constexpr int64_t kLeastSide = 4;  // pixels; there is nothing to see in less
 
 /// Six decimals: what a float holds of a log-probability.
 double rounded(double value) { return std::round(value * 1e6) / 1e6; }
-
-Json image_json(const data::Image& image) {
-  return {{"image", base64(data::encode_png(image))}, {"width", image.width}, {"height", image.height}};
-}
 
 /// Of tasks::Answer and explain::TraceAnswer alike.
 template <class Answer>
@@ -87,28 +80,6 @@ Json sites_json(const std::vector<explain::TraceSite>& sites) {
   return all;
 }
 
-/// The worst, and some of the rest, the best last.
-std::vector<ValidLine> chosen(std::vector<ValidLine> lines) {
-  if (lines.size() <= kGallery) return lines;
-  const size_t rest = lines.size() - kWorst, some = kGallery - kWorst;
-  for (size_t i = 1; i <= some; ++i) lines[kWorst + i - 1] = std::move(lines[kWorst + i * rest / some - 1]);
-  lines.resize(kGallery);
-  return lines;
-}
-
-/// A file's name without the folder before it, which is nobody's business.
-std::string public_name(const std::string& name, const tasks::ImageFiles& files) {
-  for (const std::string& folder : {files.valid_images, files.images}) {
-    if (!folder.empty() && name.starts_with(folder))
-      return name.substr(std::min(name.find_first_not_of('/', folder.size()), name.size()));
-  }
-  return name;
-}
-
-}  // namespace
-
-namespace {
-
 /// A model whose input can be sent: a text, or an image of a known size.
 tasks::TaskModel load_sendable(const fs::path& folder) {
   tasks::TaskModel model = tasks::TaskModel::load(folder);
@@ -124,7 +95,8 @@ ServedModel::ServedModel(std::string name, fs::path folder)
     : name(std::move(name)),
       folder(std::move(folder)),
       model_(load_sendable(this->folder)),
-      known_(tasks::explainable(model_)) {
+      known_(tasks::explainable(model_)),
+      gallery_(model_.config(), this->folder) {
   description = describe();
 }
 
@@ -135,8 +107,9 @@ Json ServedModel::describe() const {
     inputs.push_back({{"name", input.name}, {"kind", input.kind->name}});
   }
   for (const std::string_view score : model_.row().scores) {
-    const Json best = best_of(folder, std::string(score), tasks::score_named(score).better);
-    if (!best.is_null()) scores.push_back({{"name", score}, {"title", tasks::score_named(score).title}, {"value", best}});
+    const train::ScoreRow& shown = train::score_named(score);
+    const Json best = best_of(folder, std::string(score), shown.better);
+    if (!best.is_null()) scores.push_back({{"name", score}, {"title", shown.title}, {"value", best}});
   }
   Json row = {{"name", name},
               {"inputs", std::move(inputs)},
@@ -303,57 +276,6 @@ std::string ServedModel::explain(const ExplainRequest& request, const Limits& li
   std::visit([&](auto& one) { one.model = name; }, found);
   if (const auto* look = std::get_if<explain::ImageLook>(&found)) return explain::look_json(*look);
   return explain::trace_json(std::get<explain::Trace>(found));
-}
-
-Json ServedModel::images_in_gallery() const {
-  std::vector<ValidLine> lines = chosen(valid_lines(folder));
-  if (lines.empty()) lines.resize(kGallery);  // what is answered with an image has no words: the first ones
-  std::vector<tasks::ValidExample> wanted;
-  for (size_t i = 0; i < lines.size(); ++i) {
-    const bool named = lines[i].said.is_object() && lines[i].said["source"].is_string();
-    if (!named) lines[i].number = static_cast<int64_t>(i);
-    wanted.push_back({lines[i].number, named ? lines[i].said["source"].get<std::string>() : ""});
-  }
-  Json images = Json::array();
-  for (const tasks::Example& found : tasks::find_images(model_.config(), wanted)) {
-    Json row = {{"name", public_name(found.name, model_.config().options.images)}};
-    const auto line = std::ranges::find_if(
-        lines, [&](const ValidLine& one) { return one.said.is_object() && one.said["source"] == found.name; });
-    for (const char* field : {"reference", "output", "chrf"}) {
-      row[field] = line == lines.end() ? Json() : line->said[field];
-    }
-    row.update(image_json(std::get<data::Image>(found.inputs.at(0))));
-    images.push_back(std::move(row));
-  }
-  return images;
-}
-
-Json ServedModel::gallery() const {
-  if (model_.row().input().streamed) {
-    Json result = {{"sentences", Json::array()}};
-    std::vector<ValidLine> lines = valid_lines(folder);
-    if (lines.size() > kSentences) lines.resize(kSentences);
-    for (ValidLine& line : lines) result["sentences"].push_back(std::move(line.said));
-    if (lines.empty()) {
-      result["note"] = "this model's folder has no valid.jsonl, which training writes where it validates with sentences";
-    }
-    return result;
-  }
-  const std::lock_guard lock(mutex_);
-  std::error_code none;
-  const fs::file_time_type written = fs::last_write_time(folder / "valid.jsonl", none);
-  if (gallery_.is_null() || written != gallery_at_) {
-    gallery_at_ = written;
-    gallery_ = {{"images", Json::array()}};
-    try {
-      gallery_["images"] = images_in_gallery();
-    } catch (const Error&) {  // its files were moved or deleted since
-    }
-    if (gallery_["images"].empty()) {
-      gallery_["note"] = "the images that this model was validated with are no longer where training found them";
-    }
-  }
-  return gallery_;
 }
 
 }  // namespace attend::serve

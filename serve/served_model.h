@@ -3,12 +3,12 @@
 
 #include <filesystem>
 #include <functional>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "attend/tasks/explanation.h"
 #include "attend/tasks/model.h"
+#include "serve/gallery.h"
 #include "serve/json.h"
 #include "serve/request.h"
 
@@ -39,7 +39,7 @@ class ServedModel {
   /// The trace or the look of docs/traces.md.
   std::string explain(const ExplainRequest& request, const Limits& limits, const Watch& watch) const;
   /// What it made of its validation examples, the worst first; with a note where there are none.
-  Json gallery() const;
+  Json gallery() const { return gallery_.json(); }
 
   const std::string name;
   const std::filesystem::path folder;
@@ -58,14 +58,10 @@ class ServedModel {
   Json in_groups(const RunRequest& request, const std::vector<tasks::Example>& examples,
                  const decode::SearchOptions& search, const Watch& watch) const;
   Json notes(const std::vector<tasks::Example>& examples, const Json& answers) const;
-  Json images_in_gallery() const;
 
   tasks::TaskModel model_;
   tasks::Explainable known_;
-  // Finding images again may cost seconds; while it trains, valid.jsonl is written again and again.
-  mutable std::mutex mutex_;
-  mutable std::filesystem::file_time_type gallery_at_;
-  mutable Json gallery_;
+  Gallery gallery_;
 };
 
 }  // namespace attend::serve

@@ -27,18 +27,18 @@ constexpr size_t kSpareHandlers = 16;
 constexpr auto kLastWords = std::chrono::seconds(1);
 
 const ServeOptions& checked(const ServeOptions& options) {
-  require(options.port >= 0 && options.port <= 65535, "port: 0 to 65535 is wanted, got ", options.port);
+  require(options.port >= 0 && options.port <= 65535, "port: expected 0 to 65535, got ", options.port);
   const Limits& l = options.limits;
   for (const int64_t limit :
        {l.body_bytes, l.text_characters, l.texts, l.beam, l.n_best, l.answer_tokens, l.weights, l.image_pixels}) {
-    require(limit >= 1, "limits: at least 1 is wanted, got ", limit);
+    require(limit >= 1, "limits: expected at least 1, got ", limit);
   }
   const Traffic& t = options.traffic;
-  require(t.workers >= 0 && t.threads >= 0, "workers, threads: at least 0 is wanted");
-  require(t.waiting >= 0 && t.waiting <= 10'000, "waiting: 0 to 10000 is wanted, got ", t.waiting);
-  require(t.connections >= 1, "connections: at least 1 is wanted, got ", t.connections);
+  require(t.workers >= 0 && t.threads >= 0, "workers, threads: expected at least 0");
+  require(t.waiting >= 0 && t.waiting <= 10'000, "waiting: expected 0 to 10000, got ", t.waiting);
+  require(t.connections >= 1, "connections: expected at least 1, got ", t.connections);
   for (const double time : {l.seconds, t.read_seconds, t.write_seconds, t.idle_seconds, t.stop_seconds}) {
-    require(time > 0 && time <= 86'400, "times: more than 0 and at most 86400 seconds are wanted, got ", time);
+    require(time > 0 && time <= 86'400, "times: expected more than 0 and at most 86400 seconds, got ", time);
   }
   return options;
 }
@@ -82,7 +82,7 @@ struct Server::Parts {
 };
 
 Server::Server(const std::vector<std::string>& folders, const ServeOptions& options) {
-  require(!folders.empty(), "serve: at least one model's folder is wanted, got none");
+  require(!folders.empty(), "serve: expected at least one model's folder, got none");
   if (checked(options).traffic.threads > 0) kernels::set_threads(static_cast<int>(options.traffic.threads));
   parts_ = std::make_unique<Parts>(folders, options);
 }

@@ -44,7 +44,7 @@ const std::vector<Library> kLibraries = {
     {"KissFFT", "kiss", {"attend/data/"}},
 };
 
-/// Place in the ladder of "attend/<folder>/…"; the ladder's length if it is none of its folders.
+/// Place in the ladder of "attend/<folder>/…"; the ladder's length if it is not one of its folders.
 size_t rung(std::string_view path) {
   path.remove_prefix(std::string_view("attend/").size());
   return static_cast<size_t>(std::ranges::find(kLadder, path.substr(0, path.find('/'))) - std::begin(kLadder));

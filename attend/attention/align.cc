@@ -33,7 +33,7 @@ class CountedRows {
   size_t length_;
 };
 
-/// The position of the largest energy that counts, the first of equals; -1 where none does.
+/// The position of the largest energy that counts, the first of equals; -1 if none counts.
 Ids argmax_rows(const Tensor& energies, const Tensor& mask) {
   const CountedRows rows(energies, mask);
   std::vector<int32_t> best(rows.count(), -1);
@@ -85,7 +85,7 @@ class Argmax : public Align {
   }
 };
 
-/// Draws one key per row from softmax(energies). Nothing flows to the energies through the weights; they learn from
+/// Draws one key per row from softmax(energies). No gradient flows to the energies through the weights; they learn from
 /// ln p of the choice, weighted by a reward (reinforce.h).
 class Sample : public Align {
  public:
@@ -115,18 +115,18 @@ class Sample : public Align {
   }
 };
 
-/// softmax((e + g)/τ), g = −ln(−ln u): a relaxed draw from softmax(e). In use: without noise, and one-hot if
+/// softmax((e + g)/τ), g = −ln(−ln u): a relaxed draw from softmax(e). Outside training: without noise, and one-hot if
 /// straight-through.
 class Gumbel : public Align {
  public:
   explicit Gumbel(const AlignOptions& options) : options_(options) {
     require(options.temperature > 0 && options.coldest > 0 && options.cooling >= 0,
-            "gumbel: temperatures above 0 and cooling of at least 0 are wanted, got ", options.temperature, ", ",
+            "gumbel: expected temperatures above 0 and cooling of at least 0, got ", options.temperature, ", ",
             options.coldest, " and ", options.cooling);
   }
   Aligned operator()(const Var& energies, const Tensor& mask, const AttentionStep& step) const override {
     if (!step.random && options_.straight_through) return {argmax_weights(energies.value(), mask), {}, {}};
-    // In use nobody counts updates: it is as cold as it gets.
+    // Outside training there are no updates to count: it is at its coldest.
     const int64_t update = step.random ? step.update : std::numeric_limits<int64_t>::max();
     const real inverse = static_cast<real>(1 / temperature_at(options_, update));
     const Var noisy = step.random ? add(energies, noise(energies.shape(), *step.random)) : energies;
@@ -153,7 +153,7 @@ std::vector<AlignRow>& align_table() {
   static std::vector<AlignRow> rows = with_room<AlignRow>({
       {"softmax", "eᵉ/Σeᵉ", "Bahdanau et al. 2015, eq. 6", "exact",
        [](const AlignOptions&) -> std::unique_ptr<Align> { return std::make_unique<Softmax>(); }, true, false, true},
-      {"argmax", "one-hot at the largest", "", "none: refused in training",
+      {"argmax", "one-hot at the largest", "", "none: rejected in training",
        [](const AlignOptions&) -> std::unique_ptr<Align> { return std::make_unique<Argmax>(); }, false, true},
       {"sample", "one-hot, drawn from softmax(e)", "Xu et al. 2015, section 4.1; Williams 1992",
        "none through the weights; REINFORCE through ln p of the choice (unbiased)",
@@ -174,9 +174,9 @@ std::span<const AlignRow> aligns() { return align_table(); }
 
 void add_align(const AlignRow& row) {
   for (const AlignRow& known : align_table()) {
-    require(known.name != row.name, "add_align: a new name is wanted, got \"", row.name, "\", which is taken");
+    require(known.name != row.name, "add_align: expected a new name, got \"", row.name, "\", which is taken");
   }
-  require(row.make != nullptr, "add_align: \"", row.name, "\" wants a function that makes it, got none");
+  require(row.make != nullptr, "add_align: \"", row.name, "\" needs a function that makes it, got none");
   require(align_table().size() < align_table().capacity(), "add_align: there is room for ", align_table().capacity(),
           " aligns");
   align_table().push_back(row);

@@ -20,14 +20,14 @@ struct AlignOptions {
 
 struct Aligned {
   Var weights;          ///< as the energies; 0 where masked
-  Var log_probability;  ///< ln p of what was chosen, without the last axis; sample alone, in training
+  Var log_probability;  ///< ln p of what was chosen, without the last axis; only for sample, in training
   Var entropy;          ///< −Σ p ln p, as log_probability
 };
 
 class Align {
  public:
   virtual ~Align() = default;
-  /// energies [..,Tk]; `mask` (1 = counts) broadcasts to them, or is undefined. A row that is masked whole is 0.
+  /// energies [..,Tk]; `mask` (1 = counts) broadcasts to them, or is undefined. A fully masked row is 0.
   virtual Aligned operator()(const Var& energies, const Tensor& mask, const AttentionStep& step) const = 0;
 };
 
@@ -36,8 +36,8 @@ struct AlignRow {
   std::string_view gradient;  // the contract: what flows back to the energies
   std::unique_ptr<Align> (*make)(const AlignOptions& options);
   bool trains = true;  // energies learn from it
-  bool hard = false;   // without training it makes one choice
-  bool fused = false;  // the engine's attention kernels can do it
+  bool hard = false;   // outside training it makes one choice
+  bool fused = false;  // the fused attention kernels support it
 };
 
 std::span<const AlignRow> aligns();

@@ -23,8 +23,8 @@ constexpr int64_t kTiledQueries = 8;
 
 AttentionConfig completed(AttentionConfig c) {
   require(c.query >= 1 && c.key >= 1 && c.value >= 0 && c.size >= 0,
-          "Attention: widths of query and key of at least 1 are wanted, got ", c.query, " and ", c.key);
-  require(c.heads >= 1, "Attention: at least one head is wanted, got ", c.heads);
+          "Attention: expected widths of query and key of at least 1, got ", c.query, " and ", c.key);
+  require(c.heads >= 1, "Attention: expected at least one head, got ", c.heads);
   require(c.dropout >= 0 && c.dropout < 1, "Attention: dropout must be in [0, 1), got ", c.dropout);
   if (c.value == 0) c.value = c.key;
   if (c.size == 0) c.size = c.query;
@@ -94,14 +94,14 @@ void Projection::params(const nn::VisitParams& visit) {
 void AttentionMemory::take(std::span<const int32_t> rows) {
   std::vector<int32_t> sources;
   for (const int32_t row : rows) {
-    require(row >= 0 && row < this->rows(), "AttentionMemory::take: rows in [0, ", this->rows(), ") are wanted, got ",
+    require(row >= 0 && row < this->rows(), "AttentionMemory::take: expected rows in [0, ", this->rows(), "), got ",
             row);
     sources.push_back(source_of_.empty() ? row : source_of_[static_cast<size_t>(row)]);
   }
   if (!sources.empty() && sources == source_of_) return;  // hypotheses of one sentence changed places
   index_.clear();
   expanded_.reset();
-  if (sources.empty()) {  // nobody reads any more; an empty source_of_ would say: all do
+  if (sources.empty()) {  // no rows are left; an empty source_of_ would mean all
     for (Var* one : {&keys_, &values_}) *one = take_rows(*one, sources);
     for (auto* heads : {&prepared_, &head_values_}) {
       for (Var& one : *heads) one = take_rows(one, sources);
@@ -129,7 +129,7 @@ void AttentionCache::append(const Tensor& keys, const Tensor& values, std::span<
   const int64_t N = keys.dim(0), K = keys.dim(-1), V = values.dim(-1);
   if (index_.empty()) index_.resize(static_cast<size_t>(N));
   require(static_cast<size_t>(N) == index_.size() && (active.empty() || active.size() == index_.size()),
-          "AttentionCache: ", index_.size(), " rows are wanted, got ", N);
+          "AttentionCache: expected ", index_.size(), " rows, got ", N);
   const int64_t room = keys_.defined() ? keys_.dim(0) : 0;
   if (used_ + N > room || !keys_.unique() || !values_.unique()) {  // a copy of this cache appends elsewhere
     const int64_t rows = used_ + N > room ? std::max(2 * room, 16 * N) : room;
@@ -152,8 +152,8 @@ void AttentionCache::take(std::span<const int32_t> rows) {
   if (index_.empty()) return;
   std::vector<std::vector<int32_t>> taken;
   for (const int32_t row : rows) {
-    require(row >= 0 && static_cast<size_t>(row) < index_.size(), "AttentionCache::take: rows in [0, ", index_.size(),
-            ") are wanted, got ", row);
+    require(row >= 0 && static_cast<size_t>(row) < index_.size(), "AttentionCache::take: expected rows in [0, ",
+            index_.size(), "), got ", row);
     taken.push_back(index_[static_cast<size_t>(row)]);
   }
   index_ = std::move(taken);
@@ -208,10 +208,10 @@ real Attention::scale() const {
 AttentionMemory Attention::prepare(const Var& keys, const Var& values, std::span<const int32_t> lengths) const {
   require(keys.defined() && values.defined() && keys.rank() == 3 && values.rank() == 3 && keys.dim(2) == config_.key &&
               values.dim(2) == config_.value && keys.dim(0) == values.dim(0) && keys.dim(1) == values.dim(1),
-          "Attention: keys [B,Tk,", config_.key, "] and values [B,Tk,", config_.value, "] are wanted, got ",
+          "Attention: expected keys [B,Tk,", config_.key, "] and values [B,Tk,", config_.value, "], got ",
           keys.shape(), " and ", values.shape());
-  require(lengths.empty() || static_cast<int64_t>(lengths.size()) == keys.dim(0), "Attention: one length for each of ",
-          keys.dim(0), " sources is wanted, got ", lengths.size());
+  require(lengths.empty() || static_cast<int64_t>(lengths.size()) == keys.dim(0),
+          "Attention: expected one length for each of ", keys.dim(0), " sources, got ", lengths.size());
   for (const int32_t length : lengths) {
     require(length >= 0 && length <= keys.dim(1), "Attention: lengths must be in [0, ", keys.dim(1), "], got ", length);
   }
@@ -232,11 +232,11 @@ void Attention::extend(AttentionMemory& memory, const Var& keys, const Var& valu
     return;
   }
   require(memory.lengths_.empty() && memory.source_of_.empty() && memory.sources_ == more.sources_,
-          "Attention::extend: ", memory.sources_, " sources of equal length are wanted, got ", more.sources_);
+          "Attention::extend: expected ", memory.sources_, " sources of equal length, got ", more.sources_);
   const auto join = [](Var& a, const Var& b) { a = concat(std::array{a, b}, 1); };
   join(memory.keys_, more.keys_);
   join(memory.values_, more.values_);
-  if (more.prepared_.empty()) {  // fused by now (set_align): whoever wants the heads makes them anew
+  if (more.prepared_.empty()) {  // fused by now (set_align): the heads are rebuilt when needed
     memory.prepared_.clear();
     memory.head_values_.clear();
   }
@@ -260,9 +260,9 @@ AttentionRead Attention::operator()(const Var& queries, const AttentionMemory& m
                                     const AttentionStep& step) const {
   require(
       queries.defined() && queries.rank() == 3 && queries.dim(0) == memory.rows() && queries.dim(2) == config_.query,
-      "Attention: queries [", memory.rows(), ",Tq,", config_.query, "] are wanted, got ", queries.shape());
+      "Attention: expected queries [", memory.rows(), ",Tq,", config_.query, "], got ", queries.shape());
   require(!step.coverage.defined() || step.coverage.shape() == Shape{memory.rows(), memory.keys()},
-          "Attention: coverage [", memory.rows(), ",", memory.keys(), "] is wanted, got ", step.coverage.shape());
+          "Attention: expected coverage [", memory.rows(), ",", memory.keys(), "], got ", step.coverage.shape());
   const Var q = query_(queries);
   const bool tape = recording(q, memory.keys_, memory.values_), fused = fused_ && !Intervening::active();
   if (fused && !tape && !step.random && q.dim(1) == 1 && config_.window == "none" && !step.weights) {
@@ -277,8 +277,8 @@ AttentionRead Attention::operator()(const Var& queries, const AttentionMemory& m
   return read;
 }
 
-/// The composed stages want one source per row, and what the fused kernels did not need: made once and kept, unless a tape
-/// is open, which knows nothing of what was made without it.
+/// The composed stages need one source per row, and what the fused kernels did not need: made once and kept, unless a
+/// tape is open, which does not see what was made without it.
 const AttentionMemory& Attention::with_heads(const AttentionMemory& memory) const {
   if (memory.source_of_.empty() && !memory.prepared_.empty()) return memory;
   if (memory.expanded_ && !Tape::current()) return *memory.expanded_;
@@ -395,7 +395,7 @@ AttentionRead Attention::operator()(const Var& queries, const Var& keys, const V
   const int64_t N = queries.defined() && queries.rank() == 3 ? queries.dim(0) : 0;
   const auto one_each = [&](const Var& x, int64_t width) { return x.defined() && x.shape() == Shape{N, 1, width}; };
   require(one_each(queries, config_.query) && one_each(keys, config_.key) && one_each(values, config_.value),
-          "Attention: one query, key and value per row are wanted with a cache, [N,1,", config_.query, "], [N,1,",
+          "Attention: expected one query, key and value per row with a cache, [N,1,", config_.query, "], [N,1,",
           config_.key, "] and [N,1,", config_.value, "], got ", queries.shape(), ", ", keys.shape(), " and ",
           values.shape());
   const TapePause pause;
@@ -404,7 +404,7 @@ AttentionRead Attention::operator()(const Var& queries, const Var& keys, const V
   return fused_ && !Intervening::active() ? by_row(q, cache) : composed(q, cache);
 }
 
-/// Nothing later than a query is in the cache, so a window only says how far back it sees.
+/// The cache holds nothing later than a query, so a window only says how far back it sees.
 AttentionRead Attention::by_row(const Var& q, const AttentionCache& cache) const {
   const size_t N = cache.index_.size(), H = static_cast<size_t>(config_.heads);
   const size_t reach = config_.window != "none" && (config_.width > 0 || config_.window == "sliding")
@@ -447,7 +447,7 @@ AttentionRead Attention::by_row(const Var& q, const AttentionCache& cache) const
   return finished({.context = context});
 }
 
-/// Scores and windows may look at a query's position, so rows of different lengths are read apart.
+/// Scores and windows may depend on a query's position, so rows of different lengths are read separately.
 AttentionRead Attention::composed(const Var& q, const AttentionCache& cache) const {
   std::map<size_t, std::vector<int32_t>> by_length;
   for (size_t n = 0; n < cache.index_.size(); ++n) by_length[cache.index_[n].size()].push_back(static_cast<int32_t>(n));

@@ -17,7 +17,7 @@
 namespace attend {
 
 struct AttentionConfig {
-  // Widths of what comes in; the value's is the key's where it is 0. Set by the network, not by its user.
+  // Widths of the inputs; a value width of 0 means that of the key. Set by the network, not by its user.
   int64_t query = 0, key = 0, value = 0;
 
   std::string score = "scaled_dot", window = "none", align = "softmax";
@@ -30,12 +30,12 @@ struct AttentionConfig {
   int64_t width = 0;                                   // window
   double temperature = 1, coldest = 0.1, cooling = 0;  // align
   bool straight_through = false;
-  bool coverage = false;  // the score sees how much has been read
+  bool coverage = false;  // the score sees how much of each key has been read
 
   template <class Visit>
   void fields(Visit&& visit) {
-    visit("score", score, "how a query meets a key");
-    visit("window", window, "which pairs may meet");
+    visit("score", score, "how a query is compared with a key");
+    visit("window", window, "which pairs of query and key count");
     visit("align", align, "how energies become weights");
     visit("query_projection", query_projection, "none, linear or mlp");
     visit("key_projection", key_projection, "none, linear or mlp");
@@ -45,8 +45,8 @@ struct AttentionConfig {
     visit("size", size, "width of projections, all heads together; 0: the query's");
     visit("dropout", dropout, "on the weights");
     visit("hidden", hidden, "additive, concat: width inside the score; 0: the query's");
-    visit("longest", longest, "location: most positions of an input");
-    visit("radius", radius, "convolution: relative positions with a weight of their own");
+    visit("longest", longest, "location: maximum number of positions of an input");
+    visit("radius", radius, "convolution: relative positions up to this far have their own weight");
     visit("width", width, "sliding, local_m, local_p: reach of the window; causal: 0 is unlimited");
     visit("temperature", temperature, "gumbel: temperature at the start");
     visit("coldest", coldest, "gumbel: lowest temperature");
@@ -56,7 +56,7 @@ struct AttentionConfig {
   }
 };
 
-/// Which attention of a network this is, for whoever observes it.
+/// Which attention of a network this is, for observers.
 struct AttentionSite {
   std::string name = "attention";     ///< "decoder.memory"
   Purpose purpose = Purpose::source;  ///< what it is for
@@ -81,10 +81,10 @@ class Projection {
   int64_t size_;
 };
 
-/// Keys and values of B sources, made ready once (Attention::prepare).
+/// Keys and values of B sources, prepared once (Attention::prepare).
 class AttentionMemory {
  public:
-  /// Row n of what follows reads the source that row rows[n] has read so far. Sources are not copied unless they must be.
+  /// From now on row n reads the source that row rows[n] has read so far. Sources are copied only if necessary.
   void take(std::span<const int32_t> rows);
   int64_t rows() const { return source_of_.empty() ? sources_ : static_cast<int64_t>(source_of_.size()); }
   int64_t keys() const { return keys_count_; }
@@ -98,16 +98,16 @@ class AttentionMemory {
   Var keys_, values_;                            // projected [B,Tk,·], for the fused kernels
   std::vector<Var> prepared_, head_values_;      // by head, for the composed stages
   std::vector<int32_t> source_of_;               // by row; empty: row n is source n
-  mutable std::vector<int32_t> index_, counts_;  // of keys_' rows, for one query at a time; made when first wanted
+  mutable std::vector<int32_t> index_, counts_;  // of keys_' rows, for one query at a time; made when first needed
   mutable std::shared_ptr<const AttentionMemory> expanded_;  // one source per row, for the composed stages
 };
 
-/// Keys and values that grow by one per step, for N hypotheses: self-attention in use. Appended rows never move: taking
-/// hypotheses permutes an index.
+/// Keys and values that grow by one per step, for N hypotheses: self-attention while decoding. Appended rows never
+/// move; selecting hypotheses permutes an index.
 class AttentionCache {
  public:
   void take(std::span<const int32_t> rows);
-  /// Keys of the hypothesis that has most.
+  /// Number of keys of the longest hypothesis.
   int64_t steps() const;
 
  private:
@@ -128,24 +128,24 @@ struct AttentionRead {
 
 class Attention {
  public:
-  /// `site` is what observers are told.
+  /// `site` is what observers see.
   Attention(const AttentionConfig& config, Random& random, AttentionSite site = {});
 
   /// keys [B,Tk,K] and values [B,Tk,V], of which the first lengths[b] count (empty: all).
   AttentionMemory prepare(const Var& keys, const Var& values, std::span<const int32_t> lengths = {}) const;
-  /// Adds keys and values [B,T',·] behind those that a memory has (or begins one): a past that grows, in training too. All
-  /// sources then have the same length.
+  /// Appends keys and values [B,T',·] to a memory (or starts one): a growing past, in training too. All sources must
+  /// have the same length.
   void extend(AttentionMemory& memory, const Var& keys, const Var& values) const;
   /// queries [N,Tq,Q], one row for each of the memory's.
   AttentionRead operator()(const Var& queries, const AttentionMemory& memory, const AttentionStep& step = {}) const;
-  /// Appends keys and values [N,1,·] and reads with queries [N,1,Q] all that the cache then holds. Not recorded. Rows that
-  /// are not `active` append nothing (empty: all are); hypotheses may so have different lengths.
+  /// Appends keys and values [N,1,·], then reads everything in the cache with queries [N,1,Q]. Not recorded. Rows that
+  /// are not `active` append nothing (empty: all are active), so hypotheses may differ in length.
   AttentionRead operator()(const Var& queries, const Var& keys, const Var& values, AttentionCache& cache,
                            std::span<const uint8_t> active = {}) const;
 
   int64_t context_size() const;
   const AttentionConfig& config() const { return config_; }
-  /// True if each choice is one key when the network is used.
+  /// True if each query chooses a single key outside training.
   bool hard() const;
   void params(const nn::VisitParams& visit);
   /// The same parameters under another align: trained with "sample", used with "argmax".
@@ -173,7 +173,7 @@ class Attention {
   std::unique_ptr<Align> align_;
   std::vector<nn::Linear> output_;  // none or one
   Var coverage_;                    // γ, where the score itself does not take coverage
-  bool fused_ = false;              // the engine's kernels can do all four stages
+  bool fused_ = false;              // the fused kernels support all four stages
 };
 
 }  // namespace attend

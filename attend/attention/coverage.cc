@@ -7,14 +7,14 @@ namespace attend {
 namespace {
 
 void require_weights(const char* where, const Var& weights) {
-  require(weights.defined() && weights.rank() == 3, where, ": weights [B,T,S] are wanted, got ", weights.shape());
+  require(weights.defined() && weights.rank() == 3, where, ": expected weights [B,T,S], got ", weights.shape());
 }
 
 /// x [B,N,..] with everything past lengths[b] on axis 1 set to zero.
 Var within(const char* where, const Var& x, std::span<const int32_t> lengths) {
   if (lengths.empty()) return x;
-  require(static_cast<int64_t>(lengths.size()) == x.dim(0), where, ": one length for each of ", x.dim(0),
-          " sequences is wanted, got ", lengths.size());
+  require(static_cast<int64_t>(lengths.size()) == x.dim(0), where, ": expected one length for each of ", x.dim(0),
+          " sequences, got ", lengths.size());
   Shape shape{x.dim(0), x.dim(1)};
   if (x.rank() == 3) shape.append(1);
   Tensor mask = Tensor::zeros(shape);

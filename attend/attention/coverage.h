@@ -15,8 +15,8 @@ Var coverage_before(const Var& weights);
 /// `target_lengths` do not count (empty: all do).
 Var coverage_penalty(const Var& weights, std::span<const int32_t> target_lengths = {});
 
-/// Mean over sequences of Σᵢ (1 − Σₜ αₜᵢ)²: every place is to be read about once in all (Xu et al. 2015, eq. 14). Steps
-/// past `target_lengths` and places past `source_lengths` do not count.
+/// Mean over sequences of Σᵢ (1 − Σₜ αₜᵢ)²: every place should be read about once in total (Xu et al. 2015, eq. 14).
+/// Steps past `target_lengths` and places past `source_lengths` do not count.
 Var doubly_stochastic_penalty(const Var& weights, std::span<const int32_t> target_lengths = {},
                               std::span<const int32_t> source_lengths = {});
 

@@ -1,5 +1,5 @@
-// Observation: whoever wants to see what a network looks at opens a scope with a sink; every attention inside it tells
-// the sink its weights. Without a scope nothing is computed or kept for it, and with one the results are the same bits.
+// Observation: to see what a network looks at, open a scope with a sink; every attention inside it reports its weights
+// to the sink. Without a scope nothing extra is computed or kept; with one the results are the same bit for bit.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ enum class Purpose {
 };
 /// "source", "self" …, as traces write it.
 std::string_view name_of(Purpose purpose);
-/// The purpose of that name; throws Error with all names where there is none.
+/// The purpose of that name; if there is none, throws an Error that lists all names.
 Purpose purpose_named(std::string_view name);
 
 /// One call of one attention, on N rows at once.
@@ -34,7 +34,8 @@ struct Observation {
   int64_t reach = 0;                     ///< of that window, to each side of its centre
   bool hard = false;                     ///< each row of weights is one choice
   std::span<const int32_t> key_lengths;  ///< [N]; empty: all Tk
-  /// [N] in a search: whose hypothesis each row is, and which of its beams; else empty (row n is sentence n).
+  /// [N] in a search: which sentence each row is a hypothesis of, and its place in the beam; otherwise empty (row n is
+  /// sentence n).
   std::span<const int32_t> sentence, beam;
 };
 
@@ -52,7 +53,7 @@ class Observing {
   Observing(const Observing&) = delete;
   Observing& operator=(const Observing&) = delete;
 
-  /// True if anybody observes on this thread.
+  /// True if there is an observer on this thread.
   static bool active();
   static void tell(Observation observation);
 
@@ -61,11 +62,11 @@ class Observing {
   Observing* outer_;
 };
 
-/// What may change the weights of an attention before it reads with them: to ask what an answer owes to them.
+/// Changes the weights of an attention before it reads with them, to find out how much an answer depends on them.
 class Intervention {
  public:
   virtual ~Intervention() = default;
-  /// The weights that are used, of the shape of observation.weights; undefined: those that it has.
+  /// The weights to use instead, of the same shape as observation.weights; undefined leaves them unchanged.
   virtual Tensor changed(const Observation& observation) = 0;
 };
 
@@ -78,7 +79,7 @@ class Intervening {
   Intervening& operator=(const Intervening&) = delete;
 
   static bool active();
-  /// As Intervention::changed, by the innermost one.
+  /// Intervention::changed of the innermost one.
   static Tensor changed(const Observation& observation);
 
  private:

@@ -24,7 +24,7 @@ std::span<const BaselineRow> baselines() { return kBaselines; }
 Var reinforce_loss(const Var& log_probability, const Tensor& advantage, const Tensor& counts) {
   require(log_probability.defined() && advantage.shape() == log_probability.shape() &&
               (!counts.defined() || counts.shape() == advantage.shape()),
-          "reinforce_loss: ln p, advantage and counts of one shape are wanted, got ", log_probability.shape(), ", ",
+          "reinforce_loss: expected ln p, advantage and counts of one shape, got ", log_probability.shape(), ", ",
           advantage.shape(), " and ", counts.shape());
   Tensor weight = advantage.clone();
   double total = static_cast<double>(advantage.size());
@@ -45,7 +45,7 @@ Reinforce::Reinforce(const ReinforceOptions& options, int64_t features, Random& 
           options.discount);
   averages_ = Var(Tensor::zeros({3}));
   if (options.baseline == "learned") {
-    require(features >= 1, "Reinforce: a learned baseline wants features to see, got width ", features);
+    require(features >= 1, "Reinforce: a learned baseline needs features, got width ", features);
     weight_ = Var::leaf(nn::initial("zeros", {1, features}, random));
     bias_ = Var::leaf(Tensor::zeros({1}));
   }
@@ -80,18 +80,18 @@ void Reinforce::update_averages(const Tensor& returns, const Tensor& counts) con
 Var Reinforce::operator()(const Tensor& rewards, const Var& log_probability, const Var& entropy, const Tensor& counts,
                           const Var& features) const {
   require(rewards.rank() == 2 && counts.shape() == rewards.shape() && log_probability.shape() == rewards.shape(),
-          "Reinforce: rewards, ln p and counts [B,T] are wanted, got ", rewards.shape(), ", ", log_probability.shape(),
+          "Reinforce: expected rewards, ln p and counts [B,T], got ", rewards.shape(), ", ", log_probability.shape(),
           " and ", counts.shape());
   const Tensor total = returns(rewards, counts);
   const real* averages = averages_.value().data();
   Tensor advantage = total.clone();
   Var loss;
   if (options_.baseline == "moving_average") {
-    // What was learnt from earlier batches only: this one's mean would depend on its own choices. (At the very first
+    // Only what was learned from earlier batches: this one's mean would depend on its own choices. (For the very first
     // batch there is nothing yet.)
     for (real& x : advantage.values()) x -= averages[0];
   } else if (options_.baseline == "learned") {
-    require(features.defined() && features.rank() == 3, "Reinforce: features [B,T,F] are wanted, got ",
+    require(features.defined() && features.rank() == 3, "Reinforce: expected features [B,T,F], got ",
             features.shape());
     const Var guess = reshape(linear(features.detach(), weight_, bias_), total.shape());
     for (size_t i = 0; i < advantage.size(); ++i) advantage.data()[i] -= guess.value().data()[i];

@@ -17,11 +17,11 @@ struct ReinforceOptions {
   double decay = 0.95;     // of the moving averages
   bool normalise = false;  // divide the advantage by the rewards' running standard deviation
   double entropy = 0;      // bonus per nat of entropy: keeps the choice open
-  double discount = 1;     // of later rewards: 1 is the whole return (unbiased), 0 only what follows at once
+  double discount = 1;     // of later rewards: 1 is the whole return (unbiased), 0 only the immediate reward
 
   template <class Visit>
   void fields(Visit&& visit) {
-    visit("baseline", baseline, "what is taken from the reward: none, moving_average, learned");
+    visit("baseline", baseline, "what is subtracted from the reward: none, moving_average, learned");
     visit("decay", decay, "of the moving average");
     visit("normalise", normalise, "divide by the rewards' running standard deviation");
     visit("entropy", entropy, "bonus per nat of entropy");
@@ -44,7 +44,7 @@ class Reinforce {
   Reinforce(const ReinforceOptions& options, int64_t features, Random& random);
 
   /// The loss for choices [B,T] with `rewards` [B,T] given after each of them; steps with counts 0 do not count.
-  /// `features` [B,T,F] are cut off from the tape: the baseline learns from them and they do not learn from it.
+  /// `features` [B,T,F] are detached from the tape: the baseline learns from them, but they do not learn from it.
   Var operator()(const Tensor& rewards, const Var& log_probability, const Var& entropy, const Tensor& counts,
                  const Var& features = {}) const;
   /// Running averages are among them, as constants: they are saved and never optimised.

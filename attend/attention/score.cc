@@ -17,7 +17,7 @@ Var leaf(std::string_view initialiser, const Shape& shape, Random& random) {
 }
 
 void require_equal_widths(const char* where, const ScoreOptions& o) {
-  require(o.query == o.key, where, ": query and key of equal width are wanted, got ", o.query, " and ", o.key,
+  require(o.query == o.key, where, ": expected query and key of equal width, got ", o.query, " and ", o.key,
           "; project them to one width, or use \"general\", which takes different ones");
 }
 
@@ -36,7 +36,7 @@ class Dot : public Score {
   real scale_;
 };
 
-/// qᵀWk: the product Wk is made once per source.
+/// qᵀWk: the product Wk is computed once per source.
 class General : public Score {
  public:
   General(const ScoreOptions& o, Random& random) : keys_(o.key, o.query, random, false) {}
@@ -82,7 +82,8 @@ class Additive : public Score {
   Var vector_, coverage_;
 };
 
-/// vᵀtanh(W[q;k]) with one matrix W: its columns for q and for k act apart, so that the keys' part is made once.
+/// vᵀtanh(W[q;k]) with one matrix W: its columns for q and for k act separately, so that the keys' part is computed
+/// once.
 class Concat : public Score {
  public:
   Concat(const ScoreOptions& o, Random& random) : query_(o.query), key_(o.key) {
@@ -151,7 +152,7 @@ class Location : public Score {
 
  private:
   static int64_t require_longest(const ScoreOptions& o) {
-    require(o.longest >= 1, "location: the most positions that an input may have (score.longest) is wanted, got ",
+    require(o.longest >= 1, "location: expected the most positions that an input may have (score.longest), got ",
             o.longest);
     return o.longest;
   }
@@ -163,7 +164,7 @@ class Location : public Score {
 class Convolution : public Score {
  public:
   Convolution(const ScoreOptions& o, Random& random) : radius_(o.radius) {
-    require(o.radius >= 0, "convolution: a radius of at least 0 is wanted, got ", o.radius);
+    require(o.radius >= 0, "convolution: expected a radius of at least 0, got ", o.radius);
     weights_ = leaf("uniform", {2 * radius_ + 1, 1}, random);
   }
   Var operator()(const Var& queries, const Var& keys, const AttentionStep& step) const override {
@@ -215,9 +216,9 @@ std::span<const ScoreRow> scores() { return score_table(); }
 
 void add_score(const ScoreRow& row) {
   for (const ScoreRow& known : score_table()) {
-    require(known.name != row.name, "add_score: a new name is wanted, got \"", row.name, "\", which is taken");
+    require(known.name != row.name, "add_score: expected a new name, got \"", row.name, "\", which is taken");
   }
-  require(row.make != nullptr, "add_score: \"", row.name, "\" wants a function that makes it, got none");
+  require(row.make != nullptr, "add_score: \"", row.name, "\" needs a function that makes it, got none");
   require(score_table().size() < score_table().capacity(), "add_score: there is room for ", score_table().capacity(),
           " scores");
   score_table().push_back(row);

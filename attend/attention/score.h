@@ -17,7 +17,7 @@ namespace attend {
 struct ScoreOptions {
   int64_t query = 0, key = 0;  // widths Q and K
   int64_t hidden = 0;          // width of the layer inside additive and concat; 0: as the query
-  int64_t longest = 0;         // location: most keys that there may be
+  int64_t longest = 0;         // location: the largest possible number of keys
   int64_t radius = 8;          // convolution: relative positions beyond it share the weight at its edge
   bool coverage = false;       // the score also sees how much each key has been read (Step::coverage)
 };
@@ -36,15 +36,15 @@ struct ScoreRow {
   std::string_view name, formula, paper;
   std::unique_ptr<Score> (*make)(const ScoreOptions& options, Random& random);
   bool takes_coverage = false;  // inside its formula; to the others it is added as γ·coverage
-  bool fused = false;           // c·qᵀk: the engine's attention kernels can do it
+  bool fused = false;           // c·qᵀk: the fused attention kernels support it
   bool equal_widths = false;    // of query and key
   bool by_place = false;        // it looks at the query's place: queries of a call stand one after the other
 };
 
 /// The menu of scores: help, option checks, documents and tests iterate over it.
 std::span<const ScoreRow> scores();
-/// Adds a row from outside the library (examples/extend). Not while other threads use the menu. A name that is taken is
-/// refused.
+/// Adds a row from outside the library (examples/extend). Must not be called while other threads use the menu. Rejects
+/// a name that is taken.
 void add_score(const ScoreRow& row);
 const ScoreRow& score_named(std::string_view name);
 

@@ -12,7 +12,7 @@ struct AttentionStep {
   int64_t position = 0;      ///< of the first query, for windows and relative positions
   Random* random = nullptr;  ///< given in training: dropout, sampling, Gumbel noise; without it the likeliest is chosen
   int64_t update = 0;        ///< how many updates came before, for temperatures that fall
-  bool weights = false;      ///< the caller wants AttentionRead::weights, which fused kernels never make
+  bool weights = false;      ///< the caller needs AttentionRead::weights, which fused kernels do not produce
   Var coverage;              ///< [B,Tk] Σ of past weights, where the score takes it; undefined at the first step
 };
 

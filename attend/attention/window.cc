@@ -13,7 +13,7 @@ namespace attend {
 namespace {
 
 void require_width(const char* where, const WindowOptions& o, int64_t least) {
-  require(o.width >= least, where, ": a width of at least ", least, " is wanted (window.width), got ", o.width);
+  require(o.width >= least, where, ": expected a width of at least ", least, " (window.width), got ", o.width);
 }
 
 /// A mask by places alone: `sees(i, j, length)` for every query at i and every key j of a sequence of that length.
@@ -87,7 +87,7 @@ class LocalM : public Window {
 };
 
 /// pₜ = S·σ(vᵀtanh(Wq)); keys within D of it; weights times e^(−(j−pₜ)²/(2σ²)) with σ = D/2, through which the centre
-/// learns. As in the paper the product is not made to sum to one again.
+/// learns. As in the paper the product is not normalised again.
 class LocalP : public Window {
  public:
   LocalP(const WindowOptions& o, Random& random)

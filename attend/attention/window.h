@@ -42,9 +42,10 @@ class Window {
 struct WindowRow {
   std::string_view name, formula, paper;
   std::unique_ptr<Window> (*make)(const WindowOptions& options, Random& random);
-  bool per_head = false;    // each head has one of its own
-  bool sums_to_one = true;  // weights still do after its factor
-  bool by_place = false;    // knows only i and j: the fused kernels can do it
+  bool per_head = false;    // each head has its own
+  bool sums_to_one = true;  // the weights still do after its factor
+  bool by_place = false;    // depends only on i and j: the fused kernels support it
+
 };
 
 std::span<const WindowRow> windows();

@@ -31,7 +31,7 @@ void Tape::backward(const Var& loss, const Tensor& seed) {
   require(loss.defined(), "Tape::backward: the loss is undefined");
   require(loss.tracked(), "Tape::backward: the loss does not depend on any leaf that this tape has followed");
   require(seed.defined() || loss.size() == 1,
-          "Tape::backward: a loss of one element, or a seed of the loss's shape, is wanted; got shape ", loss.shape());
+          "Tape::backward: expected a loss of one element, or a seed of the loss's shape; got shape ", loss.shape());
   require(!seed.defined() || seed.shape() == loss.shape(), "Tape::backward: the seed must have the loss's shape ",
           loss.shape(), ", got ", seed.shape());
   const TapePause pause;
@@ -44,7 +44,7 @@ void Tape::backward(const Var& loss, const Tensor& seed) {
       std::array<Tensor, kMaxOutputs> gradients;
       bool reached = false;
       for (size_t i = 0; i < kMaxOutputs; ++i) {
-        if (!entry.outputs[i].wanted()) break;
+        if (!entry.outputs[i].needed()) break;
         entry.outputs[i].settle();
         gradients[i] = std::exchange(entry.outputs[i].node()->gradient, Tensor());
         reached |= gradients[i].defined();
@@ -55,7 +55,7 @@ void Tape::backward(const Var& loss, const Tensor& seed) {
   } catch (...) {
     unwinding_tape = outer;
     entries_.clear();
-    for (const Slot& leaf : unsettled_) {  // half a gradient, and the next tape would take it for announced
+    for (const Slot& leaf : unsettled_) {  // an incomplete gradient, which the next tape would take for registered
       leaf.node()->products.clear();
       leaf.node()->product_rows = 0;
     }

@@ -1,5 +1,5 @@
-// Tape: what was computed, in order, so that gradients can be computed backwards. Ops record on the innermost tape of
-// their thread; without one nothing is recorded and nothing is kept.
+// Tape: a record of what was computed, in order, from which gradients are computed backwards. Ops record on the
+// innermost tape of their thread; without one nothing is recorded or kept.
 #pragma once
 
 #include <array>
@@ -34,7 +34,7 @@ class Tape {
   using Backward = std::function<void(std::span<Tensor> gradients)>;
   void add(std::span<const Slot> outputs, Backward backward);
 
-  /// Called by Slot: this leaf has products to multiply when the tape has unwound.
+  /// Called by Slot: this leaf has products to multiply once the tape has unwound.
   static void settle_later(const Slot& leaf);
 
  private:
@@ -60,7 +60,7 @@ class TapePause {
   Tape* paused_;
 };
 
-/// True if an op on these inputs has to be recorded.
+/// True if an op on these inputs must be recorded.
 template <class... Vars>
 bool recording(const Vars&... inputs) {
   return Tape::current() != nullptr && (inputs.tracked() || ...);

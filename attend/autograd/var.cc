@@ -10,9 +10,10 @@
 namespace attend {
 namespace {
 
-// Rows after which gathered products are multiplied at once: enough for full speed, and a bound on what is kept alive.
+// Rows after which gathered products are multiplied immediately: enough for full speed, and a bound on what is kept
+// alive.
 constexpr int64_t kProductRows = 4096;
-// Rows of one product that need no company: to gather them would cost a copy and bring nothing.
+// Rows from which a product is not gathered with others: that would cost a copy and gain nothing.
 constexpr int64_t kEnoughRows = 1024;
 
 /// One side of all products as [B, rows, columns] (B = 1 and no axis for it, for a weight).
@@ -55,12 +56,12 @@ void multiply_into(GradientNode& node, const Tensor& dy, const Tensor& x) {
 
 void Slot::add(Tensor g) const {
   if (!node_) return;
-  require(g.shape() == node_->shape, "gradient: wanted shape ", node_->shape, ", got ", g.shape());
+  require(g.shape() == node_->shape, "gradient: expected shape ", node_->shape, ", got ", g.shape());
   if (!node_->gradient.defined()) {
     node_->gradient = std::move(g);
     return;
   }
-  // Somebody else may hold the sum so far (add hands one dy to both inputs): then the new sum needs memory of its own.
+  // The sum so far may be shared (add passes one dy to both inputs): then the new sum needs its own memory.
   Tensor& sum = node_->gradient;
   if (sum.unique()) {
     kernels::add_into(sum.data(), g.data(), sum.size());
@@ -126,7 +127,7 @@ Var Var::probe(Tensor value) {
 }
 
 Var Var::leaf(Tensor value) {
-  require(value.defined(), "Var::leaf: wanted a tensor, got an undefined one");
+  require(value.defined(), "Var::leaf: expected a tensor, got an undefined one");
   auto* node = new GradientNode;
   node->leaf = true;
   node->version = new_version();
@@ -136,11 +137,11 @@ Var Var::leaf(Tensor value) {
 
 const Tensor& Var::gradient() const {
   static const Tensor none;
-  return slot_.wanted() ? slot_.node()->gradient : none;
+  return slot_.needed() ? slot_.node()->gradient : none;
 }
 
 void Var::clear_gradient() {
-  if (!slot_.wanted()) return;
+  if (!slot_.needed()) return;
   slot_.node()->gradient = Tensor();
   slot_.node()->products.clear();
   slot_.node()->product_rows = 0;

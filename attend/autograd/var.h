@@ -9,14 +9,14 @@
 
 namespace attend {
 
-/// Where the gradient of one tracked value gathers.
+/// Accumulates the gradient of one tracked value.
 struct GradientNode {
   std::atomic<uint32_t> references{1};
   bool leaf = false;
   uint64_t version = 0;  // of a leaf's value; see Var::version
   Shape shape;
   Tensor gradient;
-  // += dyᵀ·x of something that is multiplied many times: kept until one product serves all (see Slot::add_product).
+  // Pending += dyᵀ·x of a weight that is multiplied many times, until one product covers them all (Slot::add_product).
   struct Product {
     Tensor dy, x;
   };
@@ -24,8 +24,8 @@ struct GradientNode {
   int64_t product_rows = 0;
 };
 
-/// The handle through which an op's backward pass gives a gradient to one of its inputs.
-/// It does not keep the input's value alive. Constants have an empty slot, which wants nothing.
+/// The handle through which an op's backward pass passes a gradient to one of its inputs.
+/// It does not keep the input's value alive. Constants have an empty slot, which needs no gradient.
 class Slot {
  public:
   Slot() = default;
@@ -43,14 +43,14 @@ class Slot {
   }
 
   /// False for constants: their gradient need not be computed.
-  bool wanted() const { return node_ != nullptr; }
+  bool needed() const { return node_ != nullptr; }
   /// gradient += g. The first g is taken as it is, without a copy.
   void add(Tensor g) const;
   /// gradient += dyᵀ·x for a weight [O, I], dy [N, O], x [N, I]. For leaves the pairs of all time steps are gathered
   /// and multiplied as one product when the tape has unwound: N = 64 rows alone would use half of the machine.
   void add_product(Tensor dy, Tensor x) const;
-  /// The same for each of B matrices: gradient [B, O, I] += dyᵀ·x, dy [B, N, O], x [B, N, I]: a memory that every step of a
-  /// decoder reads.
+  /// The same for each of B matrices: gradient [B, O, I] += dyᵀ·x, dy [B, N, O], x [B, N, I]; for a memory that every
+  /// step of a decoder reads.
   void add_batched_product(Tensor dy, Tensor x) const;
   /// The gradient as a buffer to add into, zero where nothing has arrived yet.
   Tensor& buffer() const;
@@ -63,8 +63,8 @@ class Slot {
   GradientNode* node_ = nullptr;
 };
 
-/// Within its scope the leaves of this thread are constants: gradients flow to what was made inside it alone (Var::probe), and
-/// networks that other threads use as well stay untouched.
+/// Within its scope the leaves of this thread are constants: gradients flow only to what was made inside it
+/// (Var::probe), and networks shared with other threads stay untouched.
 class FrozenLeaves {
  public:
   FrozenLeaves() : outer_(std::exchange(active_, true)) {}
@@ -84,19 +84,19 @@ class Var {
   /// A constant: no gradient flows to it.
   Var(Tensor value) : value_(std::move(value)) {}  // NOLINT: a tensor is a constant Var
   Var(Tensor value, Slot slot) : value_(std::move(value)), slot_(std::move(slot)) {}
-  /// A value whose gradient is wanted: a parameter, or an input to look at. Gradients accumulate in it.
+  /// A value that has a gradient: a parameter, or an input under study. Gradients accumulate in it.
   static Var leaf(Tensor value);
-  /// The same for once: no parameter, and no FrozenLeaves freezes it.
+  /// The same for temporary use: it is not a parameter, and FrozenLeaves does not freeze it.
   static Var probe(Tensor value);
 
   const Tensor& value() const { return value_; }
-  /// To change it: a leaf then has a new version.
+  /// For modification: a leaf gets a new version.
   Tensor& value() {
     if (is_leaf()) slot_.node()->version = new_version();
     return value_;
   }
-  /// A number that no other state of any leaf has, by which packed weights are known; 0 for what is not a leaf.
-  uint64_t version() const { return slot_.wanted() ? slot_.node()->version : 0; }
+  /// A number unique to this state of this leaf, which identifies packed weights; 0 if this is not a leaf.
+  uint64_t version() const { return slot_.needed() ? slot_.node()->version : 0; }
   bool defined() const { return value_.defined(); }
   const Shape& shape() const { return value_.shape(); }
   int rank() const { return value_.rank(); }
@@ -104,16 +104,16 @@ class Var {
   size_t size() const { return value_.size(); }
   real item() const { return value_.item(); }
 
-  bool tracked() const { return slot().wanted(); }
+  bool tracked() const { return slot().needed(); }
   const Slot& slot() const { return FrozenLeaves::active() && is_leaf() ? kNoSlot : slot_; }
-  /// The gradient; undefined where none has arrived.
+  /// The gradient; undefined if none has arrived.
   const Tensor& gradient() const;
   void clear_gradient();
   /// The same value, cut off from the tape.
   Var detach() const { return Var(value_); }
 
  private:
-  bool is_leaf() const { return slot_.wanted() && slot_.node()->leaf; }
+  bool is_leaf() const { return slot_.needed() && slot_.node()->leaf; }
   static uint64_t new_version();
   static const Slot kNoSlot;
   Tensor value_;

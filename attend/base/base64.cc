@@ -25,14 +25,14 @@ std::string base64(std::string_view bytes) {
 }
 
 std::string from_base64(std::string_view text, std::string_view where) {
-  require(text.size() % 4 == 0, where, ": base64 in groups of 4 letters is wanted, got ", text.size(), " letters");
+  require(text.size() % 4 == 0, where, ": expected base64 in groups of 4 letters, got ", text.size(), " letters");
   const size_t padding = text.ends_with("==") ? 2 : text.ends_with('=') ? 1 : 0;
   std::string bytes;
   bytes.reserve(text.size() / 4 * 3);
   uint32_t bits = 0;
   for (size_t i = 0; i < text.size(); ++i) {
     const size_t value = i >= text.size() - padding ? 0 : kLetters.find(text[i]);
-    require(value != kLetters.npos, where, ": base64 is wanted, got another sign at ", i);
+    require(value != kLetters.npos, where, ": expected base64, got another sign at ", i);
     bits = bits << 6 | static_cast<uint32_t>(value);
     if (i % 4 != 3) continue;
     for (int shift = 16; shift >= 0; shift -= 8) bytes += static_cast<char>(bits >> shift & 255);

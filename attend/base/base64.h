@@ -7,7 +7,7 @@
 namespace attend {
 
 std::string base64(std::string_view bytes);
-/// The reverse; throws Error where it is no base64 ("where: …").
+/// The reverse; throws Error ("where: …") if the text is not valid base64.
 std::string from_base64(std::string_view text, std::string_view where);
 
 }  // namespace attend

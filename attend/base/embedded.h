@@ -10,16 +10,16 @@ namespace attend {
 
 struct EmbeddedFile {
   std::string_view name;   ///< "heatmap.js"
-  std::string_view type;   ///< as HTTP has it: "text/javascript; charset=utf-8"
-  std::string_view bytes;  ///< of the file as it was when this was built
+  std::string_view type;   ///< as in HTTP: "text/javascript; charset=utf-8"
+  std::string_view bytes;  ///< the file's contents at build time
 };
 
-/// The file of that name; throws Error where there is none.
+/// The file of that name; throws Error if there is none.
 inline const EmbeddedFile& embedded_file(std::span<const EmbeddedFile> files, std::string_view name) {
   for (const EmbeddedFile& file : files) {
     if (file.name == name) return file;
   }
-  fail("embedded_file: the name of a file that is built in is wanted, got '", name, "'");
+  fail("embedded_file: expected the name of a file that is built in, got '", name, "'");
 }
 
 }  // namespace attend

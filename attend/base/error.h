@@ -1,5 +1,5 @@
 // Errors: the library throws attend::Error and never prints, aborts or exits.
-// A message reads "where: what was wanted, what came".
+// A message reads "where: expected this, got that".
 #pragma once
 
 #include <sstream>
@@ -13,7 +13,7 @@ class Error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Throws Error with the parts written one after the other.
+/// Throws Error with the parts concatenated.
 template <class... Parts>
 [[noreturn]] [[gnu::cold]] [[gnu::noinline]] void fail(const Parts&... parts) {
   std::ostringstream text;
@@ -21,10 +21,10 @@ template <class... Parts>
   throw Error(text.str());
 }
 
-/// Throws Error unless `wanted`; the parts are only put together when it fails.
+/// Throws Error unless `condition` holds; the message is only put together when it does not.
 template <class... Parts>
-inline void require(bool wanted, const Parts&... parts) {
-  if (!wanted) [[unlikely]]
+inline void require(bool condition, const Parts&... parts) {
+  if (!condition) [[unlikely]]
     fail(parts...);
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Whether that file is still the one of this name: who held the lock before may have removed it meanwhile.
+/// Whether the open file is still the one of this name: the previous holder of the lock may have removed it meanwhile.
 bool is_named(int file, const fs::path& path) {
   struct stat open {
   }, named{};
@@ -26,7 +26,7 @@ int locked_file(const fs::path& path) {
   for (;;) {
     const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (file < 0 && errno == EINTR) continue;
-    if (file < 0) fail(path.native(), ": wanted to create it, got: ", system_reason(errno));
+    if (file < 0) fail(path.native(), ": cannot create it: ", system_reason(errno));
     const bool taken = ::flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
     if (!taken && is_named(file, path)) return file;
     ::close(file);
@@ -39,7 +39,7 @@ int locked_file(const fs::path& path) {
 
 FolderLock::FolderLock(const fs::path& folder) : path_(folder / "lock"), file_(locked_file(path_)) {}
 
-/// Removed while it is locked, so that nobody else holds it.
+/// Removed while it is locked, so that nobody else can hold it.
 FolderLock::~FolderLock() { ::unlink(path_.c_str()); }
 
 }  // namespace attend

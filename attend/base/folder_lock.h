@@ -7,11 +7,11 @@
 
 namespace attend {
 
-/// Holds the file `folder`/lock locked while it lives. The system ends the lock with the process, however that dies. Where a
-/// file system knows no locks, there is none.
+/// Keeps the file `folder`/lock locked for its lifetime. The system releases the lock when the process ends, however it
+/// ends. On a file system without locks nothing is locked.
 class FolderLock {
  public:
-  /// Throws Error where the folder is in use, or where nothing can be written into it.
+  /// Throws Error if the folder is in use or cannot be written to.
   explicit FolderLock(const std::filesystem::path& folder);
   FolderLock(const FolderLock&) = delete;
   FolderLock& operator=(const FolderLock&) = delete;

@@ -1,4 +1,4 @@
-// Sums of probabilities that are held as logarithms.
+// Sums of probabilities stored as logarithms.
 #pragma once
 
 #include <cmath>

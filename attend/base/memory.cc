@@ -65,7 +65,7 @@ struct Shared {
   std::mutex lock;
   std::array<FreeList, kClasses> lists;
 };
-// Never destroyed: tensors of static lifetime may be freed after any static of ours.
+// Never destroyed: tensors with static lifetime may be freed after any of our statics.
 Shared& shared() {
   static Shared* pool = new Shared;
   return *pool;
@@ -102,7 +102,7 @@ Block* from_system(uint32_t size_class) {
   const size_t rounded = (total + alignment - 1) / alignment * alignment;
   void* memory = std::aligned_alloc(alignment, rounded);
   if (memory == nullptr) trim(), memory = std::aligned_alloc(alignment, rounded);
-  require(memory != nullptr, "memory: wanted ", total, " bytes, the system has no more (", in_use.load(),
+  require(memory != nullptr, "memory: cannot allocate ", total, " bytes (", in_use.load(),
           " bytes are in use)");
   if (huge) madvise(memory, total, MADV_HUGEPAGE);
   Block* block = new (memory) Block;
@@ -110,7 +110,7 @@ Block* from_system(uint32_t size_class) {
   return block;
 }
 
-#if defined(__has_feature)  // how clang tells; gcc defines __SANITIZE_ADDRESS__
+#if defined(__has_feature)  // for clang; gcc defines __SANITIZE_ADDRESS__
 #if __has_feature(address_sanitizer)
 #define __SANITIZE_ADDRESS__
 #endif
@@ -176,7 +176,7 @@ void trim() {
 }
 
 Block* allocate(size_t bytes) {
-  require(bytes <= kLargest, "memory: wanted at most ", kLargest, " bytes, got a request for ", bytes);
+  require(bytes <= kLargest, "memory: expected at most ", kLargest, " bytes, got a request for ", bytes);
   const uint32_t size_class = class_of(bytes);
   Block* block = kPooled ? from_pool(size_class) : nullptr;
   if (block) {

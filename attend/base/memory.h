@@ -11,7 +11,7 @@
 
 namespace attend::memory {
 
-/// What the pool has handed out now, at most so far, and holds in reserve; in bytes.
+/// Bytes that the pool has handed out now, at its peak, and that it holds in reserve.
 struct Usage {
   size_t in_use = 0;
   size_t peak = 0;
@@ -20,7 +20,8 @@ struct Usage {
 Usage usage();
 /// Starts a new peak at what is in use now.
 void reset_peak();
-/// Gives back to the system what is in reserve for all threads and for this one; allocation does so before it fails.
+/// Returns the reserve shared by all threads, and this thread's own, to the system; an allocation does so before it
+/// fails.
 void trim();
 
 /// A pooled block; its data follow the header, aligned to 64 bytes.
@@ -31,7 +32,7 @@ struct alignas(64) Block {
   std::byte* bytes() { return reinterpret_cast<std::byte*>(this + 1); }
 };
 
-/// A block of at least `bytes`, with one reference; throws Error when the system has no more.
+/// A block of at least `bytes`, with one reference; throws Error when the system is out of memory.
 Block* allocate(size_t bytes);
 void release(Block* block);
 
@@ -59,7 +60,7 @@ class Handle {
   Block* block_ = nullptr;
 };
 
-/// Scratch space for kernels: `count` numbers, not initialised, given back at the end of the scope.
+/// Scratch space for kernels: `count` uninitialised numbers, released at the end of the scope.
 class Scratch {
  public:
   explicit Scratch(size_t count) : handle_(count * sizeof(real)) {}

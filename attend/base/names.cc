@@ -45,7 +45,7 @@ void refuse_name(std::string_view where, std::span<const std::string_view> known
   const auto nearest = *std::min_element(known.begin(), known.end(), [&](std::string_view a, std::string_view b) {
     return edit_distance(name, a) < edit_distance(name, b);
   });
-  fail(where, ": wanted one of ", menu, ", got ", quoted(name), "; the nearest is \"", nearest, "\"");
+  fail(where, ": expected one of ", menu, ", got ", quoted(name), "; the nearest is \"", nearest, "\"");
 }
 
 }  // namespace attend

@@ -1,4 +1,4 @@
-// Menus: tables whose rows have a name. An unknown name is refused with the nearest one.
+// Menus: tables of named rows. An unknown name is rejected, and the nearest one suggested.
 #pragma once
 
 #include <cstddef>
@@ -12,20 +12,20 @@
 
 namespace attend {
 
-/// How many letters have to be changed, added or left out to get from one to the other, capitals aside.
+/// How many letters must be changed, added or removed to turn one into the other, ignoring case.
 size_t edit_distance(std::string_view from, std::string_view to);
 
-/// Text of unknown origin for a message: in quotes, on one line, cut where it is long.
+/// Untrusted text for a message: in quotes, on one line, shortened if it is long.
 std::string quoted(std::string_view text);
 // Without these, a std::string would find std::quoted, which shows control characters as they are and cuts nothing.
 inline std::string quoted(const std::string& text) { return quoted(std::string_view(text)); }
 inline std::string quoted(std::string& text) { return quoted(std::string_view(text)); }
 inline std::string quoted(const char* text) { return quoted(std::string_view(text)); }
 
-/// "wanted one of a, b, c, got "x"; the nearest is "b"": thrown as an Error.
+/// Throws the Error "expected one of a, b, c, got "x"; the nearest is "b"".
 [[noreturn]] void refuse_name(std::string_view where, std::span<const std::string_view> known, std::string_view name);
 
-/// The row of that name; throws Error with all names and the nearest one where there is none.
+/// The row of that name; if there is none, throws an Error that lists all names and suggests the nearest.
 template <class Table>
 const auto& row_named(std::string_view where, const Table& table, std::string_view name) {
   std::vector<std::string_view> known;
@@ -36,7 +36,7 @@ const auto& row_named(std::string_view where, const Table& table, std::string_vi
   refuse_name(where, known, name);
 }
 
-/// A table that may be added to without moving its rows, which others point at.
+/// A table that can grow without moving its rows, which others point to.
 template <class Row>
 std::vector<Row> with_room(std::initializer_list<Row> rows) {
   std::vector<Row> table;

@@ -13,8 +13,8 @@ template <class Number>
 void parse_number(const char* kind, const std::string& name, const std::string& text, Number& field) {
   Number value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  require(error == std::errc() && end == text.data() + text.size() && !text.empty(), name, ": ", kind,
-          " is wanted, got ", quoted(text));
+  require(error == std::errc() && end == text.data() + text.size() && !text.empty(), name, ": expected ", kind,
+          ", got ", quoted(text));
   field = value;
 }
 
@@ -37,7 +37,7 @@ void parse_option(const std::string& name, const std::string& text, float& field
   parse_number("a number", name, text, field);
 }
 void parse_option(const std::string& name, const std::string& text, bool& field) {
-  require(text == "true" || text == "false", name, ": true or false is wanted, got ", quoted(text));
+  require(text == "true" || text == "false", name, ": expected true or false, got ", quoted(text));
   field = text == "true";
 }
 
@@ -45,7 +45,7 @@ void parse_option(const std::string& name, const std::string& text, std::vector<
   std::vector<std::string> entries;
   for (size_t begin = 0; begin < text.size();) {
     const size_t end = std::min(text.find('\n', begin), text.size());
-    require(end > begin, name, ": entries that are not empty are wanted, got ", quoted(text));
+    require(end > begin, name, ": expected entries that are not empty, got ", quoted(text));
     entries.push_back(text.substr(begin, end - begin));
     begin = end + 1;
   }
@@ -61,7 +61,7 @@ std::string print_option(const std::vector<std::string>& field) {
   std::string text;
   for (const std::string& entry : field) {
     require(!entry.empty() && entry.find('\n') == std::string::npos,
-            "list: entries of one line, none of them empty, are wanted, got ", quoted(entry));
+            "list: expected entries of one line, none of them empty, got ", quoted(entry));
     text.append(text.empty() ? "" : "\n").append(entry);
   }
   return text;
@@ -73,7 +73,7 @@ std::string place_of(const Setting& setting) {
 }
 
 void require_one(const Setting& setting) {
-  require(!setting.list, place_of(setting), ": one value is wanted, got a list");
+  require(!setting.list, place_of(setting), ": expected one value, got a list");
 }
 
 }  // namespace detail
@@ -95,7 +95,7 @@ constexpr TypeRow kTypes[] = {
     {"true or false", check_as<bool>}, {"list", check_as<std::vector<std::string>>},
 };
 
-/// The distance to the name, or to what is behind its last dot.
+/// The distance to the name, or to the part after its last dot.
 size_t distance(const OptionInfo& option, std::string_view name) {
   const size_t dot = option.name.rfind('.');
   const size_t whole = edit_distance(name, option.name);
@@ -103,7 +103,7 @@ size_t distance(const OptionInfo& option, std::string_view name) {
 }
 
 std::string_view without(std::string_view name, std::string_view prefix) {
-  require(name.starts_with(prefix), name, ": a name that begins with ", quoted(prefix), " is wanted");
+  require(name.starts_with(prefix), name, ": expected a name that begins with ", quoted(prefix), "");
   return name.substr(prefix.size());
 }
 

@@ -1,5 +1,5 @@
-// Options: each struct of options lists its fields once, in `fields(visit)`; whoever sets, prints or explains options is
-// a visitor of that list. A field may itself be such a struct: its names then begin with the outer one's ("attention.score").
+// Options: each struct of options lists its fields once, in `fields(visit)`; setting, printing and explaining options
+// all visit that list. A field may itself be such a struct; the outer name is then a prefix ("attention.score").
 #pragma once
 
 #include <concepts>
@@ -19,12 +19,13 @@ namespace attend {
 /// Name of an option → its value, both as text.
 using Settings = std::map<std::string, std::string>;
 
-/// One value for one option, and where it was given ("recipes/x.yml:12", "--model.hidden"), as the beginning of a message.
+/// One value for one option, and where it was given ("recipes/x.yml:12", "--model.hidden"), which begins any message
+/// about it.
 struct Setting {
   std::string name, value, where;
   bool list = false;  ///< given as a list: `value` has one entry per line
 };
-/// In the order in which they were given: of two for the same option, the later one counts.
+/// In the order given; if an option is set twice, the later value counts.
 using SettingList = std::vector<Setting>;
 
 /// An option as flags, help, recipes and documents show it.
@@ -51,7 +52,7 @@ std::string print_option(int64_t field);
 std::string print_option(double field);
 std::string print_option(float field);
 std::string print_option(bool field);
-/// One entry per line: none is empty or has a line break in it.
+/// One entry per line; entries are not empty and contain no line breaks.
 std::string print_option(const std::vector<std::string>& field);
 
 inline const char* option_type(const std::string&) { return "text"; }
@@ -61,7 +62,7 @@ inline const char* option_type(float) { return "number"; }
 inline const char* option_type(bool) { return "true or false"; }
 inline const char* option_type(const std::vector<std::string>&) { return "list"; }
 
-/// How a message about this setting begins: a flag tells the name already.
+/// How a message about this setting begins; a flag already contains the name.
 std::string place_of(const Setting& setting);
 void require_one(const Setting& setting);
 
@@ -89,8 +90,8 @@ void visit_fields(Options& options, Visit&& visit, const std::string& prefix = "
   });
 }
 
-/// Sets the fields that `settings` names; an unknown name is refused with the nearest, a value that is none with what was
-/// wanted.
+/// Sets the fields that `settings` names. Rejects an unknown name, suggesting the nearest, and an invalid value, saying
+/// what was expected.
 template <HasFields Options>
 void set_options(std::string_view where, Options& options, const Settings& settings) {
   std::vector<std::string> names;
@@ -108,7 +109,7 @@ void set_options(std::string_view where, Options& options, const Settings& setti
   }
 }
 
-/// Every option with its value, its names beginning with `prefix` ("model.").
+/// Every option with its value, each name prefixed with `prefix` ("model.").
 template <HasFields Options>
 std::vector<OptionInfo> describe_options(Options options, const std::string& prefix = "") {
   std::vector<OptionInfo> all;
@@ -119,16 +120,17 @@ std::vector<OptionInfo> describe_options(Options options, const std::string& pre
   return all;
 }
 
-/// The option that was probably meant: by its name, or by the part of it behind the last dot. Null where there is none.
+/// The option that was probably meant, judged by its full name or by the part after the last dot; null if there is
+/// none.
 const OptionInfo* nearest_option(std::span<const OptionInfo> options, std::string_view name);
 
-/// Throws Error for a setting of an option that is not among these: `x.yml:12: there is no option "hiden"; …`.
+/// Throws Error if a setting names none of these options: `x.yml:12: there is no option "hiden"; …`.
 void refuse_unknown(const SettingList& settings, std::span<const OptionInfo> options);
-/// Throws Error where the setting's value is none for this option.
+/// Throws Error if the setting's value is invalid for this option.
 void check_value(const OptionInfo& option, const Setting& setting);
 
-/// Sets the fields that `settings` name, which begin with `prefix`; a setting for none of them is refused, and so is a
-/// value that is none: `recipes/x.yml:12: model.hidden: a whole number is wanted, got "abc"`.
+/// Sets the fields that `settings` name, all of which begin with `prefix`. Rejects a setting that matches no field and
+/// an invalid value: `recipes/x.yml:12: model.hidden: expected a whole number, got "abc"`.
 template <HasFields Options>
 void set_options(Options& options, const SettingList& settings, const std::string& prefix = "") {
   refuse_unknown(settings, describe_options(options, prefix));
@@ -140,17 +142,17 @@ void set_options(Options& options, const SettingList& settings, const std::strin
   visit_fields(options, set, prefix);
 }
 
-/// Moves those whose name begins with `prefix` ("model.") out of `settings`, with their whole names: set_options and
-/// describe_options take the prefix too.
+/// Moves the settings whose name begins with `prefix` ("model.") out of `settings`. They keep their full names, as
+/// set_options and describe_options take the prefix too.
 SettingList take_prefix(SettingList& settings, std::string_view prefix);
-/// The last value given for an option; null where none was.
+/// The last value given for an option; null if it was not set.
 const Setting* find_setting(const SettingList& settings, std::string_view name);
 
-/// Without `prefix`, which all of their names begin with.
+/// With `prefix`, which every name begins with, removed.
 Settings settings_of(const SettingList& settings, std::string_view prefix = "");
 Settings settings_of(std::span<const OptionInfo> options, std::string_view prefix = "");
 
-/// All fields as text: set_options of these gives the same options.
+/// All fields as text; passing them to set_options restores the same options.
 template <HasFields Options>
 Settings settings_of(Options options) {
   Settings settings;

@@ -1,5 +1,5 @@
 // Random numbers by counter (Philox4x32-10; Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3"): number i
-// of stream s under a seed is a pure function of (seed, s, i), so it does not matter which thread asks, or when.
+// of stream s under a seed is a pure function of (seed, s, i), so it does not matter which thread asks for it, or when.
 #pragma once
 
 #include <array>

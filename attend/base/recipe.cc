@@ -27,7 +27,7 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_control(char c) { return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f; }
 
-/// Words with dots between them; none begins with a digit or a dash, which YAML may take for something else.
+/// Words separated by dots; none begins with a digit or a dash, which YAML might take for something else.
 bool is_name(std::string_view text) {
   const auto begins = [](char c) { return is_letter(c) || c == '_'; };
   const auto goes_on = [&](char c) { return begins(c) || is_digit(c) || c == '-'; };
@@ -41,14 +41,14 @@ bool is_name(std::string_view text) {
 
 // Reading.
 
-/// What yaml-cpp would take without a word, or refuse without saying what: it ends at a byte 4, and guesses encodings.
+/// What yaml-cpp would silently accept, or reject without saying why: it stops at a byte 4, and guesses encodings.
 void check_line(std::string_view line, const std::string& where) {
   if (line.ends_with('\r')) line.remove_suffix(1);
-  require(is_utf8(line), where, ": text in UTF-8 is wanted, got other bytes");
-  require(std::none_of(line.begin(), line.end(), is_control), where, ": text is wanted, got a control character");
+  require(is_utf8(line), where, ": expected text in UTF-8, got other bytes");
+  require(std::none_of(line.begin(), line.end(), is_control), where, ": expected text, got a control character");
   const size_t first = line.find_first_not_of(' ');
   require(first == std::string_view::npos || line[first] != '\t', where,
-          ": indentation by spaces is wanted, got a tab");
+          ": expected indentation by spaces, got a tab");
 }
 
 void check_lines(std::string_view text, const std::string& name) {
@@ -59,7 +59,8 @@ void check_lines(std::string_view text, const std::string& name) {
   }
 }
 
-/// Receives the parser's events. It keeps no tree and follows no aliases, so what is read is never more than the text.
+/// Receives the parser's events. It keeps no tree and follows no aliases, so what is read is never larger than the
+/// text.
 class RecipeReader : public YAML::EventHandler {
  public:
   explicit RecipeReader(std::string file) : file_(std::move(file)) {}
@@ -70,7 +71,7 @@ class RecipeReader : public YAML::EventHandler {
   }
 
   void OnDocumentStart(const YAML::Mark& mark) override {
-    require(!std::exchange(begun_, true), at(mark), ": one document is wanted, got another");
+    require(!std::exchange(started_, true), at(mark), ": expected one document, got another");
   }
   void OnDocumentEnd() override {}
 
@@ -78,18 +79,18 @@ class RecipeReader : public YAML::EventHandler {
 
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     if (anchor != YAML::NullAnchor) refuse_anchor(mark);
-    require(!maps_.empty(), file_, ": options (name: value) are wanted, got none");
-    if (in_list_) fail(at(mark), ": ", key_, ": entries that are not empty are wanted, got nothing");
-    if (at_key_) fail(at(mark), ": a name is wanted, got nothing");
-    fail(where_, ": ", key_, ": a value is wanted, got nothing (\"\" is an empty text)");
+    require(!maps_.empty(), file_, ": expected options (name: value), got none");
+    if (in_list_) fail(at(mark), ": ", key_, ": expected entries that are not empty, got nothing");
+    if (at_key_) fail(at(mark), ": expected a name, got nothing");
+    fail(where_, ": ", key_, ": expected a value, got nothing (\"\" is an empty text)");
   }
 
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& value) override {
     check_node(mark, tag, anchor);
     // The escapes \N and \_ of yaml-cpp 0.7 give single bytes.
-    require(is_utf8(value), at(mark), ": text in UTF-8 is wanted, got other bytes");
-    if (maps_.empty()) fail(at(mark), ": options (name: value) are wanted, got ", quoted(value));
+    require(is_utf8(value), at(mark), ": expected text in UTF-8, got other bytes");
+    if (maps_.empty()) fail(at(mark), ": expected options (name: value), got ", quoted(value));
     if (in_list_) {
       add_entry(mark, value);
     } else if (at_key_) {
@@ -116,8 +117,8 @@ class RecipeReader : public YAML::EventHandler {
                   YAML::EmitterStyle::value) override {
     check_node(mark, tag, anchor);
     if (!maps_.empty()) require_value_place(mark, "a mapping");
-    require(maps_.size() < size_t{kDeepest}, at(mark), ": at most ", kDeepest,
-            " mappings within each other are wanted");
+    require(maps_.size() < size_t{kDeepest}, at(mark), ": expected at most ", kDeepest,
+            " mappings within each other");
     maps_.push_back(maps_.empty() ? "" : key_ + ".");
     at_key_ = true;
   }
@@ -128,43 +129,43 @@ class RecipeReader : public YAML::EventHandler {
 
  private:
   [[noreturn]] void refuse_anchor(const YAML::Mark& mark) const {
-    fail(at(mark), ": plain values are wanted, got an anchor (&) or an alias (*)");
+    fail(at(mark), ": expected plain values, got an anchor (&) or an alias (*)");
   }
 
   void check_node(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor) const {
     if (anchor != YAML::NullAnchor) refuse_anchor(mark);
-    // "?" is what the parser says of a plain scalar, "!" of a quoted one.
-    require(tag.empty() || tag == "?" || tag == "!", at(mark), ": plain values are wanted, got a tag (!)");
+    // The parser reports "?" for a plain scalar, "!" for a quoted one.
+    require(tag.empty() || tag == "?" || tag == "!", at(mark), ": expected plain values, got a tag (!)");
   }
 
   void require_value_place(const YAML::Mark& mark, const char* got) const {
-    if (maps_.empty()) fail(at(mark), ": options (name: value) are wanted, got ", got);
-    if (in_list_) fail(at(mark), ": ", key_, ": a list of single values is wanted, got ", got, " within it");
-    if (at_key_) fail(at(mark), ": a name is wanted, got ", got);
+    if (maps_.empty()) fail(at(mark), ": expected options (name: value), got ", got);
+    if (in_list_) fail(at(mark), ": ", key_, ": expected a list of single values, got ", got, " within it");
+    if (at_key_) fail(at(mark), ": expected a name, got ", got);
   }
 
   void take_key(const YAML::Mark& mark, const std::string& name) {
-    require(is_name(name), at(mark), ": a name of letters, digits, \"_\", \"-\" and \".\" is wanted, got ",
+    require(is_name(name), at(mark), ": expected a name of letters, digits, \"_\", \"-\" and \".\", got ",
             quoted(name));
     key_ = maps_.back() + name;
     where_ = at(mark);
-    require(std::count(key_.begin(), key_.end(), '.') < kDeepest, where_, ": at most ", kDeepest,
-            " names with dots between them are wanted, got ", quoted(key_));
+    require(std::count(key_.begin(), key_.end(), '.') < kDeepest, where_, ": expected at most ", kDeepest,
+            " names with dots between them, got ", quoted(key_));
     const auto [first, fresh] = lines_.emplace(key_, mark.line + 1);
-    require(fresh, where_, ": ", key_, ": wanted once, got it again (first in line ", first->second, ")");
+    require(fresh, where_, ": ", key_, ": given twice (first in line ", first->second, ")");
     at_key_ = false;
   }
 
   void add_entry(const YAML::Mark& mark, const std::string& value) {
     require(!value.empty() && value.find('\n') == std::string::npos, at(mark), ": ", key_,
-            ": entries of one line, none of them empty, are wanted, got ", quoted(value));
+            ": expected entries of one line, none of them empty, got ", quoted(value));
     std::string& all = settings.back().value;
     all.append(all.empty() ? "" : "\n").append(value);
   }
 
   std::string file_;
-  bool begun_ = false;
-  std::vector<std::string> maps_;     // the mappings around this place, by what their names begin with
+  bool started_ = false;
+  std::vector<std::string> maps_;     // the enclosing mappings, as prefixes of names
   std::string key_, where_;           // of the value that is being read
   std::map<std::string, int> lines_;  // of every name so far
   bool at_key_ = false, in_list_ = false;
@@ -191,7 +192,7 @@ bool is_plain(const std::string& text) {
 std::string print_text(const std::string& name, const std::string& text) {
   constexpr const char* kDigits = "0123456789abcdef";
   if (is_plain(text)) return text;
-  require(is_utf8(text), name, ": text in UTF-8 is wanted, got ", quoted(text));
+  require(is_utf8(text), name, ": expected text in UTF-8, got ", quoted(text));
   std::string out = "\"";
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
@@ -223,7 +224,7 @@ struct Node {
   std::vector<Node> children;
 };
 
-/// Where to put an option: the mappings of its name, made where they are missing. A name that is itself an option's
+/// Where to put an option: the mappings of its name, made if they are missing. A name that is itself an option
 /// ("model" beside "model.hidden") cannot be a mapping, so its dot stays in the key.
 void insert(Node& root, const OptionInfo& option, const std::set<std::string_view>& names) {
   const std::string_view name = option.name;
@@ -258,17 +259,17 @@ void print(const Node& node, const std::string& indent, bool help, std::string& 
 }  // namespace
 
 SettingList parse_recipe(std::string_view text, const std::string& name) {
-  require(text.size() <= kMostBytes, name, ": at most ", kMostBytes, " bytes are wanted, got ", text.size());
+  require(text.size() <= kMostBytes, name, ": expected at most ", kMostBytes, " bytes, got ", text.size());
   check_lines(text, name);
   RecipeReader reader(name);
   try {
-    // Without the comment, yaml-cpp 0.7 would take a quotation that is still open at the last line's end.
+    // Without the comment, yaml-cpp 0.7 would accept a quotation that is still open at the end of the last line.
     std::istringstream in(std::string(text) + (text.ends_with('\n') ? "#" : "\n#"));
     YAML::Parser parser(in);
-    require(parser.HandleNextDocument(reader), name, ": options (name: value) are wanted, got none");
+    require(parser.HandleNextDocument(reader), name, ": expected options (name: value), got none");
     parser.HandleNextDocument(reader);  // the reader refuses a second one
   } catch (const YAML::Exception& error) {
-    fail(reader.at(error.mark), ": YAML is wanted, got: ", error.msg);
+    fail(reader.at(error.mark), ": expected YAML, got: ", error.msg);
   }
   return std::move(reader.settings);
 }
@@ -280,7 +281,7 @@ SettingList read_recipe(const std::filesystem::path& path) {
 std::string print_recipe(std::span<const OptionInfo> options, bool help) {
   std::set<std::string_view> names;
   for (const OptionInfo& option : options) {
-    require(names.insert(option.name).second, "recipe: ", option.name, ": wanted once, got it again");
+    require(names.insert(option.name).second, "recipe: ", option.name, ": given twice");
   }
   Node root;
   for (const OptionInfo& option : options) insert(root, option, names);

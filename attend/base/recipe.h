@@ -1,5 +1,6 @@
-// Recipes: options as YAML. Mappings within mappings become names with dots ("model: {hidden: 9}" is model.hidden); every
-// value is text until an option wants it. Of YAML, what a recipe needs: one document, mappings, scalars, lists of scalars.
+// Recipes: options as YAML. Mappings within mappings become names with dots ("model: {hidden: 9}" is model.hidden);
+// every value is text until an option reads it. Only the YAML that a recipe needs: one document of mappings, scalars
+// and lists of scalars.
 #pragma once
 
 #include <filesystem>
@@ -11,12 +12,12 @@
 
 namespace attend {
 
-/// What the file sets, each with "file:line". Refuses what is not such a recipe, and more than 1 MiB.
+/// What the file sets, each with "file:line". Rejects anything that is not a recipe, or is larger than 1 MiB.
 SettingList read_recipe(const std::filesystem::path& path);
-/// The same of a text; `name` stands for the file's in messages.
+/// The same for a text; messages use `name` as the file name.
 SettingList parse_recipe(std::string_view text, const std::string& name);
 
-/// A recipe that sets these options to their values, with each one's help behind it as a comment if wanted. Reading it
+/// A recipe that sets these options to their values, with `help` followed by their help as comments. Reading it back
 /// gives the same values.
 std::string print_recipe(std::span<const OptionInfo> options, bool help = false);
 

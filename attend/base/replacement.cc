@@ -22,7 +22,7 @@ constexpr std::string_view kMark = ".tmp-";
 
 fs::path folder_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
 
-/// Whether `name` is one that Replacement gives: `file`.tmp-process-number.
+/// Whether `name` was made by Replacement: `file`.tmp-process-number.
 bool is_temporary(std::string_view name, std::string_view file) {
   if (!name.starts_with(file)) return false;
   name.remove_prefix(file.size());
@@ -35,7 +35,7 @@ bool is_temporary(std::string_view name, std::string_view file) {
   return dash != std::string_view::npos && number(name.substr(0, dash)) && number(name.substr(dash + 1));
 }
 
-/// Who writes holds a lock, which ends with the process: a temporary file that can be locked has nobody behind it.
+/// A writer holds a lock, which ends with its process: a temporary file that can be locked has been abandoned.
 void remove_left(const fs::path& path) {
   std::error_code error;
   fs::directory_iterator entry(folder_of(path), error);
@@ -46,7 +46,7 @@ void remove_left(const fs::path& path) {
   }
 }
 
-/// Whether the file still has a name: another writer may have taken it for one that was left, before it was locked.
+/// Whether the file still has a name: before it was locked, another writer may have taken it for an abandoned one.
 bool locked_in_time(int file) {
   while (::flock(file, LOCK_EX) != 0 && errno == EINTR) {
   }
@@ -95,11 +95,11 @@ void Replacement::write(std::span<const std::byte> bytes) {
 
 void Replacement::commit() {
   require_done(::fsync(file_.number()) == 0, "sync it");
-  // Renamed before it is closed, which would end the lock.
+  // Renamed before it is closed, as closing would release the lock.
   require_done(::rename(temporary_.c_str(), path_.c_str()) == 0, "replace it");
   done_ = true;
   require_done(file_.close(), "close it");
-  // The new name is on the disk only when the folder is.
+  // The new name is on disk only once the folder is synced.
   const Descriptor folder(::open(folder_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   require_done(folder.open(), "open its folder");
   // EINVAL: a file system that cannot sync a folder; there is nothing more to do there.
@@ -107,7 +107,7 @@ void Replacement::commit() {
 }
 
 void Replacement::require_done(bool done, const char* what) const {
-  if (!done) fail(where_, ": wanted to ", what, ", got: ", system_reason(errno));
+  if (!done) fail(where_, ": cannot ", what, ": ", system_reason(errno));
 }
 
 void write_file(const fs::path& path, std::string_view bytes) {
@@ -119,28 +119,28 @@ void write_file(const fs::path& path, std::string_view bytes) {
 void require_writable(const fs::path& folder) {
   std::error_code problem;
   fs::create_directories(folder, problem);
-  require(!problem, folder.native(), ": wanted a folder to write into, got: ", problem.message());
-  const Replacement probe(folder / "probe");  // and no commit: a file that is called so stays
+  require(!problem, folder.native(), ": cannot make the folder: ", problem.message());
+  const Replacement probe(folder / "probe");  // not committed: an existing file of that name is kept
 }
 
 std::string read_file(const fs::path& path, size_t most) {
   // O_NONBLOCK: a named pipe must be refused below, not waited for.
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!file.open()) fail(path.native(), ": wanted to open the file, got: ", system_reason(errno));
+  if (!file.open()) fail(path.native(), ": cannot open the file: ", system_reason(errno));
   struct stat status {};
   if (::fstat(file.number(), &status) != 0) {
-    fail(path.native(), ": wanted the file's size, got: ", system_reason(errno));
+    fail(path.native(), ": cannot tell the file's size: ", system_reason(errno));
   }
-  require(S_ISREG(status.st_mode), path.native(), ": wanted a regular file, got a folder, a pipe or a device");
+  require(S_ISREG(status.st_mode), path.native(), ": expected a regular file, got a folder, a pipe or a device");
   std::string bytes;
   char part[1 << 16];
-  for (;;) {  // to its end, whatever size was reported: it may grow, and files of /proc report none
+  for (;;) {  // to its end, whatever size was reported: it may grow, and files in /proc report none
     const ssize_t count = ::read(file.number(), part, sizeof(part));
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) fail(path.native(), ": wanted to read it, got: ", system_reason(errno));
+    if (count < 0) fail(path.native(), ": cannot read it: ", system_reason(errno));
     if (count == 0) return bytes;
     bytes.append(part, static_cast<size_t>(count));
-    require(bytes.size() <= most, path.native(), ": wanted at most ", most, " bytes, got more");
+    require(bytes.size() <= most, path.native(), ": expected at most ", most, " bytes, got more");
   }
 }
 

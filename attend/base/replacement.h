@@ -14,7 +14,7 @@ namespace attend {
 /// The system's reason for an error number: "No space left on device".
 std::string system_reason(int error);
 
-/// An open file of the system, closed at the end.
+/// A file descriptor, closed at the end of its lifetime.
 class Descriptor {
  public:
   explicit Descriptor(int number) : number_(number) {}
@@ -23,16 +23,16 @@ class Descriptor {
   ~Descriptor() { close(); }
   int number() const { return number_; }
   bool open() const { return number_ >= 0; }
-  /// False if the system reports that something written before did not arrive (errno says why).
+  /// False if the system reports that earlier writes were lost (errno says why).
   bool close();
 
  private:
   int number_;
 };
 
-/// A file `path`.tmp-process-number beside `path`. commit() puts it in the place of `path`; without that it is removed.
-/// Several may replace the same file at once: the last commit stays. What a killed process left is removed by whoever
-/// writes that file next.
+/// A file `path`.tmp-process-number beside `path`. commit() renames it to `path`; without a commit it is removed.
+/// Several may replace the same file at once: the last commit wins. What a killed process left behind is removed the
+/// next time that file is written.
 class Replacement {
  public:
   /// `where` begins every message, before the path.
@@ -54,13 +54,13 @@ class Replacement {
   bool done_ = false;
 };
 
-/// Puts a file with these bytes in the place of `path`.
+/// Replaces `path` with a file that holds these bytes.
 void write_file(const std::filesystem::path& path, std::string_view bytes);
 
-/// Makes the folder where it is missing; throws Error where nothing can be written into it.
+/// Makes the folder if it is missing; throws Error if it cannot be written to.
 void require_writable(const std::filesystem::path& folder);
 
-/// All bytes of a regular file; one that has more than `most` is refused.
+/// All bytes of a regular file; throws Error if there are more than `most`.
 std::string read_file(const std::filesystem::path& path, size_t most);
 
 }  // namespace attend

@@ -1,4 +1,4 @@
-// Shape: the extents of a tensor, held inline so that making one costs no allocation.
+// Shape: the extents of a tensor, stored inline so that making one costs no allocation.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ class Shape {
 
   Shape() = default;
   Shape(std::initializer_list<int64_t> extents);
-  /// From any range of extents; refuses more than kMaxRank, a negative one, or a product beyond 2^48 elements.
+  /// From any range of extents; rejects more than kMaxRank of them, a negative one, or a product beyond 2^48 elements.
   template <class Iterator>
   Shape(Iterator begin, Iterator end) {
     for (; begin != end; ++begin) append(*begin);

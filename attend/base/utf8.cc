@@ -8,8 +8,8 @@
 namespace attend {
 namespace {
 
-/// The well-formed sequences by their first byte; the second one is narrower where overlong forms, surrogates and what lies
-/// beyond U+10FFFF would begin. All further bytes are 80..BF.
+/// The well-formed sequences by their first byte; the second one has a narrower range where overlong forms, surrogates
+/// and code points beyond U+10FFFF would begin. All further bytes are 80..BF.
 struct Form {
   uint8_t first_from, first_to, second_from, second_to, length;
 };

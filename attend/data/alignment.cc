@@ -7,7 +7,7 @@
 namespace attend::data {
 namespace {
 
-/// The number at the front of `text`, which is then behind it; −1 where there is none.
+/// The number at the front of `text`, which is advanced past it; −1 if there is none.
 int32_t take_number(std::string_view& text) {
   int32_t number = -1;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -23,7 +23,7 @@ Link parse_link(std::string_view where, std::string_view word) {
   const bool dash = link.source >= 0 && rest.starts_with('-');
   if (dash) rest.remove_prefix(1);
   link.target = dash ? take_number(rest) : -1;
-  require(link.target >= 0 && rest.empty(), where, ": links as 0-0 2-1 are wanted, got \"", word.substr(0, 40), "\"");
+  require(link.target >= 0 && rest.empty(), where, ": expected links as 0-0 2-1, got \"", word.substr(0, 40), "\"");
   return link;
 }
 

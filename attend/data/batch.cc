@@ -8,7 +8,7 @@
 namespace attend::data {
 
 Sequences::Sequences(const std::vector<std::vector<int32_t>>& rows) {
-  require(!rows.empty(), "Sequences: at least one sequence is wanted, got none");
+  require(!rows.empty(), "Sequences: expected at least one sequence, got none");
   size_t longest = 1;
   for (const auto& row : rows) longest = std::max(longest, row.size());
   ids.shape = {static_cast<int64_t>(rows.size()), static_cast<int64_t>(longest)};
@@ -103,15 +103,15 @@ Ids transposed(const Ids& ids) {
 
 void require_sources(const char* where, const Batch& batch) {
   const size_t sources = batch.source.lengths().size(), targets = batch.target.lengths.size();
-  require(targets > 0, where, ": at least one target is wanted, got none");
+  require(targets > 0, where, ": expected at least one target, got none");
   if (batch.source_of.empty()) {
-    require(sources == targets, where, ": as many targets as sources are wanted, got ", targets, " and ", sources);
+    require(sources == targets, where, ": expected as many targets as sources, got ", targets, " and ", sources);
     return;
   }
-  require(batch.source_of.size() == targets, where, ": source_of wants one source for each of ", targets,
+  require(batch.source_of.size() == targets, where, ": source_of needs one source for each of ", targets,
           " targets, got ", batch.source_of.size());
   for (const int32_t source : batch.source_of) {
-    require(source >= 0 && static_cast<size_t>(source) < sources, where, ": source_of wants sources within 0 … ",
+    require(source >= 0 && static_cast<size_t>(source) < sources, where, ": source_of needs sources within 0 … ",
             static_cast<int64_t>(sources) - 1, ", got ", source);
   }
 }
@@ -147,8 +147,8 @@ Ids decoder_targets(const Batch& batch) {
 void count_only(const Batch& batch, Ids& targets) {
   if (batch.only.empty()) return;
   const size_t B = batch.only.size(), T = static_cast<size_t>(targets.shape[1]);
-  require(static_cast<int64_t>(B) == targets.shape[0], "Batch::only: one place for each of ", targets.shape[0],
-          " pairs is wanted, got ", B);
+  require(static_cast<int64_t>(B) == targets.shape[0], "Batch::only: expected one place for each of ", targets.shape[0],
+          " pairs, got ", B);
   for (size_t b = 0; b < B; ++b) {
     for (size_t t = 0; t < T; ++t) {
       if (static_cast<int64_t>(t) != batch.only[b]) targets.values[b * T + t] = -1;

@@ -12,7 +12,7 @@
 
 namespace attend::data {
 
-/// Ids that every vocabulary reserves; words begin at kFirstWord.
+/// Ids that every vocabulary reserves; words start at kFirstWord.
 constexpr int32_t kPad = 0, kUnknown = 1, kBegin = 2, kEnd = 3, kFirstWord = 4;
 
 /// [B,T] ↔ [T,B].
@@ -34,14 +34,14 @@ struct Sequences {
   Ids by_time() const { return transposed(ids); }
 };
 
-/// One part of what a network reads: ids or, where `values` is defined, numbers.
+/// One part of what a network reads: ids, or numbers if `values` is defined.
 struct Part {
-  std::string name;  ///< of the task's input: "text", "image"; what lies inside it follows a dot: "text.letters"
+  std::string name;  ///< of the task's input: "text", "image"; for what it contains, a dot and a name: "text.letters"
   Sequences ids;     ///< [B,T]; of letters [B·T,L], where row b·T + t spells word t of example b
   Tensor values;     ///< pixels [B,C,H,W] or frames [B,T,F]
 };
 
-/// What a network reads of B examples: parts by name. The first one is what its answers attend to.
+/// What a network reads for B examples: named parts. Its answers attend to the first one.
 class Source {
  public:
   static constexpr std::string_view kText = "text", kImage = "image", kLetters = ".letters";
@@ -59,15 +59,15 @@ class Source {
   Source& add_letters(Sequences letters);
 
   const std::vector<Part>& parts() const { return parts_; }
-  /// The part of that name; null where there is none.
+  /// The part of that name; null if there is none.
   const Part* find(std::string_view name) const;
   bool empty() const { return parts_.empty(); }
   int64_t count() const;
-  /// Ids of the first part. Throws Error where it has none, as an image.
+  /// Ids of the first part. Throws Error if it has none, as for an image.
   const Sequences& text() const;
-  /// Letters of the first part; null where there are none.
+  /// Letters of the first part; null if there are none.
   const Sequences* letters() const;
-  /// Pixels of the first part; an undefined tensor where it has none.
+  /// Pixels of the first part; an undefined tensor if it has none.
   const Tensor& pixels() const;
   /// How many places each example of the first part has: tokens; an image counts as one.
   const std::vector<int32_t>& lengths() const { return lengths_; }
@@ -84,12 +84,13 @@ struct Batch {
   Sequences target;
   /// For each pair the one place of its target (its length: the end) whose prediction counts in the loss; empty: all count.
   std::vector<int32_t> only = {};
-  /// For each target the source that it answers, where several answer the same one (captions of an image, which is then
-  /// read once for all of them); empty: target[b] answers source[b].
+  /// For each target the source that it answers, if several may answer the same one (captions of an image, which is
+  /// then read once for all of them); empty: target[b] answers source[b].
   std::vector<int32_t> source_of = {};
 };
 
-/// Letters by example and word as the rows of a part: row b·longest + t spells word t of example b; none beyond its words.
+/// Letters by example and word as the rows of a part: row b·longest + t spells word t of example b, and is empty past
+/// its last word.
 Sequences letter_rows(std::span<const std::vector<std::vector<int32_t>>> examples, int64_t longest);
 
 /// Throws Error unless every target has a source: as many as there are, or source_of within them.
@@ -98,12 +99,12 @@ void require_sources(const char* where, const Batch& batch);
 /// Targets that count: one per token, and the end of each sentence.
 int64_t target_tokens(const Batch& batch);
 
-/// What a decoder reads and what it has to say, [B,T+1]: kBegin before the target; kEnd after it, then `ignored`.
+/// What a decoder reads and what it should predict, [B,T+1]: kBegin before the target; kEnd after it, then `ignored`.
 Ids decoder_inputs(const Sequences& target);
 Ids decoder_targets(const Sequences& target, int32_t ignored = -1);
-/// Of a batch: −1 also where `only` says that a place does not count.
+/// For a batch: −1 also at places that do not count according to `only`.
 Ids decoder_targets(const Batch& batch);
-/// −1 in all of `targets` [B,T] but the places that count.
+/// Sets all of `targets` [B,T] to −1 except the places that count.
 void count_only(const Batch& batch, Ids& targets);
 
 }  // namespace attend::data

@@ -13,8 +13,8 @@
 namespace attend::data {
 namespace {
 
-/// Pairs that are sorted together: enough that a batch holds pairs of much the same lengths, few enough that a large corpus
-/// gives other batches in each epoch.
+/// Pairs that are sorted together: enough that a batch holds pairs of similar length, few enough that a large corpus
+/// gives different batches in each epoch.
 constexpr size_t kPool = size_t{1} << 16;
 
 struct Lengths {
@@ -26,7 +26,7 @@ Lengths lengths(const EncodedPairs& pairs, uint32_t row) {
   return {pairs.source_length(row), pairs.target_length(row)};
 }
 
-/// By the longer side first: it is what the budget counts. Ties stay as they were shuffled.
+/// By the longer side first, which the budget counts. Ties stay in shuffled order.
 void sort_by_length(const EncodedPairs& pairs, std::span<uint32_t> pool) {
   std::stable_sort(pool.begin(), pool.end(), [&](uint32_t a, uint32_t b) {
     const Lengths x = lengths(pairs, a), y = lengths(pairs, b);
@@ -40,9 +40,9 @@ void cut(const EncodedPairs& pairs, const BatchOptions& options, std::span<const
   BatchRows rows;
   int64_t longest = 0;
   for (const uint32_t row : pool) {
-    const int64_t wanted = std::max(longest, lengths(pairs, row).longer()),
+    const int64_t longer = std::max(longest, lengths(pairs, row).longer()),
                   count = static_cast<int64_t>(rows.size()) + 1;
-    if (!rows.empty() && (wanted > options.tokens / count || count > most)) {
+    if (!rows.empty() && (longer > options.tokens / count || count > most)) {
       batches.push_back(std::exchange(rows, {}));
       longest = 0;
     }
@@ -57,10 +57,10 @@ std::vector<int32_t> copied(std::span<const int32_t> ids) { return {ids.begin(),
 }  // namespace
 
 Batches::Batches(const EncodedPairs& pairs, const BatchOptions& options) : pairs_(pairs), options_(options) {
-  require(options.tokens > 0, "tokens: at least 1 is wanted, got ", options.tokens);
-  require(options.sentences >= 0, "sentences: 0 or more are wanted, got ", options.sentences);
+  require(options.tokens > 0, "tokens: expected at least 1, got ", options.tokens);
+  require(options.sentences >= 0, "sentences: expected 0 or more, got ", options.sentences);
   require(pairs.size() > 0 && pairs.size() <= std::numeric_limits<uint32_t>::max(),
-          "Batches: 1 to 2^32 - 1 pairs are wanted, got ", pairs.size());
+          "Batches: expected 1 to 2^32 - 1 pairs, got ", pairs.size());
 }
 
 std::vector<BatchRows> Batches::epoch(int64_t number) const {

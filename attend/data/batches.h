@@ -1,4 +1,4 @@
-// Which pairs make up a batch, anew in each epoch.
+// Which pairs make up each batch of an epoch.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,14 @@
 namespace attend::data {
 
 struct BatchOptions {
-  /// Rows × the longest sequence of the side where that is longer; kBegin and kEnd are not counted.
+  /// Rows × the longest sequence of either side; kBegin and kEnd are not counted.
   int64_t tokens = 4096;
-  int64_t sentences = 0;
-  int64_t seed = 1;
+  int64_t sentences = 0, seed = 1;
 
   template <class Visit>
   void fields(Visit&& visit) {
-    visit("tokens", tokens, "most tokens of a batch on either side, padding included");
-    visit("sentences", sentences, "most pairs of a batch; 0: as many as the tokens allow");
+    visit("tokens", tokens, "maximum number of tokens of a batch on either side, including padding");
+    visit("sentences", sentences, "maximum number of pairs of a batch; 0: as many as the tokens allow");
     visit("seed", seed, "of the order of the pairs");
   }
 };
@@ -32,9 +31,9 @@ class Batches {
  public:
   Batches(const EncodedPairs& pairs, const BatchOptions& options);
 
-  /// The batches of epoch `number`, each pair in one of them: a pure function of the pairs, the options and the number, so
-  /// that a run that was stopped goes on as if it had not been. Pairs are shuffled, sorted by length within pools, cut into
-  /// batches, and the batches shuffled. A pair that is too long for the budget is a batch of its own.
+  /// The batches of epoch `number`, with each pair in one of them: a pure function of the pairs, the options and the
+  /// number, so that an interrupted run resumes as if it had never stopped. Pairs are shuffled, sorted by length within
+  /// pools and split into batches, which are shuffled in turn. A pair that exceeds the budget is a batch of its own.
   std::vector<BatchRows> epoch(int64_t number) const;
   Batch batch(std::span<const uint32_t> rows) const;
 

@@ -41,8 +41,8 @@ std::string Broken::summary() const {
 }
 
 void Broken::settle(std::string_view where) const {
-  require(!refuses() || kinds_.empty(), where, ": all files are wanted whole and in their place, got ", summary(),
-          "; on_broken: skip goes on without them");
+  require(!refuses() || kinds_.empty(), where, ": expected all files whole and in their place, got ", summary(),
+          "; on_broken: skip continues without them");
 }
 
 }  // namespace attend::data

@@ -1,4 +1,4 @@
-// What is wrong with files of a corpus, where one may go on without them.
+// Broken files of a corpus, which can be skipped.
 #pragma once
 
 #include <cstdint>
@@ -29,9 +29,9 @@ class Broken {
   void add(std::string_view what, const std::string& name);
   int64_t count() const;
   const std::vector<Kind>& kinds() const { return kinds_; }
-  /// "3 captions without an image: a.jpg, b.jpg, c.jpg; 7 images without captions: …"; "" where all is well.
+  /// "3 captions without an image: a.jpg, b.jpg, c.jpg; 7 images without captions: …"; "" if nothing is broken.
   std::string summary() const;
-  /// Throws Error with the summary where anything is broken and that is to be refused.
+  /// Throws Error with the summary if anything is broken and broken files are to be refused.
   void settle(std::string_view where) const;
 
  private:

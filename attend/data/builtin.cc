@@ -32,7 +32,7 @@ std::vector<BuiltinRow>& table() {
   return rows;
 }
 
-// How often a word has to be left in training before a sentence with it may be held out.
+// How often a word must remain in training before a sentence with it may be held out.
 constexpr int kLeftInTraining = 5;
 
 template <class Visit>
@@ -44,7 +44,7 @@ void each_word(std::string_view text, Visit visit) {
   }
 }
 
-/// Counts of the words of each side that matters; the views belong to the examples.
+/// Word counts of each side that matters; the views point into the examples.
 class WordCounts {
  public:
   explicit WordCounts(HoldOut which) : target_matters_(which == HoldOut::kKnownWords) {}
@@ -67,14 +67,14 @@ class WordCounts {
   std::unordered_map<std::string_view, int> source_, target_;
 };
 
-/// Which examples are held out: the first that may be.
-std::vector<size_t> choose_held_out(const std::vector<Example>& examples, size_t wanted, HoldOut which) {
+/// Which examples are held out: the first ones that qualify.
+std::vector<size_t> choose_held_out(const std::vector<Example>& examples, size_t count, HoldOut which) {
   const bool by_words = which != HoldOut::kAny;
   WordCounts counts(which);
   if (by_words)
     for (const Example& example : examples) counts.add(example, 1);
   std::vector<size_t> chosen;
-  for (size_t i = 0; i < examples.size() && chosen.size() < wanted; ++i) {
+  for (size_t i = 0; i < examples.size() && chosen.size() < count; ++i) {
     if (by_words) {
       counts.add(examples[i], -1);
       if (counts.rarest(examples[i]) < kLeftInTraining) {
@@ -84,7 +84,7 @@ std::vector<size_t> choose_held_out(const std::vector<Example>& examples, size_t
     }
     chosen.push_back(i);
   }
-  require(chosen.size() == wanted, "built-in corpus: wanted ", wanted, " sentences to hold out, got ", chosen.size());
+  require(chosen.size() == count, "built-in corpus: expected ", count, " sentences to hold out, got ", chosen.size());
   return chosen;
 }
 
@@ -125,7 +125,7 @@ BuiltinCorpus part_novel(std::vector<Example> known, std::vector<Example> novel,
   shuffle(novel, random);
   BuiltinCorpus corpus;
   const auto move_to = [](std::vector<Example>& part, std::vector<Example>& from, size_t count) {
-    require(from.size() >= count, "built-in corpus: expected ", count, " sentences to hold out, found ", from.size());
+    require(from.size() >= count, "built-in corpus: expected ", count, " sentences to hold out, got ", from.size());
     std::move(from.end() - static_cast<std::ptrdiff_t>(count), from.end(), std::back_inserter(part));
     from.resize(from.size() - count);
   };

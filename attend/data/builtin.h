@@ -1,4 +1,4 @@
-// Corpora that are made, not read: small tasks to train on without a download, each a pure function of its seed.
+// Generated corpora: small tasks to train on without a download, each a pure function of its seed.
 #pragma once
 
 #include <cstdint>
@@ -20,36 +20,37 @@ struct BuiltinRow {
   std::string_view name, summary;
   BuiltinCorpus (*make)(uint64_t seed);
   std::string_view unit;         ///< "words" or "characters": how sources are best tokenised
-  std::string_view target_unit;  ///< the same of targets
+  std::string_view target_unit;  ///< the same for targets
 };
 
 std::span<const BuiltinRow> builtin_corpora();
-/// Adds a row from outside the library, whose strings have to outlive the program's use of it.
+/// Adds a row from outside the library, whose strings must outlive the program's use of it.
 void add_builtin(const BuiltinRow& row);
-/// Throws Error with the nearest name where there is no such corpus.
+/// Throws Error, suggesting the nearest name, if there is no such corpus.
 BuiltinCorpus make_builtin(std::string_view name, uint64_t seed);
 
-/// English to romanised Hindi, from a grammar of our own (builtin_hindi.cc states its conventions); with gold links.
+/// English to romanised Hindi, from our own grammar (builtin_hindi.cc states its conventions); with gold links.
 BuiltinCorpus make_hindi(uint64_t seed);
 /// Dates as people write them to ISO 8601.
 BuiltinCorpus make_dates(uint64_t seed);
-/// Strings of letters to the same letters backwards.
+/// Strings of letters to the same letters reversed.
 BuiltinCorpus make_reverse(uint64_t seed);
-/// Short reviews to "positive", "negative" or "mixed"; gold links lead from the words that the label follows from.
+/// Short reviews to "positive", "negative" or "mixed"; gold links mark the words that decide the label.
 BuiltinCorpus make_feelings(uint64_t seed);
-/// English sentences to the parts of speech of their words; held-out ones have inflected forms that training has not.
+/// English sentences to the parts of speech of their words; held-out ones have inflected forms not seen in training.
 BuiltinCorpus make_tags(uint64_t seed);
-/// News to tags (BIO) of people, places and organisations; held-out ones have names that training has not.
+/// News to tags (BIO) of people, places and organisations; held-out ones have names not seen in training.
 BuiltinCorpus make_names(uint64_t seed);
 /// English sentences to their trees, bracketed (tree.h).
 BuiltinCorpus make_trees(uint64_t seed);
-/// Invented words to their phonemes, by a spelling of our own.
+/// Invented words to their phonemes, by spelling rules of our own.
 BuiltinCorpus make_letters(uint64_t seed);
 
-/// How a word of the letters a to z is pronounced by the rules of make_letters: the usual way first. Throws Error for others.
+/// The pronunciations of a word of letters a to z by the rules of make_letters, the usual one first. Throws Error for
+/// any other word.
 std::vector<std::string> letter_pronunciations(std::string_view spelling);
 
-/// All ways in which the Hindi grammar derives this English sentence, each with its links; empty where it does not.
+/// Every way the Hindi grammar derives this English sentence, each with its links; empty if it does not.
 std::vector<Example> hindi_derivations(std::string_view english);
 
 }  // namespace attend::data

@@ -68,10 +68,6 @@ Example draw_date(Random& random) {
 
 }  // namespace
 
-BuiltinCorpus make_dates(uint64_t seed) {
-  const Random random = Random(seed).named("dates");
-  auto examples = distinct_examples(kDatesTrain + kBuiltinValid + kBuiltinTest, random, draw_date);
-  return part_examples(std::move(examples), random.named("parts"), HoldOut::kAny);
-}
+BuiltinCorpus make_dates(uint64_t seed) { return drawn_corpus("dates", seed, kDatesTrain, HoldOut::kAny, draw_date); }
 
 }  // namespace attend::data

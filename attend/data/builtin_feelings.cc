@@ -1,12 +1,12 @@
 // Short reviews of meals, films and hotels, and whether they are positive, negative or mixed.
 //
-// What a review says lies in few of its words: a judgement ("the soup was hot", "we hated the film") has a sign, a negation
-// turns it around ("the soup was hardly hot", "we did not hate the film"), and a review whose judgements differ is mixed.
-// Single words do not give it away: a cold beer is good and a cold soup is not; "but" and "not" occur where nothing is
-// judged; and what others said, or what one had expected, does not count.
+// A review's label depends on few of its words: a judgement ("the soup was hot", "we hated the film") has a sign, a
+// negation reverses it ("the soup was hardly hot", "we did not hate the film"), and a review whose judgements differ is
+// mixed. Single words do not give it away: a cold beer is good and a cold soup is not; "but" and "not" also occur where
+// nothing is judged; and what others said, or what was expected, does not count.
 //
-// Gold links join the words that a label follows from to that label: the word with the sign, its negation, and the noun
-// where the sign depends on it.
+// Gold links join the words that decide a label to that label: the word with the sign, its negation, and the noun if
+// the sign depends on it.
 #include <algorithm>
 
 #include "attend/data/builtin_split.h"
@@ -17,12 +17,13 @@ namespace {
 
 constexpr size_t kFeelingsTrain = 20000;
 
-/// What is judged, and in which words of its own; the two lists are separated by blanks.
+/// What is judged, and its own words of judgement; the two lists are separated by blanks.
 struct Aspect {
   std::string_view noun, verb, good, bad;
 };
 
-constexpr Aspect kMeal[] = {
+constexpr Aspect kAspects[] = {
+    // of a meal
     {"beer", "was", "cold fresh", "warm flat"},
     {"soup", "was", "hot rich", "cold thin salty"},
     {"crust", "was", "thin crisp", "thick soggy"},
@@ -33,8 +34,7 @@ constexpr Aspect kMeal[] = {
     {"bread", "was", "warm fresh", "hard stale dry"},
     {"tables", "were", "large clean", "small sticky"},
     {"music", "was", "soft", "loud"},
-};
-constexpr Aspect kFilm[] = {
+    // of a film
     {"plot", "was", "clever tight", "thin silly"},
     {"story", "was", "rich gripping", "long slow"},
     {"actors", "were", "brilliant natural", "wooden stiff"},
@@ -45,8 +45,7 @@ constexpr Aspect kFilm[] = {
     {"hall", "was", "dark quiet", "loud cold"},
     {"dialogue", "was", "quick dry", "stiff slow"},
     {"trailer", "was", "short", "long loud"},
-};
-constexpr Aspect kStay[] = {
+    // of a stay
     {"room", "was", "large quiet warm", "small dark cold"},
     {"bed", "was", "wide soft", "hard narrow"},
     {"street", "was", "quiet", "loud dark"},
@@ -106,9 +105,10 @@ struct Domain {
   std::span<const Aspect> aspects;
   std::span<const std::string_view> neutral;
 };
-constexpr Domain kDomains[] = {{kMeal, kAtMeal}, {kFilm, kAtFilm}, {kStay, kAtStay}};
+constexpr std::span<const Aspect> kAll(kAspects);
+constexpr Domain kDomains[] = {{kAll.first(10), kAtMeal}, {kAll.subspan(10, 10), kAtFilm}, {kAll.last(10), kAtStay}};
 
-/// Whether an adjective is good of some nouns and bad of others.
+/// Whether an adjective is good for some nouns and bad for others.
 bool depends_on_noun(std::string_view adjective) {
   bool good = false, bad = false;
   for (const Domain& domain : kDomains) {
@@ -120,7 +120,7 @@ bool depends_on_noun(std::string_view adjective) {
   return good && bad;
 }
 
-/// A review in the making. Words that its label follows from have a "*" in front.
+/// A review under construction. Words that decide its label have a "*" in front.
 class Review {
  public:
   explicit Review(Random& random) : random_(random), domain_(one_of(random, kDomains)) {}
@@ -174,7 +174,7 @@ class Review {
     return std::string(one_of(random_, kWho)) + " " + deed + " the " + std::string(aspect.noun);
   }
 
-  /// What counts for nothing, however it sounds.
+  /// Statements that do not count, however they sound.
   std::string hearsay() {
     const Aspect& aspect = one_of(random_, domain_.aspects);
     const std::string noun(aspect.noun), adjective(adjective_of(aspect, chance(random_, 0.5)));
@@ -241,10 +241,8 @@ class Review {
 }  // namespace
 
 BuiltinCorpus make_feelings(uint64_t seed) {
-  const Random random = Random(seed).named("feelings");
-  auto examples = distinct_examples(kFeelingsTrain + kBuiltinValid + kBuiltinTest, random,
-                                    [](Random& numbers) { return Review(numbers).draw(); });
-  return part_examples(std::move(examples), random.named("parts"), HoldOut::kKnownWords);
+  const auto draw = [](Random& numbers) { return Review(numbers).draw(); };
+  return drawn_corpus("feelings", seed, kFeelingsTrain, HoldOut::kKnownWords, draw);
 }
 
 }  // namespace attend::data

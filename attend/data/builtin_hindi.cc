@@ -1,15 +1,15 @@
 // English to romanised Hindi, by a grammar: enough of both languages that word order (subject-object-verb, question words
-// before the verb), agreement (of verbs with subjects or, behind "ne", with objects) and small words (postpositions,
-// "apna") have to be learned, and nothing else.
+// before the verb), agreement (of verbs with subjects or, after "ne", with objects) and small words (postpositions,
+// "apna") must be learned, and nothing else.
 //
-// English leaves open what Hindi has to say. So that a source has one target:
+// English leaves open what Hindi must express. So that a source has one target:
 //   - the speaker is a woman: main ja rahi hoon;
 //   - "you" is "tum", a man: tum ja rahe ho; "we" and "they" are men too;
-//   - friends, doctors and teachers are men where they act; said of somebody they follow that one: she is my friend,
-//     woh meri dost hai;
+//   - friends, doctors and teachers are men when they act; as predicates they agree with the subject: she is my
+//     friend, woh meri dost hai;
 //   - fathers and mothers are spoken of in the plural, out of respect: mere pitaji ja rahe hain;
 //   - possessions of the subject are its own: he reads his book, woh apni kitaab padhta hai;
-//   - persons and animals as objects take "ko" (or what the verb wants), things take nothing;
+//   - persons and animals as objects take "ko" (or what the verb requires), things take nothing;
 //   - "a" is "ek", except in "she is a doctor"; "the" is nothing;
 //   - "nahin" stands before the verb, which keeps its auxiliary.
 //
@@ -44,14 +44,14 @@ class RandomChoices : public Choices {
   Random& random_;
 };
 
-/// Every way in turn: the choices of the way before are repeated, but for the last that has another.
+/// Every derivation in turn: repeats the choices of the previous one, except the last that has an alternative.
 class AllChoices : public Choices {
  public:
   size_t among(std::span<const int> weights) override {
     if (depth_ == way_.size()) way_.push_back({0, weights.size()});
     return way_[depth_++].index;
   }
-  /// False when there is no further way.
+  /// False when there are no more derivations.
   bool next() {
     way_.resize(depth_);
     depth_ = 0;
@@ -89,7 +89,6 @@ std::vector<std::string_view> words_in(std::string_view text) {
 }  // namespace
 
 BuiltinCorpus make_hindi(uint64_t seed) {
-  const Random random = Random(seed).named("hindi");
   const Lexicon lexicon;
   const auto draw = [&](Random& numbers) {
     RandomChoices choices(numbers);
@@ -100,8 +99,7 @@ BuiltinCorpus make_hindi(uint64_t seed) {
       if (of_fitting_length(example)) return example;
     }
   };
-  auto examples = distinct_examples(kHindiTrain + kBuiltinValid + kBuiltinTest, random, draw);
-  return part_examples(std::move(examples), random.named("parts"), HoldOut::kKnownWords);
+  return drawn_corpus("hindi", seed, kHindiTrain, HoldOut::kKnownWords, draw);
 }
 
 std::vector<Example> hindi_derivations(std::string_view english) {

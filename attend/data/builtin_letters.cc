@@ -1,11 +1,11 @@
-// Words that do not exist, and how they are pronounced (in the phonemes of CMUdict) by a spelling of our own, which is
-// regular but not letter by letter: digraphs (sh, igh, oa), letters that depend on their neighbours (c and g before e, i and
-// y; s between vowels; n before k), a silent e that lengthens the vowel before it, doubled consonants that keep it short, and
-// a stress that depends on the whole word and weakens the vowels without it.
+// Words that do not exist, and how they are pronounced (in the phonemes of CMUdict) by spelling rules of our own, which
+// are regular but not letter by letter: digraphs (sh, igh, oa), letters that depend on their neighbours (c and g before
+// e, i and y; s between vowels; n before k), a silent e that lengthens the vowel before it, doubled consonants that
+// keep it short, and a stress that depends on the whole word and weakens the unstressed vowels.
 //
-// Stress falls on the last syllable if its vowel is long, and not that of a final y or of er, ir, ur; otherwise on the last
-// but one if that is heavy (its vowel is long, or two consonants follow it); otherwise on the first. Short vowels without stress become AH0, and that of i and y IH0. A final
-// -ow is OW, and AW is just as right.
+// Stress falls on the last syllable if its vowel is long, and not that of a final y or of er, ir, ur; otherwise on the
+// last but one if that is heavy (its vowel is long, or two consonants follow it); otherwise on the first. Unstressed
+// short vowels become AH0, and those of i and y IH0. A final -ow is OW, and AW is equally correct.
 #include <algorithm>
 
 #include "attend/base/error.h"
@@ -48,14 +48,14 @@ bool before_silent_e(const Place& p) {
 bool silent(const Place& p) { return at_end(p) && has_vowel_before(p); }
 bool at_end_after_consonant(const Place& p) { return silent(p) && !may_be_vowel(p.before()); }
 
-/// Sounds between blanks. Those of small letters are short vowels, which stress decides about; those with a capital and a
-/// small letter are long ones that draw no stress to the end of a word.
+/// Sounds separated by blanks. Those in lower case are short vowels, which depend on the stress; those with a capital
+/// and a lower-case letter are long ones that draw no stress to the end of a word.
 struct Rule {
   std::string_view letters, sounds;
   bool (*fits)(const Place&) = anywhere;
 };
 
-// The first that fits is taken, so that the particular stands before the general.
+// The first that fits is taken, so the specific rules come before the general ones.
 constexpr Rule kRules[] = {
     {"tch", "CH"},
     {"ch", "CH"},
@@ -155,7 +155,7 @@ const Rule& rule_at(std::string_view word, size_t at) {
   for (const Rule& rule : kRules) {
     if (word.substr(at).starts_with(rule.letters) && rule.fits({word, at, at + rule.letters.size()})) return rule;
   }
-  fail("letters: expected a word of the letters a to z, found \"", word, "\"");
+  fail("letters: expected a word of the letters a to z, got \"", word, "\"");
 }
 
 std::vector<std::string_view> sounds_of(std::string_view word) {
@@ -256,7 +256,7 @@ Example draw_word(Random& random) {
 }  // namespace
 
 std::vector<std::string> letter_pronunciations(std::string_view spelling) {
-  require(!spelling.empty(), "letters: expected a word, found none");
+  require(!spelling.empty(), "letters: expected a word, got none");
   const std::vector<std::string_view> sounds = sounds_of(spelling);
   const size_t stress = stressed(sounds);
   std::string said;
@@ -270,9 +270,7 @@ std::vector<std::string> letter_pronunciations(std::string_view spelling) {
 }
 
 BuiltinCorpus make_letters(uint64_t seed) {
-  const Random random = Random(seed).named("letters");
-  auto examples = distinct_examples(kLettersTrain + kBuiltinValid + kBuiltinTest, random, draw_word);
-  return part_examples(std::move(examples), random.named("parts"), HoldOut::kAny);
+  return drawn_corpus("letters", seed, kLettersTrain, HoldOut::kAny, draw_word);
 }
 
 }  // namespace attend::data

@@ -1,10 +1,11 @@
-// News in one sentence, and which of their words are names of people (PER), places (LOC) and organisations (ORG): tags B-, I-
-// and O (Ramshaw & Marcus 1995, in the form of CoNLL 2002).
+// One-sentence news, and which of its words are names of people (PER), places (LOC) and organisations (ORG): tags B-,
+// I- and O (Ramshaw & Marcus 1995, in the form of CoNLL 2002).
 //
-// Names are put together from parts: Hart-son, Ash-ford, Wake-tron. Some endings are those of people, of places or of
-// organisations, and tell where the sentence does not ("Nobody had heard of Hartson"); others may be any of them, and there
-// the words around tell ("shares of Ashford", "the road to Ashford"). Days, months and first words have capitals and name
-// nobody. Half of the sentences that are held out have names in them that training never sees, though it sees their parts.
+// Names are assembled from parts: Hart-son, Ash-ford, Wake-tron. Some endings belong to people, places or
+// organisations, and decide when the sentence does not ("Nobody had heard of Hartson"); others may be any of them, and
+// then the words around them decide ("shares of Ashford", "the road to Ashford"). Days, months and first words have
+// capitals but are not names. Half of the held-out sentences contain names that training never sees, though it sees
+// their parts.
 #include "attend/data/builtin_split.h"
 #include "attend/data/utf8.h"
 
@@ -12,7 +13,7 @@ namespace attend::data {
 namespace {
 
 constexpr size_t kNamesTrain = 20000;
-constexpr double kNamesWithheld = 0.15;  // of the names that are put together
+constexpr double kNamesWithheld = 0.15;  // of the assembled names
 
 constexpr std::string_view kFirst[] = {"Mary",   "Alan",   "Ruth",  "Simon", "Helen", "David", "Laura",
                                        "Martin", "Irene",  "Paul",  "Sofia", "Henry", "Diana", "Oscar",
@@ -21,13 +22,14 @@ constexpr std::string_view kStems[] = {"Ash", "Hart",  "Black", "Win",   "Brad",
                                        "Mar", "Wake",  "Hol",   "Kings", "Nor",  "Stan", "Lang",  "Whit",
                                        "Red", "Oak",   "Fair",  "Had",   "Carl", "Ding", "East",  "Fen",
                                        "Gar", "Hazel", "Lin",   "Mil",   "Pem",  "Sher"};
-// Those that any name may have, and those of one kind alone.
+// Those that any name may have, and those of only one kind.
 constexpr std::string_view kEndings[] = {"ford", "ton", "ley", "wood", "field", "worth", "well", "burn"};
 constexpr std::string_view kOfPeople[] = {"son", "man", "kin", "sen", "sky"};
 constexpr std::string_view kOfPlaces[] = {"ham", "by", "combe", "stead", "mouth"};
 constexpr std::string_view kOfFirms[] = {"ex", "tron", "soft", "chem", "corp"};
 
-// %S is a name with any ending, %T one that tells, %F a first name. All of it is the name, but for what stands in brackets.
+// %S is a name with any ending, %T one with a telling ending, %F a first name. All of it is the name, except what is in
+// brackets.
 constexpr std::string_view kPeopleForms[] = {"%F %S",   "%F %T",    "%F %S",      "%F",
                                              "[Mr] %S", "[Mrs] %T", "[Dr] %F %S", "%S"};
 constexpr std::string_view kPlaceForms[] = {"%S",      "%S",     "%T",       "North %S",        "Port %T",
@@ -38,8 +40,8 @@ constexpr std::string_view kFirms[] = {
 constexpr std::string_view kPlainPeople[] = {"%T", "%T", "%F %S"}, kPlainPlaces[] = {"%T", "%T", "Lake %S"},
                            kPlainFirms[] = {"%T", "%T", "%S Motors"};
 
-// %P a person, %L a place, %O an organisation, %X one of them that is known by its name, %D a day, %M a month, %N a number,
-// %J what one does for a living.
+// %P a person, %L a place, %O an organisation, %X any of them with a telling name, %D a day, %M a month, %N a number,
+// %J an occupation.
 constexpr std::string_view kForms[] = {
     "%P said on %D that she would leave %L in %M .",
     "%P , a %J from %L , joined %O in %M .",
@@ -70,7 +72,7 @@ constexpr std::string_view kForms[] = {
     "%N people live in %L , said the %J %P .",
     "Nobody at %O knew that %P had gone to %L .",
 };
-// Where only the name itself tells what it is.
+// Where only the name itself shows what it is.
 constexpr std::string_view kPlainForms[] = {
     "The report mentions %X and %X .",    "The report of %M mentions %X , %X and %X .",
     "%X was in the news on %D .",         "Everybody talked about %X in %M .",
@@ -88,7 +90,7 @@ constexpr std::string_view kJobs[] = {"teacher", "lawyer",   "manager", "painter
 struct NameKind {
   char slot;
   std::string_view tag;
-  std::span<const std::string_view> forms, plain, endings;  // plain: forms that tell by themselves
+  std::span<const std::string_view> forms, plain, endings;  // plain: forms that are clear by themselves
 };
 constexpr NameKind kNameKinds[] = {{'P', "PER", kPeopleForms, kPlainPeople, kOfPeople},
                                    {'L', "LOC", kPlaceForms, kPlainPlaces, kOfPlaces},
@@ -161,24 +163,8 @@ class Report {
   bool novel_ = false;
 };
 
-/// A sentence with or without names that training never sees.
-auto names_drawer(bool novel) {
-  return [novel](Random& random) {
-    for (;;) {
-      Report report(random);
-      Example example = report.draw();
-      if (report.is_novel() == novel) return example;
-    }
-  };
-}
-
 }  // namespace
 
-BuiltinCorpus make_names(uint64_t seed) {
-  const Random random = Random(seed).named("names");
-  constexpr size_t kHeldOut = kBuiltinValid + kBuiltinTest;
-  return part_novel(distinct_examples(kNamesTrain + kHeldOut / 2, random.named("known"), names_drawer(false)),
-                    distinct_examples(kHeldOut / 2, random.named("novel"), names_drawer(true)), random.named("parts"));
-}
+BuiltinCorpus make_names(uint64_t seed) { return corpus_with_novel<Report>("names", seed, kNamesTrain); }
 
 }  // namespace attend::data

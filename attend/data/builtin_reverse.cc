@@ -13,10 +13,6 @@ Example draw_reverse(Random& random) {
 
 }  // namespace
 
-BuiltinCorpus make_reverse(uint64_t seed) {
-  const Random random = Random(seed).named("reverse");
-  auto examples = distinct_examples(kReverseTrain + kBuiltinValid + kBuiltinTest, random, draw_reverse);
-  return part_examples(std::move(examples), random.named("parts"), HoldOut::kAny);
-}
+BuiltinCorpus make_reverse(uint64_t seed) { return drawn_corpus("reverse", seed, kReverseTrain, HoldOut::kAny, draw_reverse); }
 
 }  // namespace attend::data

@@ -1,9 +1,9 @@
 // English sentences and the parts of speech of their words, with the tags of the Penn Treebank (Marcus et al. 1993).
 //
-// Many words have several parts of speech, and the sentence decides: "can" and "will" (MD, NN), "saw" (VBD, NN), "light"
-// (JJ, NN, VB), "that" (DT, IN, WDT), "her" (PRP, PRP$), "like" (IN, VB), "walks" (NNS, VBZ), "opened" (VBD, VBN). And half of
-// the sentences that are held out have forms of regular words in them that training never sees ("blinks", where there are
-// "blink", "blinked" and "blinking"): to know them, one has to look inside.
+// Many words have several parts of speech, and the sentence decides: "can" and "will" (MD, NN), "saw" (VBD, NN),
+// "light" (JJ, NN, VB), "that" (DT, IN, WDT), "her" (PRP, PRP$), "like" (IN, VB), "walks" (NNS, VBZ), "opened" (VBD,
+// VBN). And half of the held-out sentences contain forms of regular words that training never sees ("blinks", when it
+// sees "blink", "blinked" and "blinking"): to recognise them, a network must look inside.
 #include <algorithm>
 #include <optional>
 
@@ -23,7 +23,7 @@ constexpr std::string_view kNouns[] = {
     "letter", "picture",   "song",   "story",   "key",    "lamp",    "coat",   "hat",    "shoe",   "ship",    "train",
     "wagon",  "ticket",    "market", "kitchen", "church", "lady",    "city",   "berry",  "cherry",
 };
-// Nouns and verbs alike.
+// Both nouns and verbs.
 constexpr std::string_view kNounsAndVerbs[] = {"walk", "play",  "watch", "cook",  "dance", "paint",
                                                "call", "visit", "guard", "plant", "water", "answer",
                                                "test", "copy",  "mark",  "order", "plan",  "trick"};
@@ -51,7 +51,7 @@ constexpr std::string_view kPossessives[] = {"her", "his", "their", "my"};
 
 enum class Number { kOne, kMany };
 
-/// A sentence in the making.
+/// A sentence under construction.
 class Sentence {
  public:
   explicit Sentence(Random& random) : random_(random) {}
@@ -111,7 +111,7 @@ class Sentence {
     }
   }
 
-  /// What may stand before a verb, and how many they are.
+  /// What may precede a verb, and its number.
   Number subject(bool whole) {
     if (chance(random_, 0.2)) {
       const bool many = chance(random_, 0.5);
@@ -136,7 +136,7 @@ class Sentence {
     return number;
   }
 
-  /// Whether what follows may be the best of its kind.
+  /// Whether what follows may be a superlative.
   bool determiner(Number number, bool that) {
     constexpr std::string_view kSome[] = {"the", "the", "some", "these"}, kOne[] = {"the", "the", "a", "every"};
     constexpr std::string_view kCounts[] = {"two", "three", "five", "ten"};
@@ -180,7 +180,7 @@ class Sentence {
 
   std::optional<std::string_view> transitive() { return one_of(random_, kTransitive); }
 
-  /// Present or past, with an object where the verb is given.
+  /// Present or past, with an object if the verb is given.
   void finite(Number number, std::optional<std::string_view> verb) {
     const std::string_view stem = verb ? *verb : one_of(random_, kIntransitive);
     const bool early = chance(random_, 0.2);
@@ -206,7 +206,7 @@ class Sentence {
     if (chance(random_, 0.25)) place();
   }
 
-  /// Behind a verb without an object.
+  /// After a verb without an object.
   void ending(bool had_adverb) {
     const double kind = random_.uniform53();
     if (kind < 0.3 && !had_adverb) return adverb();
@@ -224,7 +224,7 @@ class Sentence {
 
   void adverb() { inflected(with_ly(one_of(random_, kGradedAdjectives)), "RB"); }
 
-  /// A verb as the dictionary has it, and what follows.
+  /// A verb in its base form, and what follows.
   void bare_predicate() {
     const double kind = random_.uniform53();
     if (kind < 0.15) {
@@ -303,7 +303,7 @@ class Sentence {
     bare_predicate();
   }
 
-  /// "that" is said always, and no phrase behind it begins with another.
+  /// "that" is always said, and no phrase after it begins with another.
   void said() {
     say(one_of(random_, kReporting), "VBD");
     say("that", "IN");
@@ -320,24 +320,8 @@ class Sentence {
   bool novel_ = false;
 };
 
-/// A sentence with or without forms that training never sees.
-auto tags_drawer(bool novel) {
-  return [novel](Random& random) {
-    for (;;) {
-      Sentence sentence(random);
-      Example example = sentence.draw();
-      if (sentence.is_novel() == novel) return example;
-    }
-  };
-}
-
 }  // namespace
 
-BuiltinCorpus make_tags(uint64_t seed) {
-  const Random random = Random(seed).named("tags");
-  constexpr size_t kHeldOut = kBuiltinValid + kBuiltinTest;
-  return part_novel(distinct_examples(kTagsTrain + kHeldOut / 2, random.named("known"), tags_drawer(false)),
-                    distinct_examples(kHeldOut / 2, random.named("novel"), tags_drawer(true)), random.named("parts"));
-}
+BuiltinCorpus make_tags(uint64_t seed) { return corpus_with_novel<Sentence>("tags", seed, kTagsTrain); }
 
 }  // namespace attend::data

@@ -1,13 +1,13 @@
 // English sentences and their trees, from a small grammar in the style of the Penn Treebank (Marcus et al. 1993).
 //
-// Where a phrase belongs is for the words to say: one cuts a rope with a knife, which is the cutting's, and a rope with knots,
-// which are the rope's. There are relative clauses of subjects and objects, clauses within clauses, and noun phrases, verb
+// The words decide where a phrase attaches: in "cuts a rope with a knife" to the cutting, in "cuts a rope with knots"
+// to the rope. There are relative clauses of subjects and objects, clauses within clauses, and noun phrases, verb
 // phrases and whole sentences joined by "and" or "but". So that a sentence has one tree:
-//   - "with" belongs to the verb if the noun behind it is a tool for that, and otherwise to the object whose part it is;
+//   - "with" belongs to the verb if the noun after it is a tool for that, and otherwise to the object whose part it is;
 //   - "of" and places belong to the noun before them, times to the verb;
 //   - what follows a verb within a relative clause or a clause with "that" is its own, not the main verb's;
-//   - only noun phrases without a phrase of their own are joined; verb phrases are joined in main clauses alone, and
-//     sentences have a comma before "and".
+//   - only noun phrases without a nested phrase are joined; verb phrases are joined only in main clauses, and sentences
+//     have a comma before "and".
 #include <algorithm>
 
 #include "attend/data/builtin_split.h"
@@ -69,7 +69,7 @@ std::string_view parts_of(std::string_view noun) {
   return "";
 }
 
-/// Draws one after the other: what a call draws for its arguments would depend on the compiler's order.
+/// Draws one after another: draws within the arguments of a call would depend on the compiler's order.
 class Grammar {
  public:
   explicit Grammar(Random& random) : random_(random) {}
@@ -174,7 +174,7 @@ class Grammar {
     return with_phrase(std::move(object), relative_with({std::move(who), std::move(did)}));
   }
 
-  /// Without clauses of its own.
+  /// Without nested clauses.
   Tree simple_predicate() {
     if (chance(random_, 0.3)) {
       std::vector<Tree> parts = {leaf("VBD", one_of(random_, kActs))};
@@ -208,7 +208,7 @@ class Grammar {
     return with_phrase(std::move(part), node("PP", {leaf("IN", "of"), std::move(whole)}));
   }
 
-  /// The object, and a tool or a part of it, whichever the words leave no doubt of.
+  /// The object, and a tool or a part of it, whichever the words make unambiguous.
   void with(const Deed& deed, std::string_view noun, std::vector<Tree>& parts) {
     const bool tool = chance(random_, 0.5);
     const std::string_view other = one_of(random_, split_words(tool ? deed.tools : parts_of(noun)));
@@ -241,9 +241,7 @@ Example draw_tree(Random& random) {
 }  // namespace
 
 BuiltinCorpus make_trees(uint64_t seed) {
-  const Random random = Random(seed).named("trees");
-  auto examples = distinct_examples(kTreesTrain + kBuiltinValid + kBuiltinTest, random, draw_tree);
-  return part_examples(std::move(examples), random.named("parts"), HoldOut::kKnownSource);
+  return drawn_corpus("trees", seed, kTreesTrain, HoldOut::kKnownSource, draw_tree);
 }
 
 }  // namespace attend::data

@@ -20,19 +20,20 @@ constexpr size_t kChunk = size_t{1} << 16;
 
 class FileBytes : public ByteStream {
  public:
-  /// Of an open file, which it closes; a negative number where that failed.
+  /// Bytes of an open file, which it closes; the number is negative if opening failed.
   FileBytes(int file, const std::string& name) : file_(file), buffer_(kChunk) {
-    if (!file_.open()) fail(name, ": wanted to open the file, got: ", system_reason(errno));
+    if (!file_.open()) fail(name, ": cannot open the file: ", system_reason(errno));
     struct stat status {};
-    if (::fstat(file_.number(), &status) != 0) fail(name, ": wanted its kind, got: ", system_reason(errno));
-    require(!S_ISDIR(status.st_mode), name, ": a file is wanted, got a folder");
+    if (::fstat(file_.number(), &status) != 0) fail(name, ": cannot tell what kind of file it is: ",
+                                                    system_reason(errno));
+    require(!S_ISDIR(status.st_mode), name, ": expected a file, got a folder");
   }
 
   std::span<const char> next(const std::string& where) override {
     for (;;) {
       const ssize_t count = ::read(file_.number(), buffer_.data(), buffer_.size());
       if (count >= 0) return std::span(buffer_).first(static_cast<size_t>(count));
-      if (errno != EINTR) fail(where, ": wanted to read on, got: ", system_reason(errno));
+      if (errno != EINTR) fail(where, ": cannot read on: ", system_reason(errno));
     }
   }
 
@@ -61,12 +62,12 @@ class MemoryBytes : public ByteStream {
   std::span<const char> rest_;
 };
 
-/// Chunks of another source, after as many of its first bytes as tell whether it begins with `wanted`.
+/// Chunks of another source, after reading enough of it to decide whether it begins with `magic`.
 class Peeked : public ByteStream {
  public:
-  Peeked(std::unique_ptr<ByteStream> from, std::string_view wanted, const std::string& where) : from_(std::move(from)) {
-    // A pipe may bring one byte at a time. But a single line end is to be answered before anything else comes.
-    while (front().size() < wanted.size() && wanted.starts_with(front())) {
+  Peeked(std::unique_ptr<ByteStream> from, std::string_view magic, const std::string& where) : from_(std::move(from)) {
+    // A pipe may deliver one byte at a time. But a single line end must be answered before anything else arrives.
+    while (front().size() < magic.size() && magic.starts_with(front())) {
       const std::span<const char> part = from_->next(where);
       if (part.empty()) break;
       front_.insert(front_.end(), part.begin(), part.end());
@@ -88,12 +89,12 @@ class Peeked : public ByteStream {
   bool given_ = false;
 };
 
-/// What gzip members (RFC 1952) hold, one after the other. Behind the last one the file has to end.
+/// The contents of gzip members (RFC 1952), one after another. The file must end after the last one.
 class GzipBytes : public ByteStream {
  public:
   explicit GzipBytes(std::unique_ptr<ByteStream> from) : from_(std::move(from)), buffer_(kChunk) {
     constexpr int kGzipOnly = 16 + MAX_WBITS;
-    require(inflateInit2(&stream_, kGzipOnly) == Z_OK, "gzip: wanted memory to unpack, got none");
+    require(inflateInit2(&stream_, kGzipOnly) == Z_OK, "gzip: no memory to unpack with");
   }
   ~GzipBytes() override { inflateEnd(&stream_); }
 
@@ -112,11 +113,11 @@ class GzipBytes : public ByteStream {
  private:
   bool has_input() const { return stream_.avail_in > 0 || more_out_ || damaged_; }
 
-  /// False at the end of the file, which has to be the end of a member, too.
+  /// False at the end of the file, which must also be the end of a member.
   bool refill(const std::string& where) {
     if (has_input()) return true;
     const std::span<const char> part = from_->next(where);
-    require(!part.empty() || at_end_of_member_, where, ": wanted the rest of the gzip data, got the end of the file");
+    require(!part.empty() || at_end_of_member_, where, ": expected the rest of the gzip data, got the end of the file");
     stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(part.data()));  // zlib only reads it
     stream_.avail_in = static_cast<uInt>(part.size());
     return !part.empty();
@@ -128,11 +129,11 @@ class GzipBytes : public ByteStream {
       at_end_of_member_ = false;
     }
     const int result = inflate(&stream_, Z_NO_FLUSH);
-    // Z_BUF_ERROR: all that was there is unpacked, and more input is wanted.
+    // Z_BUF_ERROR: everything so far is unpacked, and more input is needed.
     damaged_ = result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR;
-    // What was unpacked before the damage is given first, so that the message names the right line.
+    // What was unpacked before the damage is delivered first, so that the message names the right line.
     require(!damaged_ || stream_.avail_out < buffer_.size(), where,
-            ": wanted gzip data, got: ", stream_.msg != nullptr ? stream_.msg : "damaged ones");
+            ": expected gzip data, got: ", stream_.msg != nullptr ? stream_.msg : "damaged ones");
     at_end_of_member_ = result == Z_STREAM_END;
     more_out_ = !at_end_of_member_ && stream_.avail_out == 0;
   }

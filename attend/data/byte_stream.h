@@ -1,4 +1,4 @@
-// The bytes of a file, a pipe or memory, chunk by chunk; what is packed with gzip is unpacked on the way.
+// The bytes of a file, a pipe or memory, chunk by chunk; gzip is decompressed on the way.
 #pragma once
 
 #include <cstddef>
@@ -14,26 +14,27 @@ namespace attend::data {
 class ByteStream {
  public:
   virtual ~ByteStream() = default;
-  /// The next bytes, which stay until the next call; none at the end. `where` begins a message.
+  /// The next bytes, valid until the next call; none at the end. `where` begins any message.
   virtual std::span<const char> next(const std::string& where) = 0;
-  /// Whether next() would have to wait for bytes that have not come yet.
+  /// Whether next() would have to wait for bytes that have not arrived yet.
   virtual bool waits() const { return false; }
 };
 
 /// A file or a pipe.
 std::unique_ptr<ByteStream> file_bytes(const std::filesystem::path& path);
 std::unique_ptr<ByteStream> standard_input_bytes(const std::string& name);
-/// `bytes` have to outlive the stream.
+/// `bytes` must outlive the stream.
 std::unique_ptr<ByteStream> memory_bytes(std::span<const std::byte> bytes);
-/// Gzip (RFC 1952) is known by its first two bytes; several members in a row are one text. Anything else stays as it is.
+/// Gzip (RFC 1952) is recognised by its first two bytes; several members in a row are one text. Anything else is passed
+/// on unchanged.
 std::unique_ptr<ByteStream> unpacked(std::unique_ptr<ByteStream> bytes, const std::string& name);
 
-/// Fixed numbers of bytes of a stream, one after the other.
+/// Reads a given number of bytes at a time from a stream.
 class ByteReader {
  public:
   ByteReader(std::unique_ptr<ByteStream> bytes, std::string name) : name_(std::move(name)), bytes_(std::move(bytes)) {}
 
-  /// As many as there are, at most into.size(); fewer only at the end.
+  /// Reads into.size() bytes, or fewer at the end; returns how many.
   size_t read(std::span<uint8_t> into);
   bool at_end();
   const std::string& name() const { return name_; }

@@ -25,7 +25,7 @@ void check_name(const std::string& where, std::string_view name) {
   const fs::path path(name);
   const bool inside = !name.empty() && name.find('\0') == name.npos && path.is_relative() &&
                       std::find(path.begin(), path.end(), "..") == path.end();
-  require(inside, where, ": the name of an image is wanted, relative to the folder of images, got ", quoted(name));
+  require(inside, where, ": expected the name of an image, relative to the folder of images, got ", quoted(name));
 }
 
 class Captions {
@@ -33,8 +33,8 @@ class Captions {
   void add(const std::string& where, std::string_view name, std::string_view caption) {
     check_name(where, name);
     caption = trimmed(caption);
-    require(!caption.empty() && caption.find('\0') == caption.npos, where, ": a caption of ", quoted(name),
-            " is wanted, got ", caption.empty() ? "an empty one" : "one with a zero byte");
+    require(!caption.empty() && caption.find('\0') == caption.npos, where, ": expected a caption of ", quoted(name),
+            ", got ", caption.empty() ? "an empty one" : "one with a zero byte");
     const auto [found, fresh] = places_.try_emplace(std::string(name), images_.size());
     if (fresh) images_.push_back({std::string(name), {}});
     images_[found->second].captions.emplace_back(caption);
@@ -57,23 +57,24 @@ std::string_view without_number(std::string_view name) {
 void add_tabbed(const std::string& where, const std::string& text, Captions& captions) {
   const std::string_view line = text;
   const size_t tab = line.find('\t');
-  require(tab != line.npos, where, ": name#k<tab>caption is wanted, got a line without a tab");
+  require(tab != line.npos, where, ": expected name#k<tab>caption, got a line without a tab");
   captions.add(where, without_number(trimmed(line.substr(0, tab))), line.substr(tab + 1));
 }
 
 const json& field(const std::string& where, const json& object, const char* name) {
   const auto found = object.find(name);
   require(found != object.end(), where,
-          ": an object with \"image\" and \"captions\" or \"caption\" is wanted, got no \"", name, "\"");
+          ": expected an object with \"image\" and \"captions\" or \"caption\", got no \"", name, "\"");
   return *found;
 }
 
 const std::string& text_of(const std::string& where, const json& value) {
-  require(value.is_string(), where, ": text is wanted in \"image\" and \"captions\", got ", value.type_name());
+  require(value.is_string(), where, ": expected text in \"image\" and \"captions\", got ", value.type_name());
   return value.get_ref<const std::string&>();
 }
 
-/// Depth is bounded: what nests deeper than the format is refused as it is read, before it could exhaust the stack.
+/// Depth is bounded: anything nested deeper than the format is rejected as it is read, before it could exhaust the
+/// stack.
 json parse_line(const std::string& where, const std::string& line) {
   constexpr int kDeepest = 3;
   bool too_deep = false;
@@ -83,7 +84,7 @@ json parse_line(const std::string& where, const std::string& line) {
     return !too_deep;
   };
   json object = json::parse(line, shallow, false);
-  require(!too_deep && object.is_object(), where, ": a JSON object {\"image\": …, \"captions\": […]} is wanted, got ",
+  require(!too_deep && object.is_object(), where, ": expected a JSON object {\"image\": …, \"captions\": […]}, got ",
           quoted(line));
   return object;
 }
@@ -97,12 +98,12 @@ void add_json(const std::string& where, const std::string& line, Captions& capti
   }
   const json& several = field(where, object, "captions");
   require(several.is_array() && !several.empty(), where,
-          ": \"captions\" as a list of at least one text is wanted, got ",
+          ": expected \"captions\" as a list of at least one text, got ",
           several.is_array() ? "an empty one" : several.type_name());
   for (const json& caption : several) captions.add(where, name, text_of(where, caption));
 }
 
-/// `name`, or the feature grid that stands for it; empty where there is neither.
+/// `name`, or the feature grid that stands for it; empty if there is neither.
 fs::path file_of(const fs::path& folder, const std::string& name) {
   std::error_code ignored;
   for (const fs::path& path : {folder / name, folder / (name + ".npy"), (folder / name).replace_extension(".npy")}) {
@@ -123,7 +124,7 @@ void add_unused(const fs::path& folder, const std::vector<CaptionExample>& examp
     if (!named || !entry->is_regular_file(problem) || used.contains(file.lexically_normal().native())) continue;
     unused.push_back(file.filename().native());
   }
-  require(!problem, folder.native(), ": wanted to list the folder of images, got: ", problem.message());
+  require(!problem, folder.native(), ": cannot list the folder of images: ", problem.message());
   std::sort(unused.begin(), unused.end());
   for (const std::string& name : unused) broken.add(kNoCaptions, name);
 }
@@ -147,7 +148,7 @@ std::vector<CaptionExample> listed(const CaptionFiles& files, std::vector<Captio
     const std::string name(trimmed(line));
     if (name.empty()) continue;
     check_name(reader.where(), name);
-    require(seen.insert(name).second, reader.where(), ": each image once is wanted, got ", quoted(name), " again");
+    require(seen.insert(name).second, reader.where(), ": expected each image once, got ", quoted(name), " again");
     const auto found = by_name.find(name);
     if (found == by_name.end()) {
       broken.add(file_of(files.images, name).empty() ? "names without image and captions" : kNoCaptions, name);
@@ -168,7 +169,7 @@ std::vector<CaptionedImage> read_captions(LineReader reader) {
     if (add == nullptr) add = trimmed(line).front() == '{' ? add_json : add_tabbed;
     add(reader.where(), line, captions);
   }
-  require(add != nullptr, reader.name(), ": captions are wanted, got none");
+  require(add != nullptr, reader.name(), ": expected captions, got none");
   return std::move(captions).take();
 }
 
@@ -185,7 +186,7 @@ std::vector<CaptionExample> captioned_images(const CaptionFiles& files, Broken& 
   }
   const std::string where = files.captions.native() + " and " + files.images.native();
   broken.settle(where);
-  require(!examples.empty(), where, ": at least one image with captions is wanted, got ", broken.summary());
+  require(!examples.empty(), where, ": expected at least one image with captions, got ", broken.summary());
   return examples;
 }
 

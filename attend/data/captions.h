@@ -1,4 +1,4 @@
-// Captions of images, as people keep them: text files that name an image and say what it shows.
+// Captions of images, in the usual formats: text files that name an image and say what it shows.
 #pragma once
 
 #include <filesystem>
@@ -11,13 +11,13 @@
 namespace attend::data {
 
 struct CaptionedImage {
-  std::string name;                   ///< as the file of captions has it, relative to the folder of images
+  std::string name;                   ///< as in the file of captions, relative to the folder of images
   std::vector<std::string> captions;  ///< at least one
 };
 
 /// Lines "name#k<tab>caption" (Flickr8k; "#k" may be missing), or JSON lines {"image": "…", "captions": ["…"]} or
-/// {"image": "…", "caption": "…"}: the first line tells which. An image may come in several lines; images in the order in
-/// which they come first.
+/// {"image": "…", "caption": "…"}: the first line decides which. An image may have several lines; images are in the
+/// order of their first line.
 std::vector<CaptionedImage> read_captions(LineReader reader);
 std::vector<CaptionedImage> read_captions(const std::filesystem::path& path);
 
@@ -33,8 +33,8 @@ struct CaptionExample {
   CaptionedImage image;
 };
 
-/// Those of the list (or of the whole file) that have an image and captions, in the order of the list (or file). What has
-/// only one of both is counted in `broken`, and refused there if so asked.
+/// The entries of the list (or of the whole file) that have both an image and captions, in the order of the list (or
+/// file). Entries that have only one of the two are counted in `broken`, which refuses them if set to.
 std::vector<CaptionExample> captioned_images(const CaptionFiles& files, Broken& broken);
 
 }  // namespace attend::data

@@ -38,19 +38,20 @@ void brighten(std::span<Value> scene, int64_t size, const Image& image, Box from
 
 DigitScenes::DigitScenes(std::shared_ptr<const LabelledImages> digits, SceneOptions options, uint64_t seed)
     : digits_(std::move(digits)), options_(options), seed_(seed) {
-  require(digits_ != nullptr && !digits_->empty(), "digit scenes: digits are wanted, got none");
+  require(digits_ != nullptr && !digits_->empty(), "digit scenes: expected digits, got none");
   const Image& first = digits_->front().image;
-  require(options_.size >= std::max(first.height, first.width), "digit scenes: a size of at least that of a digit, ",
-          first.height, "×", first.width, ", is wanted, got ", options_.size);
+  require(options_.size >= std::max(first.height, first.width),
+          "digit scenes: expected a size of at least that of a digit, ", first.height, "×", first.width, ", got ",
+          options_.size);
   const bool fits = options_.piece >= 1 && options_.piece <= std::min(first.height, first.width);
-  require(options_.pieces == 0 || (options_.pieces > 0 && fits), "digit scenes: pieces no larger than a digit, ",
-          first.height, "×", first.width, ", are wanted, got ", options_.pieces, " of ", options_.piece, "×",
-          options_.piece);
+  require(options_.pieces == 0 || (options_.pieces > 0 && fits),
+          "digit scenes: expected pieces no larger than a digit, ", first.height, "×", first.width, ", got ",
+          options_.pieces, " of ", options_.piece, "×", options_.piece);
   require(options_.pieces == 0 || digits_->size() > 1,
-          "digit scenes: pieces of other digits are wanted, got one digit");
+          "digit scenes: expected pieces of other digits, got one digit");
   for (const LabelledImage& digit : *digits_) {
     require(digit.image.channels == 1 && digit.image.height == first.height && digit.image.width == first.width,
-            "digit scenes: grey digits of one size are wanted, ", first.height, "×", first.width, ", got ",
+            "digit scenes: expected grey digits of one size, ", first.height, "×", first.width, ", got ",
             digit.image.height, "×", digit.image.width, "×", digit.image.channels);
   }
 }
@@ -58,9 +59,9 @@ DigitScenes::DigitScenes(std::shared_ptr<const LabelledImages> digits, SceneOpti
 template <class Value>
 DigitScenes::Drawn DigitScenes::draw_into(int64_t index, std::span<Value> into) const {
   const int64_t size = options_.size, piece = options_.piece;
-  require(index >= 0, "digit scenes: an index of at least 0 is wanted, got ", index);
-  require(static_cast<int64_t>(into.size()) == size * size, "digit scenes: room for ", size, "×", size,
-          " is wanted, got ", into.size());
+  require(index >= 0, "digit scenes: expected an index of at least 0, got ", index);
+  require(static_cast<int64_t>(into.size()) == size * size, "digit scenes: expected room for ", size, "×", size,
+          ", got ", into.size());
   std::fill(into.begin(), into.end(), Value(0));
   Random random = Random(seed_, static_cast<uint64_t>(index)).named("digit scenes");
   const int64_t shown = index % this->size();

@@ -1,4 +1,4 @@
-// LabelledImages somewhere on a larger image, alone or among pieces of others: what a network that looks around has to find (Mnih et
+// Digits somewhere on a larger image, alone or among pieces of others, for a network that looks around to find (Mnih et
 // al. 2014, "Recurrent models of visual attention", section 4.1).
 #pragma once
 
@@ -18,8 +18,9 @@ struct SceneOptions {
   int64_t piece = 8;   ///< height and width of one
 };
 
-/// Scene i shows digit i mod n at a random place, and pieces cut from other digits at others; ink upon ink is the brighter of
-/// both. All that is random is a pure function of (seed, i), so that scenes may go on for ever and be made on any thread.
+/// Scene i shows digit i mod n at a random place, and pieces cut from other digits elsewhere; where ink overlaps, the
+/// brighter wins. All randomness is a pure function of (seed, i), so that scenes never run out and any thread can make
+/// them.
 class DigitScenes {
  public:
   /// Grey digits of one size, no larger than the scene.
@@ -32,7 +33,7 @@ class DigitScenes {
     int32_t label = 0;
     Box digit;  ///< the frame of the digit as it was placed
   };
-  /// Over whatever `into` held, which has size·size values: as 0…255, or as 0…1 for a row of a batch.
+  /// Overwrites `into`, which has size·size values: as 0…255, or as 0…1 for a row of a batch.
   Drawn draw(int64_t index, std::span<uint8_t> into) const;
   Drawn draw(int64_t index, std::span<real> into) const;
   LabelledImage at(int64_t index) const;

@@ -16,7 +16,7 @@
 namespace attend::data {
 namespace {
 
-// How people write each digit: points that a pen passes, x to the right and y down in 0…100, a curve through them
+// How people write each digit: points that a pen passes through, x to the right and y down in 0…100, on a curve
 // (Catmull–Rom). A point given twice is a corner; "|" lifts the pen.
 constexpr std::string_view kStrokes[] = {
     "50,4 28,14 18,45 24,82 50,96 76,82 82,48 72,14 50,4",        // 0
@@ -87,7 +87,7 @@ Glyph parse_glyph(std::string_view text) {
   const auto number = [&] {
     float value = 0;
     const auto [rest, problem] = std::from_chars(at, end, value);
-    require(problem == std::errc(), "digits: a number is wanted in the strokes, got \"", text, "\"");
+    require(problem == std::errc(), "digits: expected a number in the strokes, got \"", text, "\"");
     at = rest;
     return value;
   };
@@ -179,7 +179,7 @@ Stroke smooth(const Stroke& stroke) {
   return curve;
 }
 
-/// A hand begins late and ends early: leaves out up to a tenth at both ends.
+/// Strokes may start late and end early: leaves out up to a tenth at both ends.
 void trim(Stroke& curve, Random& random) {
   const auto count = static_cast<float>(curve.size());
   const auto late = static_cast<ptrdiff_t>(count * 0.1F * random.uniform() * random.uniform());
@@ -188,7 +188,7 @@ void trim(Stroke& curve, Random& random) {
   curve.erase(curve.begin(), curve.begin() + late);
 }
 
-/// Scales to `size` pixels along the longer side and puts the mean of the points at `centre`, moved back inside where ink
+/// Scales to `size` pixels along the longer side and puts the mean of the points at `centre`, moved inwards if ink
 /// would reach the border.
 void place_glyph(Glyph& glyph, float size, Point centre) {
   Point low{1e9F, 1e9F}, high{-1e9F, -1e9F}, sum;
@@ -209,7 +209,7 @@ void place_glyph(Glyph& glyph, float size, Point centre) {
   }
 }
 
-/// Ink of a round pen of that radius from a to b: a pixel gets radius + ½ − distance, within 0…1, where it had less.
+/// Ink of a round pen of that radius from a to b: a pixel is raised to radius + ½ − distance, within 0…1.
 void draw_line(std::array<float, kSize * kSize>& ink, Point a, Point b, float radius) {
   const Point ab = b - a;
   const float length2 = std::max(ab.x * ab.x + ab.y * ab.y, 1e-6F), reach = radius + 0.5F;
@@ -248,7 +248,7 @@ Image draw(const Glyph& glyph, Random& random) {
 
 LabelledImage digit(uint64_t seed, int64_t index) {
   static const std::array<std::vector<Glyph>, 10> ways = parse_all();
-  require(index >= 0, "digit: an index of at least 0 is wanted, got ", index);
+  require(index >= 0, "digit: expected an index of at least 0, got ", index);
   Random random = Random(seed, static_cast<uint64_t>(index)).named("digits");
   const uint64_t label = random.below(ways.size());
   Glyph glyph = ways[label][random.below(ways[label].size())];

@@ -10,8 +10,8 @@ namespace {
 struct Range {
   char32_t first, last;
 };
-/// Marks above and below other signs, and signs that are not shown: those of Latin, Cyrillic, Hebrew, Arabic, Devanagari,
-/// Bengali, Thai and Japanese, of mathematics, the joiners and the marks of direction.
+/// Marks above and below other characters, and invisible ones: those of Latin, Cyrillic, Hebrew, Arabic, Devanagari,
+/// Bengali, Thai and Japanese, of mathematics, the joiners and the direction marks.
 constexpr Range kNoWidth[] = {{0x300, 0x36F},   {0x483, 0x489},   {0x591, 0x5BD},   {0x5BF, 0x5BF},   {0x5C1, 0x5C2},
                               {0x5C4, 0x5C5},   {0x5C7, 0x5C7},   {0x610, 0x61A},   {0x64B, 0x65F},   {0x670, 0x670},
                               {0x6D6, 0x6DC},   {0x6DF, 0x6E4},   {0x900, 0x902},   {0x93A, 0x93A},   {0x93C, 0x93C},

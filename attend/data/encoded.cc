@@ -34,11 +34,11 @@ std::string plain(double number) {
   return text.str();
 }
 
-/// A new file that has no name any more.
+/// A new file without a name.
 int create_unnamed(const fs::path& folder) {
   std::string name = (folder / "attend-pairs-XXXXXX").native();
   const int file = ::mkostemp(name.data(), O_CLOEXEC);
-  if (file < 0) fail(folder.native(), ": wanted to create a file for encoded pairs, got: ", system_reason(errno));
+  if (file < 0) fail(folder.native(), ": cannot create a file for encoded pairs: ", system_reason(errno));
   ::unlink(name.c_str());
   return file;
 }
@@ -71,15 +71,15 @@ std::vector<std::vector<int32_t>> EncodedPairs::letters(int64_t i) const {
 
 EncodedPairsWriter::EncodedPairsWriter(fs::path folder, PairFilter filter, bool letters)
     : folder_(std::move(folder)), letters_(letters), file_(create_unnamed(folder_)) {
-  require(filter.longest >= 0, "longest: 0 or more tokens are wanted, got ", filter.longest);
-  require(filter.ratio == 0 || filter.ratio >= 1, "ratio: 0, or at least 1, is wanted, got ", filter.ratio);
+  require(filter.longest >= 0, "longest: expected 0 or more tokens, got ", filter.longest);
+  require(filter.ratio == 0 || filter.ratio >= 1, "ratio: expected 0, or at least 1, got ", filter.ratio);
   report_.filter = filter;
   buffer_.reserve(kBuffer);
 }
 
 bool EncodedPairsWriter::add(std::span<const int32_t> source, std::span<const int32_t> target,
                              std::span<const std::vector<int32_t>> letters) {
-  require(file_.open(), "EncodedPairsWriter: pairs are wanted before finish(), got one after it");
+  require(file_.open(), "EncodedPairsWriter: expected pairs before finish(), got one after it");
   require(!letters_ || letters.size() == source.size(), "EncodedPairsWriter: expected the letters of ", source.size(),
           " words, got those of ", letters.size());
   if (!admit(source.size(), target.size())) return false;
@@ -127,8 +127,8 @@ void EncodedPairsWriter::flush() {
     const ssize_t count = ::write(file_.number(), bytes.data(), bytes.size());
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) {
-      fail(folder_.native(), ": wanted room for ", grouped(static_cast<int64_t>(bytes.size())),
-           " bytes of encoded pairs behind ", grouped(static_cast<int64_t>(written_)), ", got: ", system_reason(errno));
+      fail(folder_.native(), ": cannot write ", grouped(static_cast<int64_t>(bytes.size())),
+           " bytes of encoded pairs after ", grouped(static_cast<int64_t>(written_)), ": ", system_reason(errno));
     }
     bytes = bytes.subspan(static_cast<size_t>(count));
     written_ += static_cast<uint64_t>(count);
@@ -137,14 +137,14 @@ void EncodedPairsWriter::flush() {
 }
 
 EncodedPairs EncodedPairsWriter::finish() {
-  require(file_.open(), "EncodedPairsWriter: finish() is wanted once, got it again");
+  require(file_.open(), "EncodedPairsWriter: finish() called twice");
   flush();
   EncodedPairs pairs;
   if (written_ > 0) {
     const size_t size = written_;
-    // Only this process knows the file, so nobody can shorten it under the mapping.
+    // Only this process knows the file, so nobody else can truncate it under the mapping.
     void* mapped = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, file_.number(), 0);
-    if (mapped == MAP_FAILED) fail(folder_.native(), ": wanted to map encoded pairs, got: ", system_reason(errno));
+    if (mapped == MAP_FAILED) fail(folder_.native(), ": cannot map encoded pairs: ", system_reason(errno));
     pairs.ids_ = {static_cast<const int32_t*>(mapped),
                   [size](const int32_t* ids) { ::munmap(const_cast<int32_t*>(ids), size); }};
   }

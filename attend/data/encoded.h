@@ -12,7 +12,7 @@
 
 namespace attend::data {
 
-/// Which pairs are left out, as Moses' clean-corpus does it. A pair with an empty side is left out always.
+/// Which pairs are left out, as by Moses' clean-corpus. A pair with an empty side is always left out.
 struct PairFilter {
   int64_t longest = 100;
   double ratio = 9;
@@ -33,7 +33,7 @@ struct FilterReport {
   std::string text() const;
 };
 
-/// Pairs that are mapped into memory as they are asked for. Copies share them.
+/// Pairs that are mapped into memory on demand. Copies share them.
 class EncodedPairs {
  public:
   EncodedPairs() = default;
@@ -60,11 +60,11 @@ class EncodedPairs {
   std::shared_ptr<const int32_t> ids_;  // the mapping
 };
 
-/// Writes pairs to a file in `folder` that has no name: it goes with the last EncodedPairs of it, also when the program is
-/// killed.
+/// Writes pairs to an unnamed file in `folder`, which disappears with the last EncodedPairs that uses it, even if the
+/// program is killed.
 class EncodedPairsWriter {
  public:
-  /// With `letters`, each pair brings the letters of its source words.
+  /// With `letters`, each pair comes with the letters of its source words.
   explicit EncodedPairsWriter(std::filesystem::path folder, PairFilter filter = {}, bool letters = false);
   EncodedPairsWriter(const EncodedPairsWriter&) = delete;
   EncodedPairsWriter& operator=(const EncodedPairsWriter&) = delete;

@@ -10,7 +10,7 @@ bool ends_in_consonant_y(std::string_view stem) {
   return stem.size() > 1 && stem.back() == 'y' && !is_vowel(stem[stem.size() - 2]);
 }
 
-/// One vowel, and one consonant behind it, in a word of one syllable: "hop", but not "help", "cook", "show" or "open".
+/// One vowel followed by one consonant, in a word of one syllable: "hop", but not "help", "cook", "show" or "open".
 bool doubles(std::string_view stem) {
   if (stem.size() < 3 || is_vowel(stem.back()) || std::string_view("wxy").find(stem.back()) != std::string_view::npos)
     return false;

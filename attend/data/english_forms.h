@@ -1,4 +1,4 @@
-// Inflected forms of regular English words, for corpora that are made.
+// Inflected forms of regular English words, for generated corpora.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// One example of a text task: a source, and the target that belongs to it.
+// One example of a text task: a source and its target.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace attend::data {
 struct Example {
   std::string source, target;
   Links links;                    ///< gold word alignment (by white space) where it is known
-  std::vector<std::string> also;  ///< other targets that are just as right
+  std::vector<std::string> also;  ///< other targets that are equally correct
 };
 
 }  // namespace attend::data

@@ -38,7 +38,8 @@ std::unique_ptr<ExampleReader> open_pairs(const std::filesystem::path& path) {
 constexpr ExampleFormat kExampleFormats[] = {
     {"pairs", "lines \"source<tab>target\"", open_pairs},
     {"labels", "lines \"label<tab>text\", or a folder of .txt files per label", open_labelled},
-    {"tags", "a line per word with its tag in the last column, or lines \"word/TAG word/TAG\"", open_tagged},
+    {"tags", "a line per word with its tag in the last column, lines \"word/TAG word/TAG\", or trees (.trees, .mrg)",
+     open_tagged},
     {"trees", "bracketed trees (Penn Treebank), on one line each or on several", open_treebank},
     {"pronunciations", "lines \"word PH ON EMES\" (CMUdict)", open_pronunciations},
 };
@@ -59,7 +60,7 @@ std::vector<Example> read_examples(std::string_view format, const std::filesyste
 }
 
 Split split_of(std::string_view source, double valid, double test) {
-  require(valid >= 0 && test >= 0 && valid + test <= 1, "part_of: expected shares of 0 to 1 together, found ", valid,
+  require(valid >= 0 && test >= 0 && valid + test <= 1, "part_of: expected shares of 0 to 1 together, got ", valid,
           " and ", test);
   const double place = Random().named(source).uniform53();  // the name is hashed, and the hash well mixed
   return place < test ? Split::kTest : place < test + valid ? Split::kValid : Split::kTrain;

@@ -53,13 +53,13 @@ bool fits_noun(const Determiner& determiner, const Noun& noun, bool plural) {
   return determiner.owner == Owner::kNobody || !(noun.kinds & (kPerson | kBird));
 }
 
-// Women alone bring in the feminine plurals of verbs, and there are but two animals.
+// Only women bring in the feminine plurals of verbs, and there are only two animals.
 int weight_of_noun(const Noun& noun) {
   if (noun.kinds & kAnimal) return 2;
   return noun.gender == Gender::kFeminine && noun.kinds & (kPerson | kKin | kElder) ? 3 : 1;
 }
 
-/// Red things are red whatever the hour; the adjectives that cannot stand before a noun here are moods.
+/// Red things are always red; the adjectives that cannot precede a noun here are moods.
 bool lasting(const Clause& clause) {
   return clause.verb ? clause.verb->lasting : clause.adjective && clause.adjective->before != 0;
 }
@@ -114,7 +114,7 @@ NounPhrase Speaker::subject(Kinds kinds) {
   return phrase.determiner && phrase.determiner->english.empty() ? NounPhrase{} : phrase;  // "boys go" is no one's news
 }
 
-// i and you are the only ones with verb forms of their own, which else were rare.
+// Only i and you have verb forms of their own, which would otherwise be rare.
 const Pronoun* Speaker::pronoun() {
   return choose(
       choices_, lexicon_.pronouns, [](const Pronoun&) { return true; },
@@ -159,7 +159,7 @@ bool two_tenses(const Clause& clause) {
          clause.verb->english.past == clause.verb->english.base && !clause.subject.third_singular();
 }
 
-/// Nobody sees oneself or one's like here: both languages would want other words. Nor is anything of mine ours.
+/// Nobody sees themselves or their like here: both languages would need other words. Nor is anything of mine ours.
 bool well_assorted(const NounPhrase& subject, const NounPhrase& object) {
   if (!object.spoken()) return true;
   const bool both_first = first(subject.owner()) && first(object.owner());
@@ -179,9 +179,9 @@ std::optional<Clause> Speaker::action() {
   clause.negated = may_negate(clause.mood) && choices_.chance(1, 2);
   clause.subject = clause.mood == Mood::kWho ? NounPhrase{.pronoun = &kWho} : subject(verb.subjects);
   if (!clause.subject.spoken() || two_tenses(clause)) return {};
-  const bool wants_object = verb.objects && clause.mood != Mood::kWhat;
-  if (wants_object) clause.object = object(verb);
-  if (clause.object.spoken() != wants_object || !well_assorted(clause.subject, clause.object)) return {};
+  const bool takes_object = verb.objects && clause.mood != Mood::kWhat;
+  if (takes_object) clause.object = object(verb);
+  if (clause.object.spoken() != takes_object || !well_assorted(clause.subject, clause.object)) return {};
   if (clause.mood != Mood::kWhere && verb.places && (verb.needs_place || choices_.chance(1, 1))) {
     clause.place = place(verb.places);
     if (!clause.place) return {};

@@ -1,4 +1,4 @@
-// What the sentences of the built-in Hindi corpus say, before it is said in either language.
+// What the sentences of the built-in Hindi corpus mean, before they are put into either language.
 #pragma once
 
 #include <array>
@@ -43,11 +43,11 @@ struct Clause {
   const Time* time = nullptr;
 };
 
-/// Where a grammar asks which way to go: at random, or every way in turn.
+/// The choices that a grammar makes: at random, or all in turn.
 class Choices {
  public:
   virtual ~Choices() = default;
-  /// An index, the likelier the larger its weight.
+  /// An index; the larger its weight, the likelier.
   virtual size_t among(std::span<const int> weights) = 0;
   bool chance(int yes, int no) { return among(std::array<int, 2>{no, yes}) == 1; }
 };
@@ -68,7 +68,7 @@ class Lexicon {
   std::vector<const Demonstrative*> demonstratives;
 };
 
-/// A clause; nothing where the choices led into a dead end.
+/// A clause; nothing if the choices led to a dead end.
 std::optional<Clause> choose_clause(Choices& choices, const Lexicon& lexicon);
 
 }  // namespace attend::data::hindi

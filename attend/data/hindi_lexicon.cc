@@ -123,7 +123,7 @@ constexpr HindiVerb kSun{"sun", "suna", "sune", "suni", "sunin", "sunu", "suno",
 constexpr HindiVerb kMil{"mil", "mila", "mile", "mili", "milin", "milu", "milo", "mile", "milen"};
 
 constexpr Tenses kStates = kAllTenses & ~(only(Tense::kProgressive) | only(Tense::kPastProgressive));
-// One "lived in delhi" for years: Hindi would say so with "rehta tha", which this grammar has not.
+// "lived in delhi" takes years: Hindi would say "rehta tha", which this grammar does not have.
 constexpr Tenses kUnfinished = kAllTenses & ~(only(Tense::kPast) | only(Tense::kPerfect));
 
 constexpr Verb kVerbs[] = {

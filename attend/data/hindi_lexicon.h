@@ -1,5 +1,5 @@
-// The words of the built-in Hindi corpus, each with all its forms: one spelling per word, nothing is spelled by rule
-// but the endings of participles and futures. What goes with what (who eats, what is read) is said by sets of kinds.
+// The words of the built-in Hindi corpus, each with all its forms: one spelling per word, and only the endings of
+// participles and futures are formed by rule. What goes with what (who eats, what is read) is given by sets of kinds.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ using Kinds = uint32_t;
 
 enum Kind : Kinds {
   kPerson = 1 << 0,
-  kKin = 1 << 1,    // has to be somebody's
-  kElder = 1 << 2,  // kin of whom one speaks in the plural, out of respect
+  kKin = 1 << 1,    // always somebody's
+  kElder = 1 << 2,  // kin referred to in the plural, out of respect
   kName = 1 << 3,
   kAnimal = 1 << 4,
   kFruit = 1 << 5,
@@ -31,7 +31,7 @@ enum Kind : Kinds {
   kShow = 1 << 16,
   kBird = 1 << 17,
   kSport = 1 << 18,
-  kEpicene = 1 << 19,   // of the gender of whom it is said of: she is my friend, meri dost
+  kEpicene = 1 << 19,   // takes the gender of the person: she is my friend, meri dost
   kPortable = 1 << 20,  // found on tables
   kPeople = kPerson | kKin | kElder | kName,
   kAnimate = kPeople | kAnimal,
@@ -122,7 +122,7 @@ struct Verb {
   Text before = "";            // the word that makes the verb with "kar": kaam, band
   Light light = Light::kNone;  // its gender, where it is a noun and takes the agreement
   bool ergative = false;       // its subject takes "ne" in the perfective tenses
-  Text marker = "";            // what its object takes whatever it is: "se"
+  Text marker = "";            // what its object always takes: "se"
   Kinds subjects = kPeople, objects = 0;
   uint8_t places = 0;
   bool needs_place = false;

@@ -8,7 +8,7 @@
 namespace attend::data::hindi {
 namespace {
 
-/// One bit per thing that is meant. Words of the two languages that share a bit are linked.
+/// One bit per unit of meaning. Words of the two languages that share a bit are linked.
 using Meaning = uint64_t;
 
 struct Word {
@@ -71,7 +71,7 @@ struct Usage {
   Owner self = Owner::kNobody;  // whose things are "apna"
   Meaning preposition = 0;      // what the case marker means
   bool object = false;
-  bool role = false;  // said of the subject: "a doctor" is no "ek doctor" then
+  bool role = false;  // a predicate: "a doctor" is then not "ek doctor"
 };
 
 Phrase say_noun(const NounPhrase& phrase, Agreement agreement, const Usage& usage, Meanings& meanings) {
@@ -132,8 +132,8 @@ Phrase say_fixed(const Row* row, Meanings& meanings) {
   return said;
 }
 
-/// The tense is one thing that is meant, what is done another: "am" goes with "hoon", "going" with "ja rahi"; where
-/// one word says both ("eats", "will", "jaungi"), it goes with both.
+/// The tense is one meaning, the action another: "am" matches "hoon", "going" matches "ja rahi"; if one word has both
+/// ("eats", "will", "jaungi"), it matches both.
 struct VerbMeanings {
   Meaning tense, verb, negation, particle, question;
 };
@@ -173,7 +173,7 @@ EnglishVerbWords english_verb(const Clause& clause, const VerbMeanings& meant) {
     add(said.rest, clause.verb->english.*(person == 1 ? row.alone_third : row.alone), meant.tense | meant.verb);
     return said;
   }
-  // The forms of "to be" say all that there is to say; "will be" leaves that to "be".
+  // The forms of "to be" carry both meanings; in "will be", "be" does.
   const bool future = clause.tense == Tense::kFuture;
   add(said.auxiliary, row.auxiliary[person], clause.verb || future ? meant.tense : meant.tense | meant.verb);
   if (clause.negated) add(said.rest, "not", meant.negation);
@@ -197,7 +197,8 @@ std::string habitual(const HindiVerb& verb, Agreement agreement) {
   return std::string(verb.stem).append(form_of({"ta", "te", "ti"}, agreement));
 }
 
-/// The last word of its clause or, with an auxiliary behind it, not: only the last carries the nasal of "gayin".
+/// Whether it is the last word of its clause, without an auxiliary after it: only the last carries the nasal of
+/// "gayin".
 Text perfective(const HindiVerb& verb, Agreement agreement, bool last) {
   if (!feminine(agreement)) return agreement.plural ? verb.perfect_plural : verb.perfect;
   return agreement.plural && last ? verb.perfect_feminine_plural : verb.perfect_feminine;
@@ -247,8 +248,8 @@ Case object_case(const Clause& clause) {
   return animate ? Case::kDative : Case::kDirect;
 }
 
-/// What the Hindi verb agrees with: its subject; behind "ne" the noun that the verb is made with, else the object, if
-/// that has no marker; else nothing, which is masculine singular.
+/// What the Hindi verb agrees with: its subject; after "ne" the noun that the verb is made with, otherwise the object,
+/// if that has no marker; otherwise nothing, which is masculine singular.
 Agreement verb_agreement(const Clause& clause) {
   if (!ergative(clause)) return clause.subject.agreement();
   if (clause.verb->light != Light::kNone)
@@ -282,7 +283,7 @@ Words english_sentence(const Clause& clause, Parts& parts) {
   return words;
 }
 
-/// Subject, time, place, object, question word, verb; "kya" before it all asks for yes or no, "who" asks where the
+/// Subject, time, place, object, question word, verb; an initial "kya" asks for yes or no, and "who" stands where the
 /// other question words do.
 Words hindi_sentence(const Clause& clause, Parts& parts) {
   const Agreement agreement = verb_agreement(clause);

@@ -10,8 +10,8 @@
 
 namespace attend::data {
 
-/// Row by row, the channels of a pixel beside each other: pixels[(y·width + x)·channels + c]; 1 channel is grey, 3 are red,
-/// green and blue.
+/// Row by row, with the channels of a pixel next to each other: pixels[(y·width + x)·channels + c]; 1 channel is grey,
+/// 3 are red, green and blue.
 struct Image {
   int64_t height = 0, width = 0, channels = 1;
   std::vector<uint8_t> pixels = {};
@@ -37,14 +37,14 @@ struct LabelledImage {
   Image image;
   int32_t label = 0;
   std::string name = {};  ///< where it comes from: a file, or a place in one
-  Box box = {};           ///< where that lies which the label speaks of; empty: anywhere
+  Box box = {};           ///< where the labelled object is; empty: anywhere
 };
 
 using LabelledImages = std::vector<LabelledImage>;
 
-/// [B,C,H,W] with 0…255 as 0…1; all must have one size.
+/// [B,C,H,W] with 0…255 as 0…1; all must have the same size.
 Tensor to_tensor(std::span<const Image> images);
-/// The reverse; what is below 0 or above 1 becomes that.
+/// The reverse; values are clamped to 0…1.
 std::vector<Image> to_images(const Tensor& tensor);
 
 }  // namespace attend::data

@@ -33,7 +33,7 @@ std::string bytes_in_hex(std::span<const uint8_t> bytes) {
 void check_pixels(const std::string& name, int64_t height, int64_t width, int64_t most_pixels) {
   if (height > 0 && width > 0 && width <= most_pixels / height) return;
   std::ostringstream text;
-  text << name << ": an image of 1 to " << most_pixels << " pixels is wanted, got " << height << "×" << width;
+  text << name << ": expected an image of 1 to " << most_pixels << " pixels, got " << height << "×" << width;
   if (height <= 0 || width <= 0) throw Error(text.str());
   throw TooManyPixels(text.str());
 }
@@ -44,14 +44,14 @@ Image read_image(const std::filesystem::path& path, const ImageLimits& limits) {
 }
 
 Image decode_image(std::span<const uint8_t> bytes, const std::string& name, const ImageLimits& limits) {
-  require(static_cast<int64_t>(bytes.size()) <= limits.most_bytes, name, ": wanted at most ", limits.most_bytes,
+  require(static_cast<int64_t>(bytes.size()) <= limits.most_bytes, name, ": expected at most ", limits.most_bytes,
           " bytes, got ", bytes.size());
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   for (const ImageKind& kind : kImageKinds) {
     if (text.starts_with(kind.magic)) return kind.decode(bytes, name, limits.most_pixels);
   }
-  if (text.empty()) fail(name, ": a PNG or JPEG image is wanted, got an empty file");
-  fail(name, ": a PNG or JPEG image is wanted, got a file that begins with ",
+  if (text.empty()) fail(name, ": expected a PNG or JPEG image, got an empty file");
+  fail(name, ": expected a PNG or JPEG image, got a file that begins with ",
        bytes_in_hex(bytes.first(std::min<size_t>(bytes.size(), 8))));
 }
 

@@ -1,5 +1,5 @@
-// PNG and JPEG files. They are distrusted: a picture's size is checked before it is given memory, and what is damaged or cut
-// short is an Error that names the file.
+// PNG and JPEG files. They are not trusted: an image's size is checked before memory is allocated for it, and a damaged
+// or truncated file is an Error that names it.
 #pragma once
 
 #include <cstdint>
@@ -17,25 +17,25 @@ struct ImageLimits {
   int64_t most_bytes = int64_t{256} << 20;  ///< of the file
 };
 
-/// Its header says that it has more pixels than are taken.
+/// The header claims more pixels than the limit.
 class TooManyPixels : public Error {
  public:
   using Error::Error;
 };
-/// Throws where there is no pixel, or TooManyPixels.
+/// Throws Error if there are no pixels, TooManyPixels if there are too many.
 void check_pixels(const std::string& name, int64_t height, int64_t width, int64_t most_pixels);
 
-/// Grey images have 1 channel, all others 3 (red, green, blue). What is transparent lies over white; 16 bits become 8;
-/// palettes and CMYK become red, green and blue. An orientation that a camera noted is not applied.
+/// Grey images have 1 channel, all others 3 (red, green, blue). Transparency is drawn over white; 16 bits become 8;
+/// palettes and CMYK become red, green and blue. A camera's orientation tag is not applied.
 Image read_image(const std::filesystem::path& path, const ImageLimits& limits = {});
-/// The kind is known by the first bytes; `name` begins a message.
+/// The format is recognised by the first bytes; `name` begins any message.
 Image decode_image(std::span<const uint8_t> bytes, const std::string& name, const ImageLimits& limits = {});
 
 /// A PNG file of 8 bits per channel, without loss.
 std::string encode_png(const Image& image);
 void write_png(const std::filesystem::path& path, const Image& image);
 
-/// Whether a file is called as one of a PNG or JPEG image is: .png, .jpg or .jpeg, in letters of any size.
+/// Whether a file is named like a PNG or JPEG image: .png, .jpg or .jpeg, in upper or lower case.
 bool is_image_name(const std::filesystem::path& path);
 
 }  // namespace attend::data

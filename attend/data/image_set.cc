@@ -26,7 +26,7 @@ std::vector<fs::path> sorted_entries(const fs::path& folder) {
   for (fs::directory_iterator entry(folder, problem), end; !problem && entry != end; entry.increment(problem)) {
     entries.push_back(entry->path());
   }
-  require(!problem, folder.native(), ": wanted to list the folder, got: ", problem.message());
+  require(!problem, folder.native(), ": cannot list the folder: ", problem.message());
   std::sort(entries.begin(), entries.end());
   return entries;
 }
@@ -42,7 +42,7 @@ std::vector<fs::path> images_in(const fs::path& folder) {
   return images;
 }
 
-/// The number of a sub-folder's label: one of those that are known, or a new one.
+/// The number of a sub-folder's label: one of the known ones, or a new one.
 int32_t label_of(const fs::path& entry, const std::vector<std::string>& known, std::vector<std::string>& labels) {
   const std::string name = entry.filename().native();
   if (known.empty()) labels.push_back(name);
@@ -50,7 +50,7 @@ int32_t label_of(const fs::path& entry, const std::vector<std::string>& known, s
   if (found == labels.end()) {
     std::string list;
     for (const std::string& label : known) list += (list.empty() ? "" : ", ") + label;
-    fail(entry.native(), ": a label that was learned is wanted as the sub-folder's name, one of ", list, ", got ",
+    fail(entry.native(), ": expected a label that was learned as the sub-folder's name, one of ", list, ", got ",
          quoted(name));
   }
   return static_cast<int32_t>(found - labels.begin());
@@ -67,8 +67,8 @@ std::vector<LabelledFile> files_by_label(const fs::path& folder, const std::vect
     for (const fs::path& file : images) files.push_back({file, label});
   }
   require(labels.size() >= 2, folder.native(),
-          ": a sub-folder for each of two labels or more is wanted, with PNG or JPEG files in it, got ", labels.size());
-  require(!files.empty(), folder.native(), ": sub-folders with PNG or JPEG files are wanted, got none");
+          ": expected a sub-folder for each of two labels or more, with PNG or JPEG files in it, got ", labels.size());
+  require(!files.empty(), folder.native(), ": expected sub-folders with PNG or JPEG files, got none");
   return files;
 }
 
@@ -79,7 +79,7 @@ std::vector<LabelledFile> all_files(const fs::path& folder) {
     if (!fs::is_directory(entry)) continue;
     for (const fs::path& file : images_in(entry)) files.push_back({file});
   }
-  require(!files.empty(), folder.native(), ": PNG or JPEG files in it or in its sub-folders are wanted, got none");
+  require(!files.empty(), folder.native(), ": expected PNG or JPEG files in it or in its sub-folders, got none");
   return files;
 }
 
@@ -134,17 +134,17 @@ constexpr ImageCorpusRow kImageCorpora[] = {
 }  // namespace
 
 StoredImages::StoredImages(LabelledImages images, std::vector<std::string> labels) : ImageSet(std::move(labels)) {
-  require(!images.empty(), "image set: at least one image is wanted, got none");
+  require(!images.empty(), "image set: expected at least one image, got none");
   const auto count = static_cast<int32_t>(this->labels().size());
   for (const LabelledImage& image : images) {
-    require(image.label >= 0 && image.label < count, image.name, ": a label below ", count, " is wanted, got ",
+    require(image.label >= 0 && image.label < count, image.name, ": expected a label below ", count, ", got ",
             image.label);
   }
   images_ = std::make_shared<const LabelledImages>(std::move(images));
 }
 
 LabelledImage StoredImages::at(int64_t index) const {
-  require(index >= 0, "image set: an index of at least 0 is wanted, got ", index);
+  require(index >= 0, "image set: expected an index of at least 0, got ", index);
   return (*images_)[static_cast<size_t>(index % size())];
 }
 
@@ -152,9 +152,9 @@ std::shared_ptr<const StoredImages> read_idx_pair(const fs::path& images, const 
                                                   const std::vector<std::string>& known) {
   std::vector<Image> pictures = read_idx_images(images);
   const std::vector<int32_t> numbers = read_idx_labels(labels);
-  require(pictures.size() == numbers.size(), labels.native(), ": a label for each of the ", pictures.size(),
-          " images of ", images.native(), " is wanted, got ", numbers.size());
-  require(!numbers.empty(), labels.native(), ": at least one label is wanted, got none");
+  require(pictures.size() == numbers.size(), labels.native(), ": expected a label for each of the ", pictures.size(),
+          " images of ", images.native(), ", got ", numbers.size());
+  require(!numbers.empty(), labels.native(), ": expected at least one label, got none");
   return std::make_shared<StoredImages>(named_after(images, std::move(pictures), numbers),
                                         known.empty() ? numbered(*std::ranges::max_element(numbers)) : known);
 }
@@ -167,13 +167,13 @@ std::shared_ptr<const StoredImages> read_idx_unlabelled(const fs::path& images) 
 
 std::shared_ptr<const StoredImages> read_folder(const fs::path& folder, const FolderOptions& options, Broken& broken) {
   require(options.height > 0 && options.width > 0 && (options.channels == 1 || options.channels == 3),
-          "read_folder: a size of at least 1×1 with 1 or 3 channels is wanted, got ", options.height, "×",
+          "read_folder: expected a size of at least 1×1 with 1 or 3 channels, got ", options.height, "×",
           options.width, "×", options.channels);
   std::vector<std::string> labels(1);
   const std::vector<LabelledFile> files =
       options.labelled ? files_by_label(folder, options.known, labels) : all_files(folder);
   const int64_t bytes = options.height * options.width * options.channels;
-  require(bytes <= options.most_bytes / static_cast<int64_t>(files.size()), folder.native(), ": wanted at most ",
+  require(bytes <= options.most_bytes / static_cast<int64_t>(files.size()), folder.native(), ": expected at most ",
           options.most_bytes, " bytes, got ", files.size(), " images of ", bytes, "; a smaller size needs less");
   LabelledImages images;
   for (const LabelledFile& file : files) {
@@ -185,12 +185,12 @@ std::shared_ptr<const StoredImages> read_folder(const fs::path& folder, const Fo
       broken.add("images that cannot be read", error.what());
     }
   }
-  require(!images.empty(), folder.native(), ": images are wanted, got ", broken.summary());
+  require(!images.empty(), folder.native(), ": expected images, got ", broken.summary());
   return std::make_shared<StoredImages>(std::move(images), std::move(labels));
 }
 
 DrawnDigits::DrawnDigits(int64_t count, uint64_t seed) : ImageSet(digit_labels()), count_(count), seed_(seed) {
-  require(count > 0, "digits: at least one is wanted, got ", count);
+  require(count > 0, "digits: expected at least one, got ", count);
 }
 
 LabelledImage DrawnDigits::at(int64_t index) const { return digit(seed_, index < 0 ? index : index % count_); }
@@ -219,8 +219,8 @@ ImageCorpus read_mnist(const fs::path& folder) {
                          mnist_file(folder, name + "-labels-idx1-ubyte"));
   };
   const std::shared_ptr<const StoredImages> train = part("train");
-  require(train->size() > 2 * kValid, folder.native(), ": more than ", 2 * kValid,
-          " training images are wanted, of which ", kValid, " are held out, got ", train->size());
+  require(train->size() > 2 * kValid, folder.native(), ": expected more than ", 2 * kValid,
+          " training images, of which ", kValid, " are held out, got ", train->size());
   const int64_t held_out = train->size() - kValid;
   return {part_of(*train, 0, held_out), part_of(*train, held_out, train->size()), part("t10k")};
 }

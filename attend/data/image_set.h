@@ -1,4 +1,4 @@
-// Images with labels to train on, wherever they come from.
+// Labelled images to train on, wherever they come from.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@ class ImageSet {
 
   /// Images of one epoch.
   virtual int64_t size() const = 0;
-  /// A pure function of the index, which may be asked from any thread. Indices count on through the epochs: from size() on
-  /// the set begins again, or brings images that were not there before where it can make them.
+  /// A pure function of the index; safe to call from any thread. Indices keep counting through the epochs: from size()
+  /// on the set starts over, or gives new images if it can generate them.
   virtual LabelledImage at(int64_t index) const = 0;
   /// The names of the labels 0, 1, …
   const std::vector<std::string>& labels() const { return labels_; }
@@ -48,8 +48,8 @@ class StoredImages : public ImageSet {
   std::shared_ptr<const LabelledImages> images_;
 };
 
-/// An IDX file of images and that of their labels, as many; the labels are named 0, 1, … to the largest.
-/// With `known` labels, as they were learned, these are the names, and no label may be beyond them.
+/// An IDX file of images and one of as many labels; the labels are named 0, 1, … up to the largest.
+/// With `known` labels, as learned in training, these are the names, and no label may lie beyond them.
 std::shared_ptr<const StoredImages> read_idx_pair(const std::filesystem::path& images,
                                                   const std::filesystem::path& labels,
                                                   const std::vector<std::string>& known = {});
@@ -57,19 +57,20 @@ std::shared_ptr<const StoredImages> read_idx_pair(const std::filesystem::path& i
 std::shared_ptr<const StoredImages> read_idx_unlabelled(const std::filesystem::path& images);
 
 struct FolderOptions {
-  int64_t height = 64, width = 64, channels = 3;  ///< what every image is fitted to
+  int64_t height = 64, width = 64, channels = 3;  ///< every image is fitted to these
   ImageLimits limits = {};
   int64_t most_bytes = int64_t{4} << 30;  ///< of all images together, fitted
-  std::vector<std::string> known = {};  ///< the labels that there may be, in their order; none: as the sub-folders are
-  bool labelled = true;                 ///< else all images of the folder and its sub-folders have the label 0
+  std::vector<std::string> known = {};  ///< the labels allowed, in order; none: those of the sub-folders
+  bool labelled = true;                 ///< if not, all images of the folder and its sub-folders have the label 0
 };
 
-/// A folder with a sub-folder per label, in which PNG and JPEG files lie; labels and files in the order of their names. What
-/// has no such file is no label. All are read at once, so that a broken one is known before the training begins.
+/// A folder with a sub-folder of PNG and JPEG files per label; labels and files are in the order of their names. A
+/// sub-folder without such files is not a label. All are read at once, so that a broken one is found before training
+/// starts.
 std::shared_ptr<const StoredImages> read_folder(const std::filesystem::path& folder, const FolderOptions& options,
                                                 Broken& broken);
 
-/// `count` digits drawn from our strokes, made anew whenever asked for.
+/// `count` digits drawn from our strokes, generated each time they are requested.
 class DrawnDigits : public ImageSet {
  public:
   DrawnDigits(int64_t count, uint64_t seed);
@@ -85,7 +86,7 @@ class DrawnDigits : public ImageSet {
 /// Every image of a set at once, in memory.
 std::shared_ptr<const StoredImages> stored(const ImageSet& set);
 
-/// Scenes over stored digits; fresh: every epoch places them anew.
+/// Scenes over stored digits; if `fresh`, every epoch places them anew.
 class SceneImages : public ImageSet {
  public:
   SceneImages(const StoredImages& digits, SceneOptions options, uint64_t seed, bool fresh);
@@ -99,7 +100,7 @@ class SceneImages : public ImageSet {
   bool fresh_;
 };
 
-/// Three parts that have no image in common.
+/// Three parts with no image in common.
 struct ImageCorpus {
   ImageSetPtr train, valid, test;
 };
@@ -111,7 +112,7 @@ struct ImageCorpusRow {
 
 /// The built-in ones, as a menu: digits, and scenes over them.
 std::span<const ImageCorpusRow> image_corpora();
-/// Throws Error with the nearest name where there is no such corpus.
+/// Throws Error, suggesting the nearest name, if there is no such corpus.
 ImageCorpus make_image_corpus(std::string_view name, uint64_t seed);
 
 /// MNIST's four files (train-images-idx3-ubyte, …; plain or .gz) from one folder; its last 5,000 training images are for

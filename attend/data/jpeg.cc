@@ -15,11 +15,11 @@
 namespace attend::data {
 namespace {
 
-// A progressive file may hold any number of scans over the whole picture; a dozen is what programs write.
+// A progressive file may hold any number of scans over the whole picture; programs write about a dozen.
 constexpr int kMostScans = 200;
 
-/// A decoder whose errors come back as false. libjpeg leaves by longjmp, so no function between setjmp and libjpeg may hold
-/// anything that has a destructor.
+/// A decoder that returns false on errors. libjpeg exits by longjmp, so no function between setjmp and libjpeg may hold
+/// anything with a destructor.
 class Decoder {
  public:
   explicit Decoder(std::span<const uint8_t> bytes) : bytes_(bytes) {
@@ -70,7 +70,7 @@ class Decoder {
   size_t channels() const {
     return state_.out_color_space == JCS_GRAYSCALE ? 1 : state_.out_color_space == JCS_CMYK ? 4 : 3;
   }
-  /// Adobe's programs store the ink that is missing; others what is there.
+  /// Adobe's programs store inverted ink values.
   bool inverted() const { return state_.saw_Adobe_marker != 0; }
   const char* reason() const { return reason_; }
 
@@ -81,7 +81,7 @@ class Decoder {
     if (reason_[0] == '\0') errors_.format_message(reinterpret_cast<j_common_ptr>(&state_), reason_);
     std::longjmp(back_, 1);
   }
-  /// libjpeg fills what is missing with grey and warns. Tolerated: bytes between segments, which harm nothing.
+  /// libjpeg fills what is missing with grey and warns. Tolerated: bytes between segments, which are harmless.
   void warned() {
     if (errors_.msg_code != JWRN_EXTRANEOUS_DATA && errors_.msg_code != JWRN_ADOBE_XFORM) leave();
   }
@@ -117,12 +117,12 @@ Image from_cmyk(const Image& inks, bool inverted) {
 
 Image decode_jpeg(std::span<const uint8_t> bytes, const std::string& name, int64_t most_pixels) {
   Decoder decoder(bytes);
-  if (!decoder.read_header()) fail(name, ": a JPEG image is wanted, got a damaged one: ", decoder.reason());
+  if (!decoder.read_header()) fail(name, ": expected a JPEG image, got a damaged one: ", decoder.reason());
   const int64_t height = decoder.height(), width = decoder.width();
   check_pixels(name, height, width, most_pixels);
   Image image(height, width, static_cast<int64_t>(decoder.channels()));
   if (!decoder.read_pixels(image.pixels.data())) {
-    fail(name, ": a whole JPEG image of ", height, "×", width, " is wanted, got a damaged one: ", decoder.reason());
+    fail(name, ": expected a whole JPEG image of ", height, "×", width, ", got a damaged one: ", decoder.reason());
   }
   return image.channels == 4 ? from_cmyk(image, decoder.inverted()) : image;
 }

@@ -9,7 +9,7 @@
 
 namespace attend::data {
 
-/// As decode_image; one of more than `most_pixels` is refused by what its header says.
+/// As decode_image; an image whose header claims more than `most_pixels` is rejected.
 Image decode_jpeg(std::span<const uint8_t> bytes, const std::string& name, int64_t most_pixels);
 
 }  // namespace attend::data

@@ -35,18 +35,18 @@ class LabelledLines : public ExampleReader {
     std::string line;
     do {
       if (!lines_.next(line)) {
-        require(any_, lines_.name(), ": expected lines \"label<tab>text\", found none");
+        require(any_, lines_.name(), ": expected lines \"label<tab>text\", got none");
         return false;
       }
     } while (line.find_first_not_of(' ') == line.npos);
     const size_t tab = line.find('\t');
     if (tab == line.npos)
-      fail(where(), ": expected \"label<tab>text\", found no tab in ", quoted(line),
+      fail(where(), ": expected \"label<tab>text\", got no tab in ", quoted(line),
            "; put one between the label and the text");
     example = {one_spaced(line.substr(tab + 1)), one_spaced(line.substr(0, tab)), {}, {}};
-    if (example.target.empty()) fail(where(), ": expected \"label<tab>text\", found no label before the tab");
+    if (example.target.empty()) fail(where(), ": expected \"label<tab>text\", got no label before the tab");
     if (example.source.empty())
-      fail(where(), ": expected \"label<tab>text\", found no text after the label ", quoted(example.target));
+      fail(where(), ": expected \"label<tab>text\", got no text after the label ", quoted(example.target));
     return any_ = true;
   }
   std::string where() const override { return lines_.where(); }
@@ -63,7 +63,7 @@ bool is_text_name(const fs::path& path) {
   return name.ends_with(".txt") || name.ends_with(".txt.gz");
 }
 
-/// What a folder holds, hidden files aside, by name.
+/// What a folder contains, except hidden files, sorted by name.
 std::vector<fs::path> entries_of(const fs::path& folder) {
   std::vector<fs::path> entries;
   std::error_code problem;
@@ -82,7 +82,7 @@ class LabelledFolder : public ExampleReader {
       if (fs::is_directory(label)) add_label(label);
     }
     require(!files_.empty(), folder.native(),
-            ": expected a folder per label with .txt or .txt.gz files in it, found no folder");
+            ": expected a folder per label with .txt or .txt.gz files in it, got no folder");
   }
 
   bool next(Example& example) override {
@@ -90,7 +90,7 @@ class LabelledFolder : public ExampleReader {
     const fs::path& file = files_[opened_++];
     example = {text_of(file), file.parent_path().filename().native(), {}, {}};
     require(!example.source.empty(), file.native(),
-            ": expected a text, found nothing but white space; remove the file");
+            ": expected a text, got nothing but white space; remove the file");
     return true;
   }
   std::string where() const override { return files_[opened_ == 0 ? 0 : opened_ - 1].native(); }
@@ -101,9 +101,9 @@ class LabelledFolder : public ExampleReader {
     const std::vector<fs::path> texts = entries_of(label);
     for (const fs::path& file : texts) {
       require(is_text_name(file) && fs::is_regular_file(file), file.native(), ": expected .txt or .txt.gz files in ",
-              label.native(), ", found something else; move it elsewhere, or rename it");
+              label.native(), ", got something else; move it elsewhere, or rename it");
     }
-    require(!texts.empty(), label.native(), ": expected .txt or .txt.gz files, found none; remove the empty folder");
+    require(!texts.empty(), label.native(), ": expected .txt or .txt.gz files, got none; remove the empty folder");
     files_.insert(files_.end(), texts.begin(), texts.end());
   }
 
@@ -113,7 +113,7 @@ class LabelledFolder : public ExampleReader {
     for (std::string line; lines.next(line);) {
       append_words(text, line);
       require(text.size() <= LineReader::kLongest, file.native(), ": expected a text of at most ", LineReader::kLongest,
-              " bytes, found a longer one");
+              " bytes, got a longer one");
     }
     return text;
   }

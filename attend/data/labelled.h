@@ -1,4 +1,4 @@
-// Texts with a label: what a classifier learns from.
+// Labelled texts, for training a classifier.
 #pragma once
 
 #include <filesystem>
@@ -9,13 +9,13 @@
 
 namespace attend::data {
 
-/// Lines "label<tab>text". White space within a text becomes single blanks; blank lines are nothing. Refused by line: no
-/// tab, an empty label, an empty text; and a file without any.
+/// Lines "label<tab>text". White space within a text becomes single blanks; blank lines are skipped. Rejected, with the
+/// line: no tab, an empty label, an empty text. A file without any example is rejected too.
 std::unique_ptr<ExampleReader> labelled_lines(LineReader lines);
 
-/// A folder with a folder per label, in which every .txt or .txt.gz file is one text. Labels and files come in the order of
-/// their names. Refused: a folder without folders, a label without texts, an empty text, a file of another kind beside the
-/// texts (those whose names begin with a dot aside).
+/// A folder with a sub-folder per label, in which every .txt or .txt.gz file is one text. Labels and files come in the
+/// order of their names. Rejected: a folder without sub-folders, a label without texts, an empty text, any other kind
+/// of file among the texts (except those whose names begin with a dot).
 std::unique_ptr<ExampleReader> labelled_folder(const std::filesystem::path& folder);
 
 /// Whichever of the two `path` is.

@@ -34,17 +34,17 @@ LineReader::~LineReader() = default;
 
 bool LineReader::next(std::string& line) {
   line.clear();
-  const bool begun = !begun_.empty();
-  if (begun) line.swap(begun_);
+  const bool continued = !partial_.empty();
+  if (continued) line.swap(partial_);
   ++number_;
-  if (!read_line(line) && !begun) {
+  if (!read_line(line) && !continued) {
     --number_;
     return false;
   }
   if (number_ == 1) drop_byte_order_mark(line);
   if (line.ends_with('\r')) line.pop_back();
   check_utf8(where(), line);
-  require(line.find('\0') == line.npos, where(), ": text is wanted, got a zero byte");
+  require(line.find('\0') == line.npos, where(), ": expected text, got a zero byte");
   return true;
 }
 
@@ -52,9 +52,9 @@ bool LineReader::waits() {
   for (;;) {
     const std::string_view read(chunk_.data(), chunk_.size());
     if (ended_ || read.find('\n') != read.npos) return false;
-    begun_.append(read);
+    partial_.append(read);
     chunk_ = {};
-    if (begun_.size() > kLongest) return false;  // which next() refuses
+    if (partial_.size() > kLongest) return false;  // which next() rejects
     if (bytes_->waits()) return true;
     fill(name_ + ":" + std::to_string(number_ + 1));
   }
@@ -62,8 +62,8 @@ bool LineReader::waits() {
 
 /// The next bytes as chunk_; at the end there are none. `where` begins a message.
 void LineReader::fill(const std::string& where) {
-  if (std::exchange(ended_, true)) return;  // a terminal would be asked again; so would a file that cannot be read
-  // Not sooner: opening a pipe must not wait for what comes through it.
+  if (std::exchange(ended_, true)) return;  // otherwise a terminal, or a file with an error, would be read again
+  // Not earlier: opening a pipe must not wait for its data.
   if (!std::exchange(opened_, true)) bytes_ = unpacked(std::move(bytes_), where);
   chunk_ = bytes_->next(where);
   ended_ = chunk_.empty();
@@ -78,8 +78,8 @@ bool LineReader::read_line(std::string& line) {
     any = true;
     const char* end = static_cast<const char*>(std::memchr(chunk_.data(), '\n', chunk_.size()));
     const size_t count = end != nullptr ? static_cast<size_t>(end - chunk_.data()) : chunk_.size();
-    require(line.size() <= kLongest && count <= kLongest - line.size(), where(), ": a line of at most ", kLongest,
-            " bytes is wanted, got a longer one");
+    require(line.size() <= kLongest && count <= kLongest - line.size(), where(), ": expected a line of at most ",
+            kLongest, " bytes, got a longer one");
     line.append(chunk_.data(), count);
     chunk_ = chunk_.subspan(count + (end != nullptr ? 1 : 0));
     if (end != nullptr) return true;

@@ -1,4 +1,4 @@
-// Lines of text files, plain or gzip. The text is distrusted: what is not UTF-8 is refused by file and line.
+// Lines of text files, plain or gzip. The text is not trusted: invalid UTF-8 is rejected, with file and line.
 #pragma once
 
 #include <cstddef>
@@ -14,29 +14,29 @@
 
 namespace attend::data {
 
-/// Reads one line after the other; only the line at hand is in memory. Gzip is known by its first two bytes, not by the
-/// file's name; several members in a row are one text. "\n" and "\r\n" end a line, the last one may go without. A byte order
-/// mark at the start is dropped.
+/// Reads one line after another, with only the current one in memory. Gzip is recognised by its first two bytes, not by
+/// the file's name; several members in a row are one text. "\n" and "\r\n" end a line; the last line may lack an
+/// ending. A byte order mark at the start is dropped.
 class LineReader {
  public:
   static constexpr size_t kLongest = size_t{16} << 20;
 
   /// A file or a pipe.
   explicit LineReader(const std::filesystem::path& path);
-  /// `bytes` as if they were a file of that name; they have to outlive the reader.
+  /// `bytes` as if they were a file of that name; they must outlive the reader.
   LineReader(std::span<const std::byte> bytes, std::string name);
   static LineReader standard_input();
   LineReader(LineReader&&) noexcept;
   LineReader& operator=(LineReader&&) noexcept;
   ~LineReader();
 
-  /// False after the last line. Throws Error by file and line for: what is not UTF-8, a zero byte, a line of more than
-  /// kLongest bytes, damaged gzip.
+  /// False after the last line. Throws Error with file and line for invalid UTF-8, a zero byte, a line of more than
+  /// kLongest bytes, or damaged gzip.
   bool next(std::string& line);
-  /// Whether next() would wait: no whole line has come yet, and neither has the end. Reads what is there, and throws as
-  /// next() does where that cannot be read.
+  /// Whether next() would wait: neither a whole line nor the end has arrived yet. Reads what is there, and throws as
+  /// next() does if it cannot.
   bool waits();
-  /// Of the line that next() gave last, counted from 1; 0 before the first.
+  /// Number of the line last returned by next(), counted from 1; 0 before the first.
   int64_t number() const { return number_; }
   const std::string& name() const { return name_; }
   /// "file:line".
@@ -50,7 +50,7 @@ class LineReader {
   std::string name_;
   std::unique_ptr<ByteStream> bytes_;
   bool opened_ = false, ended_ = false;
-  std::string begun_;            // of the next line, before what is in chunk_
+  std::string partial_;          // start of the next line, which continues in chunk_
   std::span<const char> chunk_;  // read, but not yet given
   int64_t number_ = 0;
 };

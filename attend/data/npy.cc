@@ -45,7 +45,7 @@ class HeaderParser {
 
  private:
   [[noreturn]] void refuse() const {
-    fail(name_, ": a header {'descr': '<f4', 'fortran_order': False, 'shape': (…), } is wanted, got ", quoted(whole_));
+    fail(name_, ": expected a header {'descr': '<f4', 'fortran_order': False, 'shape': (…), }, got ", quoted(whole_));
   }
   void skip() { rest_.remove_prefix(std::min(rest_.find_first_not_of(" \n"), rest_.size())); }
   bool take(char c) {
@@ -126,7 +126,7 @@ Tensor tensor_of(std::string_view data, const Shape& shape, const std::string& n
     Stored value;
     std::memcpy(&value, data.data() + i * sizeof(Stored), sizeof(Stored));
     tensor.data()[i] = static_cast<real>(value);
-    require(std::isfinite(tensor.data()[i]), name, ": finite numbers are wanted, got ", value, " as value ", i);
+    require(std::isfinite(tensor.data()[i]), name, ": expected finite numbers, got ", value, " as value ", i);
   }
   return tensor;
 }
@@ -142,7 +142,7 @@ const Element& element_of(const std::string& name, const std::string& descr) {
   for (const Element& element : kElements) {
     if (element.descr == descr) return element;
   }
-  fail(name, ": numbers of kind <f4 or <f8 (float32, float64) are wanted, got ", quoted(descr),
+  fail(name, ": expected numbers of kind <f4 or <f8 (float32, float64), got ", quoted(descr),
        "; array.astype('<f4') makes them so");
 }
 
@@ -151,19 +151,19 @@ const Element& element_of(const std::string& name, const std::string& descr) {
 Tensor decode_npy(std::span<const std::byte> bytes, const std::string& name) {
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   require(text.starts_with(kMagic) && text.size() >= kMagic.size() + 4, name,
-          ": an .npy file is wanted, which begins with the byte 0x93 and NUMPY, got another");
+          ": expected an .npy file, which begins with the byte 0x93 and NUMPY, got another");
   const int version = static_cast<uint8_t>(text[6]);
-  require(version >= 1 && version <= 3, name, ": version 1, 2 or 3 of .npy is wanted, got ", version);
+  require(version >= 1 && version <= 3, name, ": expected version 1, 2 or 3 of .npy, got ", version);
   const size_t length_bytes = version == 1 ? 2 : 4, before = kMagic.size() + 2 + length_bytes;
-  require(text.size() >= before, name, ": a whole .npy header is wanted, got the end of the file");
+  require(text.size() >= before, name, ": expected a whole .npy header, got the end of the file");
   const size_t length = number_at(text, kMagic.size() + 2, length_bytes);
-  require(length <= text.size() - before, name, ": a header of ", length, " bytes is wanted, got the end of the file");
+  require(length <= text.size() - before, name, ": expected a header of ", length, " bytes, got the end of the file");
   const NpyHeader header = HeaderParser(name, text.substr(before, length)).parse();
-  require(!header.fortran_order, name, ": C order is wanted, got Fortran order; np.ascontiguousarray makes it so");
+  require(!header.fortran_order, name, ": expected C order, got Fortran order; np.ascontiguousarray makes it so");
   const Element& element = element_of(name, header.descr);
   const std::string_view data = text.substr(before + length);
-  require(data.size() % element.bytes == 0 && data.size() / element.bytes == header.shape.size(), name, ": ",
-          header.shape.size(), " numbers of ", element.bytes, " bytes are wanted, got ", data.size(), " bytes");
+  require(data.size() % element.bytes == 0 && data.size() / element.bytes == header.shape.size(), name, ": expected ",
+          header.shape.size(), " numbers of ", element.bytes, " bytes, got ", data.size(), " bytes");
   return element.read(data, header.shape, name);
 }
 

@@ -1,4 +1,4 @@
-// NumPy's .npy files: one array each, such as the grid of features that another network made of an image.
+// NumPy's .npy files: one array each, such as the grid of features that another network computed from an image.
 #pragma once
 
 #include <cstdint>

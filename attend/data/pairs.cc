@@ -7,14 +7,14 @@
 namespace attend::data {
 namespace {
 
-/// How many lines a file has of which some are read.
+/// How many lines a partly read file has.
 int64_t count_all(LineReader& reader) {
   for (std::string line; reader.next(line);) {
   }
   return reader.number();
 }
 
-/// The part before the next tab, or all; `rest` is then behind it.
+/// The part before the next tab, or all of it; `rest` is advanced past it.
 std::string_view take_column(std::string_view& rest) {
   const size_t tab = rest.find('\t');
   const std::string_view column = rest.substr(0, tab);
@@ -25,9 +25,9 @@ std::string_view take_column(std::string_view& rest) {
 }  // namespace
 
 PairReader::PairReader(PairFiles files) : files_(std::move(files)) {
-  require(files_.source.size() == files_.target.size(), "pairs: a target file for each source file is wanted, got ",
+  require(files_.source.size() == files_.target.size(), "pairs: expected a target file for each source file, got ",
           files_.source.size(), " of sources and ", files_.target.size(), " of targets");
-  require(!files_.source.empty() || !files_.tsv.empty(), "pairs: files are wanted, got none");
+  require(!files_.source.empty() || !files_.tsv.empty(), "pairs: expected files, got none");
   open_next();
 }
 
@@ -53,7 +53,7 @@ bool PairReader::next(Pair& pair) {
     }
     if (!open_next()) break;
   }
-  require(count_ > 0, names(), ": pairs are wanted, got none");
+  require(count_ > 0, names(), ": expected pairs, got none");
   return false;
 }
 
@@ -62,14 +62,14 @@ bool PairReader::next_of_two(Pair& pair) {
   const bool source = source_->next(pair.source), target = target_->next(pair.target);
   if (source == target) return source;
   const int64_t sources = count_all(*source_), targets = count_all(*target_);
-  fail(source_->name(), " and ", target_->name(), ": as many lines in both are wanted, got ", sources, " and ",
+  fail(source_->name(), " and ", target_->name(), ": expected as many lines in both, got ", sources, " and ",
        targets);
 }
 
 bool PairReader::next_of_tsv(Pair& pair) {
   std::string line;
   if (!source_->next(line)) return false;
-  require(line.find('\t') != line.npos, where(), ": source<tab>target is wanted, got a line without a tab");
+  require(line.find('\t') != line.npos, where(), ": expected source<tab>target, got a line without a tab");
   std::string_view rest = line;
   pair.source = take_column(rest);
   pair.target = take_column(rest);

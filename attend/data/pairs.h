@@ -1,4 +1,4 @@
-// Pairs of sentences as people keep them: two files whose lines belong together, or one with columns.
+// Pairs of sentences in the usual formats: two files with matching lines, or one with columns.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace attend::data {
 
-/// What a corpus is read from, in this order: line i of source[k] goes with line i of target[k]; a line of a tsv file is
-/// "source<tab>target", optionally followed by a column of links ("0-0 2-1"). Each may be gzip.
+/// What a corpus is read from, in this order: line i of source[k] pairs with line i of target[k]; a line of a tsv file
+/// is "source<tab>target", optionally followed by a column of links ("0-0 2-1"). Each may be gzip.
 struct PairFiles {
   std::vector<std::filesystem::path> source, target, tsv;
 };
@@ -22,16 +22,16 @@ struct Pair {
   std::string links;  // the third column of a tsv file; parse_links reads it
 };
 
-/// Streams the pairs of a corpus. Refused: files whose line counts differ (with both counts), a tsv line without a tab,
-/// a corpus without any pair.
+/// Streams the pairs of a corpus. Rejected: files whose line counts differ (the message gives both), a tsv line without
+/// a tab, a corpus without any pair.
 class PairReader {
  public:
   explicit PairReader(PairFiles files);
 
   bool next(Pair& pair);
-  /// "file:line" of the pair that next() gave last, in the file of sources or the tsv.
+  /// "file:line" of the pair last returned by next(), in the file of sources or the tsv.
   std::string where() const;
-  /// Pairs given so far.
+  /// Pairs returned so far.
   int64_t count() const { return count_; }
 
  private:

@@ -41,17 +41,17 @@ Image without_alpha(std::vector<uint8_t> pixels, int64_t height, int64_t width, 
 Image decode_png(std::span<const uint8_t> bytes, const std::string& name, int64_t most_pixels) {
   Png png;
   if (png_image_begin_read_from_memory(&png.image, bytes.data(), bytes.size()) == 0) {
-    fail(name, ": a PNG image is wanted, got a damaged one: ", png.image.message);
+    fail(name, ": expected a PNG image, got a damaged one: ", png.image.message);
   }
   const int64_t height = png.image.height, width = png.image.width;
   check_pixels(name, height, width, most_pixels);
   const int64_t channels = (png.image.format & PNG_FORMAT_FLAG_COLOR) != 0 ? 3 : 1;
   const bool alpha = (png.image.format & PNG_FORMAT_FLAG_ALPHA) != 0;
   png.image.format = (channels == 3 ? PNG_FORMAT_RGB : PNG_FORMAT_GRAY) | (alpha ? PNG_FORMAT_FLAG_ALPHA : 0u);
-  png.image.flags |= PNG_IMAGE_FLAG_16BIT_sRGB;  // as everybody means them
+  png.image.flags |= PNG_IMAGE_FLAG_16BIT_sRGB;  // as everyone intends them
   std::vector<uint8_t> pixels(static_cast<size_t>(height * width * (channels + alpha)));
   if (png_image_finish_read(&png.image, nullptr, pixels.data(), 0, nullptr) == 0) {
-    fail(name, ": a whole PNG image of ", height, "×", width, " is wanted, got a damaged one: ", png.image.message);
+    fail(name, ": expected a whole PNG image of ", height, "×", width, ", got a damaged one: ", png.image.message);
   }
   if (alpha) return without_alpha(std::move(pixels), height, width, channels);
   Image image;
@@ -65,7 +65,7 @@ std::string encode_png(const Image& image) {
   require(image.height > 0 && image.width > 0 && image.height <= kMost && image.width <= kMost / 4 &&
               (image.channels == 1 || image.channels == 3) &&
               static_cast<int64_t>(image.pixels.size()) == image.height * image.width * image.channels,
-          "encode_png: an image with 1 or 3 channels is wanted, got ", image.height, "×", image.width, "×",
+          "encode_png: expected an image with 1 or 3 channels, got ", image.height, "×", image.width, "×",
           image.channels, " with ", image.pixels.size(), " values");
   Png png;
   png.image.height = static_cast<png_uint_32>(image.height), png.image.width = static_cast<png_uint_32>(image.width);
@@ -73,7 +73,7 @@ std::string encode_png(const Image& image) {
   png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(png.image);
   std::string bytes(size, '\0');
   if (png_image_write_to_memory(&png.image, bytes.data(), &size, 0, image.pixels.data(), 0, nullptr) == 0) {
-    fail("encode_png: wanted to pack the image, got: ", png.image.message);
+    fail("encode_png: cannot pack the image: ", png.image.message);
   }
   bytes.resize(size);
   return bytes;

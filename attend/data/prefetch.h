@@ -1,4 +1,4 @@
-// What comes next, made on a thread of its own while the present one is worked on.
+// Prepares the next items on a separate thread while the current one is in use.
 #pragma once
 
 #include <condition_variable>
@@ -16,13 +16,13 @@
 
 namespace attend::data {
 
-/// make(first), make(first + 1), … in this order; at most `depth` lie ready. What make() throws, next() throws in its place
-/// and from then on. The end waits for the one in the making and drops what lies ready.
+/// make(first), make(first + 1), … in this order, at most `depth` ahead. If make() throws, next() throws the same in
+/// its place and from then on. The destructor waits for the item in progress and drops those that are ready.
 template <class T>
 class Prefetched {
  public:
   Prefetched(std::function<T(int64_t)> make, size_t depth, int64_t first = 0) : make_(std::move(make)), depth_(depth) {
-    require(make_ != nullptr && depth > 0, "prefetch: a function and a depth of at least 1 are wanted, got ",
+    require(make_ != nullptr && depth > 0, "prefetch: expected a function and a depth of at least 1, got ",
             make_ != nullptr ? "a depth of 0" : "no function");
     thread_ = std::jthread([this, first](const std::stop_token& stop) { run(stop, first); });
   }
@@ -60,7 +60,7 @@ class Prefetched {
     }
   }
 
-  /// False where it is to stop.
+  /// False if the thread should stop.
   bool wait_for_room(const std::stop_token& stop) {
     std::unique_lock lock(mutex_);
     return changed_.wait(lock, stop, [this] { return ready_.size() < depth_; }) && !stop.stop_requested();
@@ -72,7 +72,7 @@ class Prefetched {
   std::condition_variable_any changed_;
   std::deque<T> ready_;
   std::exception_ptr failure_;
-  std::jthread thread_;  // last: it is stopped and joined before what it uses goes
+  std::jthread thread_;  // last: stopped and joined before the members it uses are destroyed
 };
 
 }  // namespace attend::data

@@ -29,7 +29,7 @@ class Pronunciations : public ExampleReader {
   }
 
   bool next(Example& example) override {
-    require(!entries_.empty(), name_, ": expected lines \"word PH ON EMES\", found none");
+    require(!entries_.empty(), name_, ": expected lines \"word PH ON EMES\", got none");
     if (given_ == entries_.size()) return false;
     example = std::move(entries_[given_++].example);
     return true;
@@ -41,7 +41,7 @@ class Pronunciations : public ExampleReader {
  private:
   struct Entry {
     Example example;
-    int64_t line;  // on which the word comes first
+    int64_t line;  // of the word's first occurrence
   };
 
   void add(const LineReader& lines, const std::string& line) {
@@ -49,7 +49,7 @@ class Pronunciations : public ExampleReader {
     if (parts.empty()) return;
     parts.erase(std::find(parts.begin() + 1, parts.end(), "#"), parts.end());
     if (parts.size() < 2)
-      fail(lines.where(), ": expected a word and its phonemes, \"hello HH AH0 L OW1\", found ", quoted(line),
+      fail(lines.where(), ": expected a word and its phonemes, \"hello HH AH0 L OW1\", got ", quoted(line),
            " without phonemes");
     const std::string word(without_variant(parts[0]));
     std::string phonemes(parts[1]);
@@ -62,7 +62,7 @@ class Pronunciations : public ExampleReader {
     }
   }
 
-  /// A pronunciation that is there already says nothing new.
+  /// A duplicate pronunciation adds nothing.
   static void add_variant(Example& example, std::string phonemes) {
     const auto& also = example.also;
     if (example.target == phonemes || std::find(also.begin(), also.end(), phonemes) != also.end()) return;

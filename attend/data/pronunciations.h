@@ -1,4 +1,4 @@
-// Pronouncing dictionaries as CMUdict has them.
+// Pronouncing dictionaries in CMUdict's format.
 #pragma once
 
 #include <filesystem>
@@ -10,9 +10,10 @@
 namespace attend::data {
 
 /// Lines "word PH ON EMES"; "word(2) …" is another pronunciation of "word". An example is a word with all of them: the
-/// first that the file has is the target, those that differ from it are `also`. Words come in the order in which they come
-/// first, and the file is read as a whole, since a word's pronunciations may lie anywhere in it. Comments are lines that
-/// begin with ";;;", and whatever follows a "#" that stands by itself after a phoneme. Refused by line: a word without phonemes.
+/// first in the file is the target, those that differ from it are `also`. Words come in the order of their first
+/// occurrence, and the whole file is read, since a word's pronunciations may be anywhere in it. Comments are lines that
+/// begin with ";;;", and anything after a "#" that stands alone after a phoneme. Rejected, with the line: a word
+/// without phonemes.
 std::unique_ptr<ExampleReader> pronunciations(LineReader lines);
 std::unique_ptr<ExampleReader> open_pronunciations(const std::filesystem::path& path);
 

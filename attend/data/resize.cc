@@ -9,7 +9,7 @@
 namespace attend::data {
 namespace {
 
-/// What one pixel of the result takes along one axis: weights (which sum to 1) of the pixels from `first` on.
+/// What makes up one pixel of the result along one axis: weights (which sum to 1) of the pixels from `first` on.
 struct Taps {
   int64_t first = 0;
   std::vector<float> weights;
@@ -27,7 +27,7 @@ Taps area_taps(int64_t i, int64_t from, int64_t to) {
   return taps;
 }
 
-/// Between the two pixels whose centres lie around (i + ½)·r − ½; the outermost reach on.
+/// Between the two pixels whose centres enclose (i + ½)·r − ½; the outermost ones extend.
 Taps linear_taps(int64_t i, int64_t from, int64_t to) {
   const double ratio = static_cast<double>(from) / static_cast<double>(to);
   const double centre = std::clamp((static_cast<double>(i) + 0.5) * ratio - 0.5, 0.0, static_cast<double>(from - 1));
@@ -61,14 +61,14 @@ void add_row(const Image& image, int64_t y, const std::vector<Taps>& columns, fl
 
 void require_pixels(const char* where, const Image& image) {
   require(image.height > 0 && image.width > 0 && (image.channels == 1 || image.channels == 3), where,
-          ": an image with 1 or 3 channels is wanted, got ", image.height, "×", image.width, "×", image.channels);
+          ": expected an image with 1 or 3 channels, got ", image.height, "×", image.width, "×", image.channels);
 }
 
 }  // namespace
 
 Image resized(const Image& image, int64_t height, int64_t width) {
   require_pixels("resized", image);
-  require(height > 0 && width > 0, "resized: a size of at least 1×1 is wanted, got ", height, "×", width);
+  require(height > 0 && width > 0, "resized: expected a size of at least 1×1, got ", height, "×", width);
   if (height == image.height && width == image.width) return image;
   const std::vector<Taps> rows = taps_of(image.height, height), columns = taps_of(image.width, width);
   Image result(height, width, image.channels);
@@ -87,7 +87,7 @@ Image resized(const Image& image, int64_t height, int64_t width) {
 Image cropped(const Image& image, int64_t top, int64_t left, int64_t height, int64_t width) {
   require(
       height > 0 && width > 0 && top >= 0 && left >= 0 && top <= image.height - height && left <= image.width - width,
-      "cropped: a part of the image of ", image.height, "×", image.width, " is wanted, got ", height, "×", width,
+      "cropped: expected a part of the image of ", image.height, "×", image.width, ", got ", height, "×", width,
       " at ", top, ", ", left);
   Image part(height, width, image.channels);
   for (int64_t y = 0; y < height; ++y) {
@@ -99,11 +99,11 @@ Image cropped(const Image& image, int64_t top, int64_t left, int64_t height, int
 
 Image centre_cropped(const Image& image, int64_t height, int64_t width) {
   require_pixels("centre_cropped", image);
-  require(height > 0 && width > 0, "centre_cropped: proportions of at least 1:1 are wanted, got ", height, ":", width);
+  require(height > 0 && width > 0, "centre_cropped: expected proportions of at least 1:1, got ", height, ":", width);
   const double scale = std::min(static_cast<double>(image.height) / static_cast<double>(height),
                                 static_cast<double>(image.width) / static_cast<double>(width));
-  const auto part = [&](int64_t wanted, int64_t there) {
-    return std::clamp<int64_t>(std::llround(scale * static_cast<double>(wanted)), 1, there);
+  const auto part = [&](int64_t side, int64_t there) {
+    return std::clamp<int64_t>(std::llround(scale * static_cast<double>(side)), 1, there);
   };
   const int64_t rows = part(height, image.height), columns = part(width, image.width);
   if (rows == image.height && columns == image.width) return image;
@@ -112,7 +112,7 @@ Image centre_cropped(const Image& image, int64_t height, int64_t width) {
 
 Image with_channels(const Image& image, int64_t channels) {
   require_pixels("with_channels", image);
-  require(channels == 1 || channels == 3, "with_channels: 1 or 3 are wanted, got ", channels);
+  require(channels == 1 || channels == 3, "with_channels: expected 1 or 3, got ", channels);
   if (channels == image.channels) return image;
   Image result(image.height, image.width, channels);
   const size_t pixels = static_cast<size_t>(image.height * image.width);

@@ -63,7 +63,7 @@ auto names_of(const Rows& rows) {
   return names;
 }
 
-// What a relation is called: of the first object to the next, and the other way round. Each has two names.
+// What a relation is called: from the first object to the next, and the other way round. Each has two names.
 struct Relation {
   std::string_view forward, backward;
 };
@@ -71,7 +71,7 @@ constexpr Relation kUpright[] = {{"above", "below"}, {"over", "under"}};
 constexpr Relation kBeside[] = {{"left of", "right of"}, {"to the left of", "to the right of"}};
 constexpr std::string_view kOpenings[] = {"", "there is", "i see"};
 
-/// Words one after the other, with what they speak of.
+/// Words one after another, with what they describe.
 class CaptionText {
  public:
   void say(std::string_view words, int32_t object = -1) {
@@ -92,7 +92,7 @@ class CaptionText {
   ShapeCaption caption_;
 };
 
-/// All objects in their order, or from the last to the first.
+/// All objects in order, or from last to first.
 ShapeCaption caption_of(const std::vector<ShapeObject>& objects, std::string_view opening, std::string_view relation,
                         bool backward) {
   CaptionText text;
@@ -132,7 +132,7 @@ ShapeObject draw_pair(Random& random, bool from_held_out) {
   }
 }
 
-/// In the test one object is held out for certain, and the others may be.
+/// In the test one object is certainly held out, and the others may be.
 std::vector<ShapeObject> draw_objects(Random& random, ShapesPart part, int64_t most) {
   const auto count = static_cast<size_t>(1 + draw_index(random, most));
   const auto certain = static_cast<size_t>(draw_index(random, static_cast<int64_t>(count)));
@@ -201,8 +201,8 @@ void draw_object(Image& image, ShapeObject& object, const Placed& at, Random& ra
   object.box = {top, left, bottom - top + 1, right - left + 1};
 }
 
-/// Place i of n along the axis of the scene: each has its own band, so that none meets another; across it they differ by less
-/// than along it, so that one relation alone is right.
+/// Place i of n along the axis of the scene: each has its own band, so that no two touch; across it they differ by less
+/// than along it, so that only one relation is correct.
 Placed place(Random& random, size_t i, size_t n, bool upright, float size, float& lane) {
   const float band = size / static_cast<float>(n);
   const float radius = std::min(between(random, 0.105F, n == 1 ? 0.27F : 0.19F) * size, 0.42F * band);
@@ -218,10 +218,10 @@ Placed place(Random& random, size_t i, size_t n, bool upright, float size, float
 }  // namespace
 
 ShapeScene shape_scene(ShapesPart part, uint64_t seed, int64_t index, const ShapesOptions& options) {
-  require(index >= 0, "shapes: an index of at least 0 is wanted, got ", index);
-  require(options.size >= kSmallest && options.size <= 1024, "shapes: a size of ", kSmallest,
-          " to 1024 is wanted, got ", options.size);
-  require(options.most_objects >= 1 && options.most_objects <= 3, "shapes: 1 to 3 objects are wanted, got ",
+  require(index >= 0, "shapes: expected an index of at least 0, got ", index);
+  require(options.size >= kSmallest && options.size <= 1024, "shapes: expected a size of ", kSmallest,
+          " to 1024, got ", options.size);
+  require(options.most_objects >= 1 && options.most_objects <= 3, "shapes: expected 1 to 3 objects, got ",
           options.most_objects);
   constexpr std::string_view kParts[] = {"shapes: train", "shapes: valid", "shapes: test"};
   Random random = Random(seed, static_cast<uint64_t>(index)).named(kParts[static_cast<size_t>(part)]);
@@ -257,7 +257,7 @@ std::span<const std::string_view> shape_names() {
 
 bool held_out(int32_t colour, int32_t shape) {
   require(colour >= 0 && colour < kColourCount && shape >= 0 && shape < kShapeCount,
-          "shapes: a colour and a shape that there are are wanted, got ", colour, " and ", shape);
+          "shapes: expected a colour and a shape that there are, got ", colour, " and ", shape);
   // One pair of each colour, and of each shape.
   return shape == (5 * colour + 2) % kShapeCount;
 }

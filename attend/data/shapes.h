@@ -1,5 +1,5 @@
-// Built-in images with captions: small scenes of coloured shapes, of which everything is known, so that what a captioner says
-// and where it looks can be measured.
+// Built-in images with captions: small scenes of coloured shapes about which everything is known, so that what a
+// captioner says and where it looks can be measured.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ struct ShapesOptions {
   int64_t most_objects = 2;  ///< 1 to 3
 };
 
-/// In training and validation no object has a held-out pair of colour and shape; in every scene of the test one has at least.
-/// Each colour and each shape by itself occurs in training.
+/// In training and validation no object has a held-out pair of colour and shape; in the test at least one object of
+/// every scene does. Each colour and each shape by itself occurs in training.
 enum class ShapesPart { kTrain, kValid, kTest };
 
 struct ShapeObject {
@@ -27,27 +27,27 @@ struct ShapeObject {
 };
 
 struct ShapeCaption {
-  std::string text;  ///< words between single spaces
-  /// The object that each word speaks of: a colour or a shape of one of them; −1: none.
+  std::string text;  ///< words separated by single spaces
+  /// The object that each word describes by its colour or shape; −1: none.
   std::vector<int32_t> speaks_of;
 };
 
 struct ShapeScene {
   Image image;                       ///< size×size, red, green, blue
-  std::vector<ShapeObject> objects;  ///< no two with the same colour and shape; from the top down or from left to right
-  bool upright = false;              ///< they lie above each other; else beside each other
-  std::vector<ShapeCaption> captions;  ///< all that are right, each once
+  std::vector<ShapeObject> objects;  ///< no two with the same colour and shape; top to bottom or left to right
+  bool upright = false;              ///< arranged one above the other; otherwise side by side
+  std::vector<ShapeCaption> captions;  ///< all correct ones, each once
 };
 
 /// A pure function of its arguments.
 ShapeScene shape_scene(ShapesPart part, uint64_t seed, int64_t index, const ShapesOptions& options = {});
 
-/// The texts of all captions that are right.
+/// The texts of all correct captions.
 std::vector<std::string> references(const ShapeScene& scene);
 
 std::span<const std::string_view> colour_names();
 std::span<const std::string_view> shape_names();
-/// Whether this pair occurs in the test alone.
+/// Whether this pair occurs only in the test.
 bool held_out(int32_t colour, int32_t shape);
 
 }  // namespace attend::data

@@ -1,4 +1,4 @@
-// An order by chance, the same with every library.
+// A random order that is the same with every standard library.
 #pragma once
 
 #include <cstddef>

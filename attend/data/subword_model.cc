@@ -48,20 +48,20 @@ class Fields {
     refuse();
   }
 
-  [[noreturn]] void refuse() const { fail(where_, ": wanted a SentencePiece model, got a damaged one"); }
+  [[noreturn]] void refuse() const { fail(where_, ": expected a SentencePiece model, got a damaged one"); }
 
   std::string_view where_, rest_;
 };
 
-/// The units of a double array (Yata's darts-clone, which SentencePiece uses). A leaf (bit 31) holds a place in the texts. Any
-/// other unit i leads to the units (i ^ offset) ^ c for bytes c, and where bit 8 says so, to a leaf at i ^ offset. Walks begin
-/// at unit 0.
+/// The units of a double array (Yata's darts-clone, which SentencePiece uses). A leaf (bit 31) holds a place in the
+/// texts. Any other unit i leads to the units (i ^ offset) ^ c for bytes c and, if bit 8 is set, to a leaf at i ^
+/// offset. Walks begin at unit 0.
 class Trie {
  public:
   explicit Trie(std::string_view bytes) : bytes_(bytes) {}
   uint64_t size() const { return bytes_.size() / sizeof(uint32_t); }
 
-  /// Whether no walk leads out of the array, and no leaf out of as many bytes of texts.
+  /// Whether every walk stays within the array, and every leaf within that many bytes of texts.
   bool stays_within(uint64_t texts) const {
     if (size() == 0 || is_leaf(unit_at(0))) return false;
     for (uint64_t i = 0; i < size(); ++i) {
@@ -97,10 +97,10 @@ void check_rules(std::string_view where, std::string_view rules) {
   if (rules.size() >= sizeof(length)) std::memcpy(&length, rules.data(), sizeof(length));
   const uint64_t behind = rules.size() - std::min(rules.size(), sizeof(length));
   require(length > 0 && length % sizeof(uint32_t) == 0 && length < behind && rules.back() == '\0', where,
-          ": wanted rules of normalisation, got a damaged table of them");
+          ": expected rules of normalisation, got a damaged table of them");
   const Trie trie(rules.substr(sizeof(length), length));
   require(trie.stays_within(behind - length), where,
-          ": wanted rules of normalisation, got some that lead out of their table");
+          ": expected rules of normalisation, got some that lead out of their table");
 }
 
 }  // namespace

@@ -31,18 +31,18 @@ namespace fs = std::filesystem;
 namespace sp = sentencepiece;
 
 constexpr size_t kLargestModel = size_t{256} << 20;
-// To learn from: some 600,000 sentences. The unigram trainer takes 20 bytes of memory for each character.
+// Text to learn from: some 600,000 sentences. The unigram trainer takes 20 bytes of memory for each character.
 constexpr size_t kMostKept = size_t{64} << 20;
 constexpr size_t kLongestLine = 4096;  // longer ones would be left out
 
-/// SentencePiece writes to standard error; the library never does. 3 leaves only what ends the program.
+/// SentencePiece writes to standard error; the library never does. Level 3 keeps only fatal messages.
 void silence() { sp::logging::SetMinLogLevel(3); }
 
-void require_ok(const sp::util::Status& status, std::string_view where, std::string_view wanted) {
-  if (!status.ok()) fail(where, ": wanted ", wanted, ", got: ", status.error_message());
+void require_ok(const sp::util::Status& status, std::string_view where, std::string_view expected) {
+  if (!status.ok()) fail(where, ": expected ", expected, ", got: ", status.error_message());
 }
 
-/// Each kind of white space as a space, so that places stay.
+/// Each kind of white space as a space, so that offsets still hold.
 std::string with_plain_spaces(std::string_view text) {
   std::string plain(text);
   for (char& c : plain) {
@@ -62,11 +62,11 @@ class Subwords : public Tokeniser {
     } catch (const Error&) {
       throw;
     } catch (const std::exception& problem) {  // its tables throw when keys are out of order
-      fail(where, ": wanted a SentencePiece model, got: ", problem.what());
+      fail(where, ": expected a SentencePiece model, got: ", problem.what());
     }
     require(processor_.pad_id() == kPad && processor_.unk_id() == kUnknown && processor_.bos_id() == kBegin &&
                 processor_.eos_id() == kEnd,
-            where, ": wanted <pad>, <unk>, <s>, </s> as ids 0, 1, 2, 3, got ", processor_.pad_id(), ", ",
+            where, ": expected <pad>, <unk>, <s>, </s> as ids 0, 1, 2, 3, got ", processor_.pad_id(), ", ",
             processor_.unk_id(), ", ", processor_.bos_id(), ", ", processor_.eos_id());
   }
 
@@ -94,7 +94,7 @@ class Subwords : public Tokeniser {
     require_ok(processor_.Decode(ids, pieces.mutable_proto()), "decode", "text");
     Spelt spelt{pieces.text(), {}};
     for (size_t i = 0; i < pieces.pieces_size(); ++i) spelt.begin.push_back(pieces.pieces(static_cast<int>(i)).begin());
-    require(spelt.begin.size() == ids.size(), "decode: wanted ", ids.size(), " pieces, got ", spelt.begin.size());
+    require(spelt.begin.size() == ids.size(), "decode: expected ", ids.size(), " pieces, got ", spelt.begin.size());
     return spelt;
   }
 
@@ -107,7 +107,7 @@ class Subwords : public Tokeniser {
 
 // Training.
 
-/// Signs that SentencePiece takes for spaces or leaves out (found by trying all, with nmt_nfkc).
+/// Characters that SentencePiece treats as spaces or drops (found by trying all, with nmt_nfkc).
 struct BlankRange {
   char32_t first, last;
 };
@@ -121,8 +121,8 @@ bool is_blank_to_trainer(char32_t code) {
                      [&](const BlankRange& range) { return code >= range.first && code <= range.last; });
 }
 
-/// Whether there is something to learn from. The trainer ends the program if there is not in any line; lines with U+2585,
-/// its own sign for what is unknown, it leaves out.
+/// Whether a line has something to learn from. The trainer ends the program if no line does; it skips lines with
+/// U+2585, its own character for unknowns.
 bool has_text(std::string_view line) {
   if (line.find("\u2585") != line.npos) return false;
   while (!line.empty()) {
@@ -133,8 +133,8 @@ bool has_text(std::string_view line) {
   return false;
 }
 
-/// Lines of the text, all of them or a random choice: each draws a number from [0, 1), by a fixed seed, and is kept while that
-/// is below a share, which is halved whenever more than kMostKept are kept.
+/// Lines of the text, all of them or a random sample: each draws a number from [0, 1), by a fixed seed, and is kept
+/// while it is below a share, which is halved whenever more than kMostKept are kept.
 class Sample {
  public:
   void add(std::string_view line) {
@@ -170,8 +170,8 @@ class Sample {
   float share_ = 1;
 };
 
-/// Bytes of the next part of a line: no more than the trainer takes, cut at a space where there is one (no subword goes
-/// across it), and not within a character.
+/// Bytes of the next part of a line: no more than the trainer accepts, split at a space if there is one (no subword
+/// spans it), and not within a character.
 size_t part_bytes(std::string_view rest) {
   if (rest.size() <= kLongestLine) return rest.size();
   const size_t space = rest.rfind(' ', kLongestLine - 1);
@@ -207,12 +207,12 @@ class Sentences : public sp::SentenceIterator {
   size_t at_ = 0;
 };
 
-/// Rules "capital<tab>small", in hexadecimal, as a file while this lives: the trainer reads them from one only.
+/// Rules "capital<tab>small", in hexadecimal, in a file for the lifetime of this object: the trainer reads only files.
 class CaseRules {
  public:
   CaseRules() : path_((fs::temp_directory_path() / "attend-case-XXXXXX").native()) {
     const int file = ::mkstemp(path_.data());
-    if (file < 0) fail(path_, ": wanted a temporary file, got: ", system_reason(errno));
+    if (file < 0) fail(path_, ": cannot create a temporary file: ", system_reason(errno));
     ::close(file);
     std::string rules;
     for (const CasePair& pair : case_pairs()) {
@@ -225,7 +225,7 @@ class CaseRules {
     out << rules << std::flush;
     if (out.good()) return;
     ::unlink(path_.c_str());
-    fail(path_, ": wanted to write ", rules.size(), " bytes, got: ", system_reason(errno));
+    fail(path_, ": cannot write ", rules.size(), " bytes: ", system_reason(errno));
   }
   CaseRules(const CaseRules&) = delete;
   CaseRules& operator=(const CaseRules&) = delete;
@@ -277,7 +277,7 @@ std::unique_ptr<Tokeniser> train_subwords(const TokeniserOptions& options, const
     settings["normalization_rule_tsv"] = rules->path();
   }
   Sentences sentences(sample_lines(next));
-  require(!sentences.done(), "train_tokeniser: text is wanted, got none");
+  require(!sentences.done(), "train_tokeniser: expected text, got none");
   std::string model;
   require_ok(sp::SentencePieceTrainer::Train(settings, &sentences, &model), "train_tokeniser",
              "a vocabulary of this text");

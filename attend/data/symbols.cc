@@ -33,8 +33,8 @@ std::vector<Part> word_parts(std::string_view text) {
   return parts;
 }
 
-/// The characters, with one space between words, which begins behind the word before it. A byte that is not UTF-8 counts as
-/// a character.
+/// The characters, with one space between words, which begins right after the preceding word. A byte that is not UTF-8
+/// counts as a character.
 std::vector<Part> character_parts(std::string_view text) {
   std::vector<Part> parts;
   for (std::string_view word : split_words(text)) {
@@ -56,7 +56,7 @@ struct SymbolKind {
   std::vector<Part> (*parts)(std::string_view);
   bool (*is_symbol)(std::string_view);  // of a text that is not empty
   std::string_view between;             // two symbols of a spelt text
-  bool covers;                          // options.coverage is heeded
+  bool covers;                          // options.coverage applies
 };
 constexpr SymbolKind kSymbolKinds[] = {
     {"words", word_parts, is_word, kSpace, false},
@@ -76,7 +76,7 @@ class Symbols : public Tokeniser {
   }
 
   int64_t size() const override { return static_cast<int64_t>(list_.size()) + kFirstWord; }
-  /// Less than the list's length where a symbol came twice.
+  /// Less than the list's length if a symbol occurs twice.
   size_t different() const { return ids_.size(); }
 
   void save(const fs::path& folder, std::string_view stem) const override {
@@ -129,7 +129,7 @@ Counts count_symbols(const SymbolKind& kind, bool lowercase, const NextLine& nex
   return counts;
 }
 
-/// The most frequent that options admit.
+/// The most frequent ones that the options allow.
 std::vector<Counted> chosen(const TokeniserOptions& options, const SymbolKind& kind, const Counts& counts) {
   std::vector<Counted> list;
   int64_t all = 0, covered = 0;
@@ -152,12 +152,12 @@ std::vector<Counted> chosen(const TokeniserOptions& options, const SymbolKind& k
 Counted parse_entry(const SymbolKind& kind, const std::string& where, std::string_view line) {
   const size_t tab = std::min(line.find('\t'), line.size());
   Counted entry{std::string(line.substr(0, tab)), 0};
-  require(!entry.symbol.empty() && kind.is_symbol(entry.symbol), where, ": one of the ", kind.name,
-          " is wanted, got \"", line.substr(0, 40), "\"");
+  require(!entry.symbol.empty() && kind.is_symbol(entry.symbol), where, ": expected one of the ", kind.name,
+          ", got \"", line.substr(0, 40), "\"");
   if (tab == line.size()) return entry;
   const char *begin = line.data() + tab + 1, *end = line.data() + line.size();
   const auto [stop, problem] = std::from_chars(begin, end, entry.count);
-  require(problem == std::errc() && stop == end && entry.count >= 0, where, ": a count is wanted, got \"",
+  require(problem == std::errc() && stop == end && entry.count >= 0, where, ": expected a count, got \"",
           line.substr(tab + 1, 40), "\"");
   return entry;
 }
@@ -166,10 +166,10 @@ Counted parse_entry(const SymbolKind& kind, const std::string& where, std::strin
 
 std::unique_ptr<Tokeniser> train_symbols(const TokeniserOptions& options, const NextLine& next) {
   const SymbolKind& kind = row_named("kind", kSymbolKinds, options.kind);
-  require(options.normalise == "none", "normalise: none is wanted for ", kind.name, ", got \"", options.normalise,
+  require(options.normalise == "none", "normalise: expected none for ", kind.name, ", got \"", options.normalise,
           "\"");
   const Counts counts = count_symbols(kind, options.lowercase, next);
-  require(!counts.empty(), "train_tokeniser: text is wanted, got none");
+  require(!counts.empty(), "train_tokeniser: expected text, got none");
   return std::make_unique<Symbols>(kind, options.lowercase, chosen(options, kind, counts));
 }
 
@@ -180,15 +180,15 @@ std::unique_ptr<Tokeniser> load_symbols(const fs::path& path) {
   const std::vector<std::string_view> header = split_words(line);
   const bool lowercase = header.size() == 3 && header[2] == "lowercase";
   require((header.size() == 2 || lowercase) && header[0] == "attend", path.native(),
-          ": \"attend words\" or \"attend characters\" is wanted in the first line, got \"", line.substr(0, 40), "\"");
+          ": expected \"attend words\" or \"attend characters\" in the first line, got \"", line.substr(0, 40), "\"");
   const SymbolKind& kind = row_named(path.native(), kSymbolKinds, header[1]);
   std::vector<Counted> list;
   while (reader.next(line)) list.push_back(parse_entry(kind, reader.where(), line));
-  require(list.size() < size_t{1} << 30, path.native(), ": fewer than 2^30 ", kind.name, " are wanted, got ",
+  require(list.size() < size_t{1} << 30, path.native(), ": expected fewer than 2^30 ", kind.name, ", got ",
           list.size());
   auto symbols = std::make_unique<Symbols>(kind, lowercase, std::move(list));
   require(symbols->size() == static_cast<int64_t>(symbols->different()) + kFirstWord, path.native(),
-          ": wanted each of the ", kind.name, " once, got one again");
+          ": expected each of the ", kind.name, " once, got one again");
   return symbols;
 }
 

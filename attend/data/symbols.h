@@ -8,7 +8,7 @@
 
 namespace attend::data {
 
-/// options.kind is "words" or "characters". The most frequent first, those equally frequent by their bytes.
+/// options.kind is "words" or "characters". In order of falling frequency, ties in byte order.
 std::unique_ptr<Tokeniser> train_symbols(const TokeniserOptions& options, const NextLine& next);
 std::unique_ptr<Tokeniser> load_symbols(const std::filesystem::path& path);
 

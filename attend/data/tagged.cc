@@ -6,6 +6,8 @@
 
 #include "attend/base/error.h"
 #include "attend/base/names.h"
+#include "attend/data/tree.h"
+#include "attend/data/treebank.h"
 #include "attend/data/utf8.h"
 
 namespace attend::data {
@@ -15,7 +17,7 @@ constexpr std::string_view kDocumentStart = "-DOCSTART-";
 
 bool is_blank_line(std::string_view line) { return split_words(line).empty(); }
 
-/// At tabs where there is one, at blanks otherwise.
+/// Split at tabs if there are any, otherwise at blanks.
 std::vector<std::string_view> columns_of(std::string_view line) {
   if (line.find('\t') == line.npos) return split_words(line);
   std::vector<std::string_view> columns;
@@ -27,7 +29,7 @@ std::vector<std::string_view> columns_of(std::string_view line) {
   return columns;
 }
 
-/// Where the slash is that parts word and tag: the last that no backslash precedes; npos where there is none.
+/// Position of the slash between word and tag: the last one not preceded by a backslash; npos if there is none.
 size_t parting_slash(std::string_view text) {
   for (size_t at = text.rfind('/'); at != text.npos; at = at == 0 ? text.npos : text.rfind('/', at - 1)) {
     if (at == 0 || text[at - 1] != '\\') return at;
@@ -55,7 +57,7 @@ bool is_slashed(std::string_view line) {
   return line.find('\t') == line.npos && std::all_of(words.begin(), words.end(), has_tag);
 }
 
-/// Of a slashed line, or of one before it is known whether it is.
+/// For a slashed line, or one whose layout is not known yet.
 bool is_comment(std::string_view line) {
   const std::string_view first = split_words(line).front();
   return first.starts_with('#') && parting_slash(first) == first.npos;
@@ -73,14 +75,14 @@ class TaggedSentences : public ExampleReader {
   bool next(Example& example) override {
     example = {};
     const bool found = slashed() ? next_line(example) : next_rows(example);
-    require(found || any_, lines_.name(), ": expected sentences with tags, found none");
+    require(found || any_, lines_.name(), ": expected sentences with tags, got none");
     any_ = any_ || found;
     return found;
   }
   std::string where() const override { return lines_.name() + ":" + std::to_string(begin_); }
 
  private:
-  /// Which layout it is, by the first line that has words; that line is then the next one.
+  /// Decides the layout by the first line that has words; that line is then read next.
   bool slashed() {
     while (layout_ == Layout::kUnknown) {
       if (!lines_.next(line_)) {
@@ -101,7 +103,7 @@ class TaggedSentences : public ExampleReader {
     } while (is_blank_line(line_) || is_comment(line_));
     begin_ = lines_.number();
     for (const std::string_view pair : split_words(line_)) {
-      if (!has_tag(pair)) refuse("word/TAG, found ", quoted(pair), "; a slash within a word or a tag is written \\/");
+      if (!has_tag(pair)) refuse("word/TAG, got ", quoted(pair), "; a slash within a word or a tag is written \\/");
       const size_t slash = parting_slash(pair);
       append(example.source, unescaped(pair.substr(0, slash)));
       append(example.target, unescaped(pair.substr(slash + 1)));
@@ -123,7 +125,7 @@ class TaggedSentences : public ExampleReader {
       append(example.target, columns.back());
       if (example.source.size() > LineReader::kLongest)
         refuse("a sentence of at most ", LineReader::kLongest,
-               " bytes, found a longer one; blank lines part sentences");
+               " bytes, got a longer one; blank lines part sentences");
     }
     return !example.source.empty();
   }
@@ -136,28 +138,28 @@ class TaggedSentences : public ExampleReader {
   void check_row(const std::vector<std::string_view>& columns) {
     if (count_ == 0) check_first_row(columns);
     if (columns.size() != count_)
-      refuse(count_, " columns as in line ", first_, ", found ", columns.size(), " in ", quoted(line_));
+      refuse(count_, " columns as in line ", first_, ", got ", columns.size(), " in ", quoted(line_));
     for (const std::string_view column : {columns.front(), columns.back()}) {
       if (column.empty())
-        refuse("a word in the first column and its tag in the last, found ", quoted(line_), " with an empty one");
+        refuse("a word in the first column and its tag in the last, got ", quoted(line_), " with an empty one");
       if (split_words(column).size() != 1)
-        refuse("a word or a tag without white space, found ", quoted(column),
+        refuse("a word or a tag without white space, got ", quoted(column),
                "; split it into a line per word, or join it with \"_\"");
     }
   }
 
   void check_first_row(const std::vector<std::string_view>& columns) {
     if (columns.size() < 2)
-      refuse("a word and its tag as the first and last column, or word/TAG word/TAG, found ", quoted(line_));
+      refuse("a word and its tag as the first and last column, or word/TAG word/TAG, got ", quoted(line_));
     if (columns.size() == 10 && columns.front() == "1" && line_.find('\t') != line_.npos)
       refuse(
-          "the word in the first column and its tag in the last, found CoNLL-U; take its columns of words and tags: "
+          "the word in the first column and its tag in the last, got CoNLL-U; take its columns of words and tags: "
           "grep -v '^#' FILE | cut -f 2,4");
     count_ = columns.size();
     first_ = lines_.number();
   }
 
-  /// Of the line at hand.
+  /// Of the current line.
   template <class... Parts>
   [[noreturn]] void refuse(const Parts&... parts) const {
     fail(lines_.where(), ": expected ", parts...);
@@ -175,6 +177,29 @@ class TaggedSentences : public ExampleReader {
   std::set<std::string, std::less<>> tags_;
 };
 
+/// The parts of speech at the leaves of trees.
+class TagsOfTrees : public ExampleReader {
+ public:
+  explicit TagsOfTrees(const std::filesystem::path& path) : trees_(open_treebank(path)) {}
+
+  bool next(Example& example) override {
+    if (!trees_->next(example)) return false;
+    const Tree tree = parse_tree(trees_->where(), example.target);
+    example.target.clear();
+    for (const Tree* leaf : leaves(tree)) append(example.target, leaf->label);
+    return true;
+  }
+  std::string where() const override { return trees_->where(); }
+
+ private:
+  std::unique_ptr<ExampleReader> trees_;
+};
+
+bool holds_trees(std::filesystem::path path) {
+  if (path.extension() == ".gz") path.replace_extension();
+  return path.extension() == ".trees" || path.extension() == ".mrg";
+}
+
 }  // namespace
 
 std::unique_ptr<ExampleReader> tagged_sentences(LineReader lines) {
@@ -182,6 +207,7 @@ std::unique_ptr<ExampleReader> tagged_sentences(LineReader lines) {
 }
 
 std::unique_ptr<ExampleReader> open_tagged(const std::filesystem::path& path) {
+  if (holds_trees(path)) return std::make_unique<TagsOfTrees>(path);
   return tagged_sentences(LineReader(path));
 }
 

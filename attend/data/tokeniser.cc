@@ -40,7 +40,7 @@ fs::path vocabulary_file(const fs::path& folder, std::string_view stem, const Fo
 
 bool is_shown(int32_t id) { return id == kUnknown || id >= kFirstWord; }
 
-/// Words of `text`, and for each place in it the word there, or after it; the last one where none comes after.
+/// Words of `text`, and for each offset the word there or after it; the last one if none follows.
 class WordMap {
  public:
   explicit WordMap(std::string_view text) {
@@ -63,11 +63,11 @@ class WordMap {
 
 void check_options(const TokeniserOptions& options) {
   constexpr int64_t kMost = 10'000'000;
-  require(options.vocabulary > kFirstWord && options.vocabulary <= kMost, "vocabulary: ", kFirstWord + 1, " to ", kMost,
-          " tokens are wanted, got ", options.vocabulary);
-  require(options.coverage > 0 && options.coverage <= 1, "coverage: a share above 0, up to 1, is wanted, got ",
+  require(options.vocabulary > kFirstWord && options.vocabulary <= kMost, "vocabulary: expected ", kFirstWord + 1,
+          " to ", kMost, " tokens, got ", options.vocabulary);
+  require(options.coverage > 0 && options.coverage <= 1, "coverage: expected a share above 0, up to 1, got ",
           options.coverage);
-  require(options.min_count >= 1, "min_count: at least 1 is wanted, got ", options.min_count);
+  require(options.min_count >= 1, "min_count: expected at least 1, got ", options.min_count);
 }
 
 }  // namespace
@@ -94,14 +94,14 @@ TokenisedWords Tokeniser::words(std::span<const int32_t> ids) const {
 }
 
 std::string Tokeniser::piece(int32_t id) const {
-  require(id >= 0 && id < size(), "piece: an id from 0 to ", size() - 1, " is wanted, got ", id);
+  require(id >= 0 && id < size(), "piece: expected an id from 0 to ", size() - 1, ", got ", id);
   return id < kFirstWord ? std::string(kReserved[id]) : show(id);
 }
 
 std::vector<int32_t> Tokeniser::shown(std::span<const int32_t> ids) const {
   std::vector<int32_t> kept;
   for (const int32_t id : ids) {
-    require(id >= 0 && id < size(), "decode: ids from 0 to ", size() - 1, " are wanted, got ", id);
+    require(id >= 0 && id < size(), "decode: expected ids from 0 to ", size() - 1, ", got ", id);
     if (is_shown(id)) kept.push_back(id);
   }
   return kept;
@@ -124,11 +124,11 @@ std::unique_ptr<Tokeniser> load_tokeniser(const fs::path& folder, std::string_vi
   for (const Format& format : kTokeniserFormats) {
     endings += (endings.empty() ? "" : ", ") + std::string(stem) + std::string(format.ending);
     if (!fs::exists(vocabulary_file(folder, stem, format))) continue;
-    require(found == nullptr, folder.native(), ": one vocabulary is wanted, got ", stem, found ? found->ending : "",
+    require(found == nullptr, folder.native(), ": expected one vocabulary, got ", stem, found ? found->ending : "",
             " and ", stem, format.ending);
     found = &format;
   }
-  require(found != nullptr, folder.native(), ": a vocabulary is wanted (", endings, "), got none of them");
+  require(found != nullptr, folder.native(), ": expected a vocabulary (", endings, "), got none of them");
   return found->load(vocabulary_file(folder, stem, *found));
 }
 
@@ -137,7 +137,7 @@ void remove_tokeniser(const fs::path& folder, std::string_view stem) {
     const fs::path file = vocabulary_file(folder, stem, format);
     std::error_code problem;
     fs::remove(file, problem);
-    require(!problem, file.native(), ": wanted to remove it, got: ", problem.message());
+    require(!problem, file.native(), ": cannot remove it: ", problem.message());
   }
 }
 

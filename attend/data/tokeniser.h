@@ -19,21 +19,21 @@ struct TokeniserOptions {
   std::string kind = "unigram";
   int64_t vocabulary = 8000;
   bool lowercase = false;
-  /// By default a text is kept to the letter: what is scored is then what its author wrote. NFKC makes "…" three dots and
-  /// wide letters narrow, in the output, too.
+  /// By default a text is kept exactly as written, so that scores apply to what its author wrote. NFKC turns "…" into
+  /// three dots and wide letters into narrow ones, in the output too.
   std::string normalise = "none";
-  /// 1 keeps every letter of a small corpus. In large ones of many signs (Chinese, or with noise) 0.9995 saves room.
+  /// 1 keeps every letter of a small corpus. In large ones with many characters (Chinese, or noise) 0.9995 saves room.
   double coverage = 1;
   int64_t min_count = 1;
 
   template <class Visit>
   void fields(Visit&& visit) {
     visit("kind", kind, "what a token is: unigram, bpe, words, characters");
-    visit("vocabulary", vocabulary, "most tokens, the 4 reserved ones included; fewer where the text has no more");
-    visit("lowercase", lowercase, "capitals become small letters");
-    visit("normalise", normalise, "none: the text stays as it is; nfkc: variants of a sign become one (unigram, bpe)");
-    visit("coverage", coverage, "share of the text whose signs are known (unigram, bpe, characters)");
-    visit("min_count", min_count, "rarer words or signs are unknown (words, characters)");
+    visit("vocabulary", vocabulary, "maximum number of tokens, including the 4 reserved ones; fewer if there are no more");
+    visit("lowercase", lowercase, "capitals become lower case");
+    visit("normalise", normalise, "none: the text is kept; nfkc: variants of a character become one (unigram, bpe)");
+    visit("coverage", coverage, "share of the text whose characters are known (unigram, bpe, characters)");
+    visit("min_count", min_count, "rarer words or characters are unknown (words, characters)");
   }
 };
 
@@ -41,9 +41,9 @@ struct TokeniserOptions {
 struct TokenisedWords {
   std::vector<int32_t> ids;
   std::vector<std::string> words;
-  /// For each token its word, in order; −1 for a token that shows nothing (kPad, kBegin, kEnd) and where there is no word. A
-  /// space, alone or as the "▁" of a subword, belongs to the word after it. A word may have no token (a sign that NFKC
-  /// leaves out).
+  /// For each token its word, in order; −1 for a token without text (kPad, kBegin, kEnd) and if there is no word. A
+  /// space, alone or as the "▁" of a subword, belongs to the word after it. A word may have no token (a character that
+  /// NFKC drops).
   std::vector<int32_t> word_of;
 };
 
@@ -56,7 +56,7 @@ class Tokeniser {
 
   /// Without kBegin and kEnd. White space of any kind and length counts as one space, none at the ends.
   std::vector<int32_t> encode(std::string_view text) const;
-  /// kPad, kBegin and kEnd are left out, kUnknown is kUnknownText. An id outside of the vocabulary throws Error.
+  /// kPad, kBegin and kEnd are left out, kUnknown is kUnknownText. Throws Error for an id outside the vocabulary.
   std::string decode(std::span<const int32_t> ids) const;
   /// The words are those of `text` as it is.
   TokenisedWords tokenise(std::string_view text) const;
@@ -94,17 +94,17 @@ class Tokeniser {
   std::vector<int32_t> shown(std::span<const int32_t> ids) const;
 };
 
-/// Gives one line after the other; false at the end.
+/// Produces one line after another; false at the end.
 using NextLine = std::function<bool(std::string& line)>;
 
-/// The vocabulary of a text, the same for the same text. size() may be less than options.vocabulary. Subwords: of more than
-/// 64 MiB of text a random choice of lines is learned from.
+/// The vocabulary of a text, deterministically. size() may be less than options.vocabulary. Subwords are learned from a
+/// random sample of lines if there are more than 64 MiB of text.
 std::unique_ptr<Tokeniser> train_tokeniser(const TokeniserOptions& options, const NextLine& next);
 
-/// What save() wrote; the file's ending says which kind it is.
+/// Loads what save() wrote; the file's extension gives the kind.
 std::unique_ptr<Tokeniser> load_tokeniser(const std::filesystem::path& folder, std::string_view stem);
 
-/// Removes what save() wrote, of whatever kind it is: two kinds of one stem would be refused.
+/// Removes what save() wrote, whatever its kind: two kinds with the same stem would be rejected.
 void remove_tokeniser(const std::filesystem::path& folder, std::string_view stem);
 
 /// A kind of tokeniser: what tokeniser.kind names.

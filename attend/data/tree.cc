@@ -22,10 +22,10 @@ class TreeParser {
   Tree parse() {
     skip();
     if (ended() || text_[at_] != '(')
-      refuse(at_, "a bracketed tree such as (NP (DT the) (NN dog)), found ", quoted(text_.substr(at_)));
+      refuse(at_, "a bracketed tree such as (NP (DT the) (NN dog)), got ", quoted(text_.substr(at_)));
     Tree tree = bracket(1);
     skip();
-    if (!ended()) refuse(at_, "one tree, found more behind its last bracket: ", quoted(text_.substr(at_)));
+    if (!ended()) refuse(at_, "one tree, got more after its last bracket: ", quoted(text_.substr(at_)));
     return tree;
   }
 
@@ -47,19 +47,19 @@ class TreeParser {
 
   Tree bracket(size_t depth) {
     const size_t begin = at_++;
-    if (depth > kDeepestTree) refuse(begin, "at most ", kDeepestTree, " brackets within each other, found more");
+    if (depth > kDeepestTree) refuse(begin, "at most ", kDeepestTree, " brackets within each other, got more");
     Tree tree;
     tree.label = atom();
     if (depth > 1 && tree.label.empty())
-      refuse(begin, "a label behind the bracket, found ", quoted(text_.substr(begin)),
+      refuse(begin, "a label after the bracket, got ", quoted(text_.substr(begin)),
              "; only the outermost bracket may go without");
     for (skip(); !ended() && text_[at_] != ')'; skip()) {
       text_[at_] == '(' ? tree.children.push_back(bracket(depth + 1)) : add_word(tree);
     }
-    if (ended()) refuse(begin, "balanced brackets, found one that is never closed: ", quoted(text_.substr(begin)));
+    if (ended()) refuse(begin, "balanced brackets, got one that is never closed: ", quoted(text_.substr(begin)));
     ++at_;
     const std::string_view whole = text_.substr(begin, at_ - begin);
-    if (tree.is_leaf() && tree.word.empty()) refuse(begin, "words, found an empty bracket: ", quoted(whole));
+    if (tree.is_leaf() && tree.word.empty()) refuse(begin, "words, got an empty bracket: ", quoted(whole));
     if (!tree.is_leaf() && !tree.word.empty())
       refuse(begin, kNeedsTag, quoted(tree.word), " without one in ", quoted(whole));
     return tree;
@@ -73,14 +73,14 @@ class TreeParser {
     tree.word = word;
   }
 
-  static constexpr std::string_view kNeedsTag = "every word with its part of speech, (NN dog), found ";
+  static constexpr std::string_view kNeedsTag = "every word with its part of speech, (NN dog), got ";
 
   std::string_view text_;
   const WhereInText& where_;
   size_t at_ = 0;
 };
 
-/// Brackets within a word would end its own: they are written as the treebank has them.
+/// Brackets within a word would end its own: they are written as in the treebank.
 void print_word(std::string_view word, std::string& text) {
   for (const char c : word) {
     if (c == '(' || c == ')') {
@@ -119,7 +119,7 @@ void add_tokens(const Tree& tree, std::vector<std::string>& tokens) {
   tokens.emplace_back(")");
 }
 
-/// NP-SBJ-1 → NP. What begins with a dash (-LRB-) is a name of its own.
+/// NP-SBJ-1 → NP. A label that begins with a dash (-LRB-) is kept.
 void cut_functions(std::string& label) {
   if (label.starts_with('-')) return;
   const size_t at = label.find_first_of("-=", 1);
@@ -155,10 +155,10 @@ class TokenParser {
       : tokens_(tokens), words_(words) {}
 
   Tree parse() {
-    if (ended()) refuse("a tree, found no tokens");
+    if (ended()) refuse("a tree, got no tokens");
     Tree tree = node(1);
-    if (!ended()) refuse("nothing behind the whole tree, found ", quoted(tokens_[at_]), " as token ", at_ + 1);
-    if (word_ < words_.size()) refuse("a part of speech for each of ", words_.size(), " words, found ", word_);
+    if (!ended()) refuse("nothing after the whole tree, got ", quoted(tokens_[at_]), " as token ", at_ + 1);
+    if (word_ < words_.size()) refuse("a part of speech for each of ", words_.size(), " words, got ", word_);
     return tree;
   }
 
@@ -176,15 +176,15 @@ class TokenParser {
   }
 
   Tree node(size_t depth) {
-    if (depth > kDeepestTree) refuse("at most ", kDeepestTree, " brackets within each other, found more");
+    if (depth > kDeepestTree) refuse("at most ", kDeepestTree, " brackets within each other, got more");
     const std::string& token = tokens_[at_++];
-    if (token == ")") refuse("something in each bracket, found \")\" as token ", at_);
-    if (!begins_node(token)) refuse("\"(X\", \")\" or a part of speech, found ", quoted(token), " as token ", at_);
+    if (token == ")") refuse("something in each bracket, got \")\" as token ", at_);
+    if (!begins_node(token)) refuse("\"(X\", \")\" or a part of speech, got ", quoted(token), " as token ", at_);
     if (token[0] != '(') return leaf(token);
     Tree tree;
     tree.label = token.substr(1);
     do {
-      if (ended()) refuse("\")\" for each opened bracket, found none for ", quoted(token));
+      if (ended()) refuse("\")\" for each opened bracket, got none for ", quoted(token));
       tree.children.push_back(node(depth + 1));
     } while (ended() || tokens_[at_] != ")");
     ++at_;
@@ -192,10 +192,10 @@ class TokenParser {
   }
 
   Tree leaf(const std::string& tag) {
-    if (word_ == words_.size()) refuse("a part of speech for each of ", words_.size(), " words, found more");
+    if (word_ == words_.size()) refuse("a part of speech for each of ", words_.size(), " words, got more");
     const std::string& word = words_[word_++];
     if (word.empty() || std::any_of(word.begin(), word.end(), is_white))
-      refuse("words without white space, found ", quoted(word));
+      refuse("words without white space, got ", quoted(word));
     return {tag, word, {}};
   }
 
@@ -224,8 +224,8 @@ std::optional<Tree> normalised(std::string_view where, Tree tree) {
     tree = std::move(child);
   }
   if (tree.label.empty())
-    fail(where, ": expected a label behind the outermost bracket, as there are ", tree.children.size(),
-         " constituents in it, found none in ", quoted(print_tree(tree)));
+    fail(where, ": expected a label after the outermost bracket, as there are ", tree.children.size(),
+         " constituents in it, got none in ", quoted(print_tree(tree)));
   return tree;
 }
 

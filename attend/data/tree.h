@@ -20,20 +20,20 @@ struct Tree {
   bool operator==(const Tree&) const = default;
 };
 
-/// Trees of more levels are refused, so that walking one may recurse.
+/// Deeper trees are rejected, so that it is safe to recurse over one.
 constexpr size_t kDeepestTree = 1000;
 
 /// "(S (NP (DT the) (NN dog)) (VP (VBZ barks)) (. .))" → the tree, as it is written: labels stay whole, traces stay, and
-/// the label of the outermost bracket may be empty. `where` begins messages. Refused: unbalanced brackets, another
+/// the label of the outermost bracket may be empty. `where` begins messages. Rejected: unbalanced brackets, any other
 /// bracket without a label, a constituent without words, a word without a part of speech, text outside the brackets.
 Tree parse_tree(std::string_view where, std::string_view text);
 /// On one line, as above; brackets within words become -LRB- and -RRB-.
 std::string print_tree(const Tree& tree);
 
-/// What parsers are trained and scored on: without an outermost bracket of no label, TOP, ROOT or S1; without traces
-/// (-NONE-) and what has nothing else in it; labels without functions and indices (NP-SBJ-1 → NP, NP=2 → NP; -LRB- stays);
-/// no X over a single X. Nothing where there were only traces. Throws Error ("where: …") for a nameless bracket with several
-/// children.
+/// What parsers are trained and scored on: without an outermost bracket that is unlabelled, TOP, ROOT or S1; without
+/// traces (-NONE-) and constituents that contain nothing else; labels without functions and indices (NP-SBJ-1 → NP,
+/// NP=2 → NP; -LRB- stays); no X over a single X. Nothing if there were only traces. Throws Error ("where: …") for an
+/// unlabelled bracket with several children.
 std::optional<Tree> normalised(std::string_view where, Tree tree);
 
 /// The leaves from left to right; they point into the tree.
@@ -44,8 +44,7 @@ std::vector<std::string> words_of(const Tree& tree);
 /// speech of the next word.
 std::vector<std::string> tree_tokens(const Tree& tree);
 
-/// The inverse: the tree over exactly these words. Throws Error where the tokens are not a tree of as many words:
-/// "tree_of: …, found …".
+/// The inverse: the tree over exactly these words. Throws Error if the tokens are not a tree with that many words.
 Tree tree_of(std::span<const std::string> tokens, std::span<const std::string> words);
 
 }  // namespace attend::data

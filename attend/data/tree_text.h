@@ -1,4 +1,4 @@
-// Reading a tree from text that lies on several lines of a file.
+// Reading a tree from text that spans several lines of a file.
 #pragma once
 
 #include <functional>
@@ -9,10 +9,10 @@
 
 namespace attend::data {
 
-/// The place in a file of a byte of the text: "file:line".
+/// Where a byte of the text is in the file: "file:line".
 using WhereInText = std::function<std::string(size_t at)>;
 
-/// As parse_tree of tree.h, with messages that begin with the place of what they are about.
+/// As parse_tree of tree.h, with messages that begin with the place they refer to.
 Tree parse_tree(std::string_view text, const WhereInText& where);
 
 }  // namespace attend::data

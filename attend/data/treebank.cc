@@ -19,14 +19,14 @@ class Treebank : public ExampleReader {
   bool next(Example& example) override {
     std::string text;
     if (!next_text(text)) {
-      require(any_, lines_.name(), ": expected bracketed trees, found none");
+      require(any_, lines_.name(), ": expected bracketed trees, got none");
       return false;
     }
     const auto place = [&](size_t at) {
       return at_line(begin_ + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
     };
     const std::optional<Tree> tree = normalised(where(), parse_tree(text, place));
-    if (!tree) fail(where(), ": expected a tree with words, found traces (-NONE-) alone in ", quoted(text));
+    if (!tree) fail(where(), ": expected a tree with words, got traces (-NONE-) alone in ", quoted(text));
     example = {joined(words_of(*tree)), print_tree(*tree), {}, {}};
     return any_ = true;
   }
@@ -35,7 +35,7 @@ class Treebank : public ExampleReader {
  private:
   std::string at_line(int64_t line) const { return lines_.name() + ":" + std::to_string(line); }
 
-  /// The text of the next tree, up to the bracket that closes its first one. False where nothing follows.
+  /// The text of the next tree, up to the bracket that closes its first one. False if nothing follows.
   bool next_text(std::string& text) {
     size_t depth = 0;
     for (;;) {
@@ -51,11 +51,11 @@ class Treebank : public ExampleReader {
       text += c;
       if (text.size() > LineReader::kLongest)
         fail(where(), ": expected a tree of at most ", LineReader::kLongest,
-             " bytes, found a longer one; is a bracket not closed?");
+             " bytes, got a longer one; is a bracket not closed?");
       depth += c == '(';
       if (c == ')' && --depth == 0) return true;
     }
-    require(depth == 0, where(), ": expected balanced brackets, found ", depth,
+    require(depth == 0, where(), ": expected balanced brackets, got ", depth,
             " still open at the end of the file in the tree that begins here");
     return false;
   }
@@ -63,7 +63,7 @@ class Treebank : public ExampleReader {
   void begin_tree(char c) {
     begin_ = lines_.number();
     if (c == '(') return;
-    fail(where(), ": expected a tree, which begins with a bracket, found ", quoted(line_.substr(at_ - 1)),
+    fail(where(), ": expected a tree, which begins with a bracket, got ", quoted(line_.substr(at_ - 1)),
          c == ')' ? "; there is a closing bracket too many before it" : "");
   }
 

@@ -9,9 +9,9 @@
 
 namespace attend::data {
 
-/// Trees one after the other, on a line each or over several (the .mrg files of the Penn Treebank): balanced brackets
-/// decide. Source: the words, joined by single blanks; target: the tree, normalised (tree.h), on one line. Refused by line:
-/// what parse_tree refuses, and a tree of traces alone.
+/// Trees one after another, each on one line or several (the .mrg files of the Penn Treebank): balanced brackets
+/// decide. Source: the words, joined by single blanks; target: the tree, normalised (tree.h), on one line. Rejected,
+/// with the line: whatever parse_tree rejects, and a tree of nothing but traces.
 std::unique_ptr<ExampleReader> treebank(LineReader lines);
 std::unique_ptr<ExampleReader> open_treebank(const std::filesystem::path& path);
 

@@ -10,7 +10,7 @@
 namespace attend::data {
 namespace {
 
-/// The row that holds `c`; null where none does.
+/// The row that contains `c`; null if none does.
 template <class Row>
 const Row* row_of(std::span<const Row> rows, char32_t c) {
   const auto after = std::ranges::upper_bound(rows, c, {}, &Row::first);
@@ -24,7 +24,7 @@ constexpr char32_t kCapitalSigma = U'Σ', kFinalSigma = U'ς', kCapitalDottedI =
 bool is_ignorable(char32_t c) { return row_of<unicode::Range>(unicode::kIgnorable, c) != nullptr; }
 bool is_cased(char32_t c) { return row_of<unicode::Range>(unicode::kCased, c) != nullptr; }
 
-/// A cased letter comes before it and none after it, code points that case ignores aside (Unicode, table 3-17).
+/// Preceded but not followed by a cased letter, skipping case-ignorable code points (Unicode, table 3-17).
 bool ends_a_word(std::u32string_view text, size_t at) {
   const auto before = std::find_if_not(text.rend() - static_cast<ptrdiff_t>(at), text.rend(), is_ignorable);
   const auto after = std::find_if_not(text.begin() + static_cast<ptrdiff_t>(at) + 1, text.end(), is_ignorable);
@@ -56,7 +56,7 @@ std::u32string code_points(std::string_view where, std::string_view text) {
   points.reserve(text.size());
   for (std::string_view rest = text; !rest.empty();) {
     const size_t bytes = character_bytes(rest);
-    require(bytes > 0, where, ": UTF-8 is wanted, got other bytes at byte ", text.size() - rest.size());
+    require(bytes > 0, where, ": expected UTF-8, got other bytes at byte ", text.size() - rest.size());
     points += code_point(rest.substr(0, bytes));
     rest.remove_prefix(bytes);
   }

@@ -1,4 +1,4 @@
-// Unicode as far as tokens and scores of text need it: code points, blanks, categories and lower case, as Python has them.
+// The Unicode that tokens and text scores need: code points, blanks, categories and lower case, as in Python.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace attend::data {
 
-/// UTF-8 → code points; throws Error with `where` and the byte that is none of UTF-8 (RFC 3629).
+/// UTF-8 → code points; throws Error with `where` and the byte that is not UTF-8 (RFC 3629).
 std::u32string code_points(std::string_view where, std::string_view text);
 
 /// What Python's str.split() splits at.
@@ -21,8 +21,9 @@ Category category(char32_t c);
 /// Python's str.lower(): İ becomes two code points, and Σ at the end of a word ς.
 std::u32string lower_case(std::u32string_view text);
 
-/// UTF-8 with small letters in place of capitals, each with as many bytes as before, so that places in the text stay. Left
-/// alone are those whose small forms are longer or shorter (İ, ẞ, Ⱥ, the Kelvin sign), and bytes that are not UTF-8.
+/// UTF-8 with lower-case letters in place of capitals, each with as many bytes as before, so that offsets in the text
+/// still hold. Letters whose lower case has another length (İ, ẞ, Ⱥ, the Kelvin sign) and bytes that are not UTF-8 are
+/// kept.
 std::string lowercased(std::string_view text);
 /// A capital and its small letter.
 struct CasePair {

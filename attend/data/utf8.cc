@@ -14,7 +14,7 @@ void check_utf8(std::string_view where, std::string_view text) {
   const auto byte = static_cast<uint8_t>(text[at]);
   char shown[8];
   std::snprintf(shown, sizeof(shown), "0x%02X", byte);
-  fail(where, ": UTF-8 is wanted, got the byte ", shown, " at column ", at + 1, ", which is not UTF-8",
+  fail(where, ": expected UTF-8, got the byte ", shown, " at column ", at + 1, ", which is not UTF-8",
        byte >= 0xFE ? " (is it UTF-16?)" : "");
 }
 

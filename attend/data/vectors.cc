@@ -27,7 +27,7 @@ struct VectorsHeader {
   int64_t count, width;
 };
 
-/// "vectors width", or nothing where the line is a vector.
+/// "vectors width", or nothing if the line is a vector.
 std::optional<VectorsHeader> header_of(const std::vector<std::string_view>& fields) {
   if (fields.size() != 2) return std::nullopt;
   const auto count = number_of<int64_t>(fields[0]), width = number_of<int64_t>(fields[1]);
@@ -39,7 +39,7 @@ class VectorReader {
  public:
   VectorReader(LineReader lines, std::span<const std::string> words) : lines_(std::move(lines)), words_(words) {
     for (size_t i = 0; i < words.size(); ++i) {
-      require(places_.emplace(words[i], i).second, "read_vectors: expected distinct words, found ", quoted(words[i]),
+      require(places_.emplace(words[i], i).second, "read_vectors: expected distinct words, got ", quoted(words[i]),
               " twice");
     }
   }
@@ -53,20 +53,20 @@ class VectorReader {
       left = lines_.next(line);
     }
     for (; left; left = lines_.next(line)) add(line);
-    require(vectors_.lines > 0, lines_.name(), ": expected lines \"word number number …\", found none");
+    require(vectors_.lines > 0, lines_.name(), ": expected lines \"word number number …\", got none");
     require(!header_ || header_->count == vectors_.lines, lines_.name(), ": expected ", header_ ? header_->count : 0,
-            " vectors, as the first line says, found ", vectors_.lines, "; is the file cut short?");
+            " vectors, as the first line says, got ", vectors_.lines, "; is the file cut short?");
     return std::move(vectors_);
   }
 
  private:
   void begin(int64_t width) {
     require(width >= 1 && width <= kWidestVector, lines_.where(), ": expected vectors of 1 to ", kWidestVector,
-            " numbers, found ", width);
+            " numbers, got ", width);
     width_ = static_cast<size_t>(width);
     const auto count = static_cast<int64_t>(words_.size());
     require(count <= kMostValues / width, lines_.name(), ": expected at most ", kMostValues,
-            " numbers to keep, found vectors of ", width, " for ", count, " words; ask for fewer words");
+            " numbers to keep, got vectors of ", width, " for ", count, " words; ask for fewer words");
     vectors_.values = Tensor::zeros({count, width});
     vectors_.found.assign(words_.size(), false);
   }
@@ -90,13 +90,13 @@ class VectorReader {
     keep(std::span(fields).last(width_), vectors_.values.data() + place->second * width_);
   }
 
-  /// Fields that are too many belong to the word, unless one of them is a number.
+  /// Excess fields belong to the word, unless one of them is a number.
   void check_width(const std::string& line, const std::vector<std::string_view>& fields) const {
     bool fits = fields.size() > width_;
     for (size_t i = 1; fits && i + width_ < fields.size(); ++i) fits = !number_of<double>(fields[i]);
     if (fits) return;
     fail(lines_.where(), ": expected a word and ", width_, " numbers, as ",
-         header_ ? "the header says" : "in the first line", ", found ", fields.empty() ? 0 : fields.size() - 1, " in ",
+         header_ ? "the header says" : "in the first line", ", got ", fields.empty() ? 0 : fields.size() - 1, " in ",
          quoted(line));
   }
 
@@ -105,7 +105,7 @@ class VectorReader {
       const auto value = number_of<double>(fields[i]);
       row[i] = value ? static_cast<real>(*value) : real{0};
       if (!value || !std::isfinite(row[i]))
-        fail(lines_.where(), ": expected finite numbers behind the word, found ", quoted(fields[i]), " as number ",
+        fail(lines_.where(), ": expected finite numbers after the word, got ", quoted(fields[i]), " as number ",
              i + 1);
     }
   }

@@ -1,4 +1,4 @@
-// Word vectors that others have trained, as text files: GloVe's, and word2vec's and fastText's, which begin with a header.
+// Pre-trained word vectors as text files: GloVe's, and word2vec's and fastText's, which begin with a header.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,8 @@
 namespace attend::data {
 
 struct WordVectors {
-  Tensor values;  ///< [words, width]; row i is the vector of the i-th word asked for, zeros where there is none
+  Tensor values;  ///< [words, width]; row i is the vector of the i-th requested word, zeros if there is none
+
   std::vector<bool> found;  ///< by word
   int64_t count = 0;        ///< how many were found
   int64_t lines = 0;        ///< vectors in the file
@@ -24,7 +25,7 @@ struct WordVectors {
 
 constexpr int64_t kWidestVector = 10000;
 
-/// Reads lines "word 0.1 -2 3e-4 …" and keeps the vectors of `words`, which have to be distinct. A first line of two whole
+/// Reads lines "word 0.1 -2 3e-4 …" and keeps the vectors of `words`, which must be distinct. A first line of two whole
 /// numbers is a header, "vectors width", to which the file is held. A word may have blanks within (as some of GloVe's do),
 /// but no number after a blank. Refused by line: a line with more or fewer numbers than the first, what is not a finite
 /// number, a width of more than kWidestVector; and a file without vectors.

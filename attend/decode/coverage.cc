@@ -11,7 +11,7 @@ namespace attend::decode {
 void Coverage::observe(const Observation& observation) {
   if (observation.purpose != Purpose::source) return;
   const Tensor& weights = observation.weights;
-  require(weights.defined() && weights.rank() == 4, "coverage: weights [N,heads,Tq,Tk] are wanted of ",
+  require(weights.defined() && weights.rank() == 4, "coverage: expected weights [N,heads,Tq,Tk] of ",
           observation.site, ", got ", weights.shape());
   const size_t n = static_cast<size_t>(weights.dim(0)), heads = static_cast<size_t>(weights.dim(1));
   const size_t queries = static_cast<size_t>(weights.dim(2)), keys = static_cast<size_t>(weights.dim(3));
@@ -36,7 +36,7 @@ void Coverage::observe(const Observation& observation) {
 void Coverage::step(size_t rows) {
   require(calls_ > 0,
           "search: a coverage_penalty needs a model that attends to its source at each step; this one does not");
-  require(rows == lengths_.size(), "coverage: weights of ", rows, " rows are wanted, got ", lengths_.size());
+  require(rows == lengths_.size(), "coverage: expected weights of ", rows, " rows, got ", lengths_.size());
   rows_.resize(rows);
   const double share = 1.0 / static_cast<double>(calls_);
   for (size_t r = 0; r < rows; ++r) {

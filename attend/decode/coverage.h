@@ -9,16 +9,16 @@
 
 namespace attend::decode {
 
-/// Catches the weights of every attention to the source (Purpose::source) during a step, and adds their mean over heads
-/// and layers to what the rows have gathered.
+/// Observes the weights of every attention to the source (Purpose::source) during a step, and adds their mean over
+/// heads and layers to the rows' coverage.
 class Coverage : public Sink {
  public:
   void observe(const Observation& observation) override;
-  /// Ends a step on `rows` rows: refuses one in which no such attention was seen.
+  /// Ends a step on `rows` rows; throws Error if no such attention was seen.
   void step(size_t rows);
   /// Keeps these rows, in that order, as State::take does.
   void take(std::span<const int32_t> rows);
-  /// Σᵢ ln min(Σₜ aₜᵢ, 1) of a row, ≤ 0. A position that nobody looked at counts as ln 1e-6: it is bad, not forbidden.
+  /// Σᵢ ln min(Σₜ aₜᵢ, 1) of a row, ≤ 0. A position that was never looked at counts as ln 1e-6: bad, but not forbidden.
   double penalty(size_t row) const;
 
  private:

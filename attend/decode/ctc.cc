@@ -19,7 +19,7 @@ struct Frames {
   std::vector<int32_t> places;
 
   Frames(const char* where, const Tensor& x, int32_t blank, size_t most) {
-    require(x.defined() && x.rank() == 2 && x.dim(1) > 0, where, ": logits [T,V] of one sequence are wanted, got ",
+    require(x.defined() && x.rank() == 2 && x.dim(1) > 0, where, ": expected logits [T,V] of one sequence, got ",
             x.shape());
     require(blank >= 0 && blank < x.dim(1), where, ": the blank must be in [0, ", x.dim(1), "), got ", blank);
     count = static_cast<size_t>(x.dim(0)), labels = static_cast<size_t>(x.dim(1)), k = std::min(labels, most);
@@ -101,8 +101,8 @@ std::vector<Hypothesis> ctc_beam(const Tensor& logits, int32_t blank, int64_t be
   require(beam >= 1, "ctc_beam: beam must be at least 1, got ", beam);
   require(n_best >= 1 && n_best <= beam, "ctc_beam: n_best must be in [1, beam ", beam, "], got ", n_best);
   const size_t width = static_cast<size_t>(beam);
-  // A prefix's extensions by less likely labels than these come behind `beam` others: two more, for the blank and for
-  // its last label. Only an extension that is in the beam already may profit from a less likely one.
+  // A prefix's extensions by less likely labels than these rank behind `beam` others: two more, for the blank and for
+  // its last label. Only an extension that is already in the beam can profit from a less likely one.
   const Frames frames("ctc_beam", logits, blank, width + 2);
   Prefixes prefixes;
   std::vector<Growing> kept{{0, 0, kLogZero}};

@@ -11,7 +11,7 @@
 namespace attend::decode {
 namespace {
 
-/// First id at which the running sum of `probabilities` passes `aim`; rounding may leave it short: then the last one
+/// First id at which the running sum of `probabilities` passes `aim`; if rounding leaves the sum short, the last one
 /// that can be drawn.
 template <class Id>
 int32_t walk(size_t count, Id id, std::span<const real> probabilities, double aim) {

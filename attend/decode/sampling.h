@@ -1,4 +1,4 @@
-// Sampling: one id from a row of logits, by chance.
+// Sampling: one random id from a row of logits.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ struct SamplingOptions {
   double top_p = 1;        ///< of those, the fewest that together have this share (Holtzman et al. 2020)
 };
 
-/// Draws from softmax(logits / temperature), cut to top_k and top_p, without the banned ids; one number of `random` is
-/// used. `scratch` has the size of `logits` and is overwritten. −1 where nothing may be drawn.
+/// Draws from softmax(logits / temperature), restricted to top_k and top_p, without the banned ids; uses one number of
+/// `random`. `scratch` has the size of `logits` and is overwritten. Returns −1 if nothing may be drawn.
 int32_t draw(std::span<const real> logits, std::span<const int32_t> banned, const SamplingOptions& options,
              Random& random, std::span<real> scratch);
 

@@ -23,7 +23,7 @@ using data::kBegin, data::kEnd, data::kPad, data::kUnknown;
 
 // Logits per step from which it pays to draw on several threads.
 constexpr size_t kParallelLogits = size_t{64} << 10;
-// Least number of a row's likeliest continuations that a watcher hears of.
+// A watcher is told at least this many of a row's likeliest continuations.
 constexpr size_t kWatched = 4;
 
 /// A hypothesis that is still growing: one row of the model's batch.
@@ -43,7 +43,7 @@ struct Complete {
 struct Sentence {
   int64_t limit = 0;            // most tokens
   bool fixed = false;           // exactly so many, and no kEnd
-  std::vector<int32_t> forced;  // how it has to begin
+  std::vector<int32_t> forced;  // how it must begin
   std::vector<Complete> complete;
 };
 
@@ -78,12 +78,12 @@ class Search {
     std::optional<kernels::PackedWeights> packed;  // unless the caller keeps them for many searches
     if (!kernels::PackedWeights::current()) packed.emplace();
     state_ = model_.begin(source_);
-    if (wants_the_best()) take_best(model_.best(*state_));
+    if (needs_only_the_best()) take_best(model_.best(*state_));
     std::vector<int32_t> parents;
     const int32_t draws = options_.sample ? static_cast<int32_t>(options_.n_best) : 1;
     for (size_t s = 0; s < sentences_.size(); ++s) {
       const int32_t number = static_cast<int32_t>(s);
-      if (sentences_[s].fixed && sentences_[s].limit == 0) {  // there is nothing to say
+      if (sentences_[s].fixed && sentences_[s].limit == 0) {  // there is nothing to predict
         sentences_[s].complete.assign(static_cast<size_t>(draws), {-1, 0, 0, true});
         continue;
       }
@@ -124,19 +124,19 @@ class Search {
         .named("sample " + std::to_string(options_.first_sentence + sentence) + " " + std::to_string(draw));
   }
 
-  /// Whether the likeliest answers, and nothing else, are asked for, each of a length that is known.
-  bool wants_the_best() const {
+  /// Whether only the likeliest answers are requested, each of known length.
+  bool needs_only_the_best() const {
     if (options_.sample || options_.n_best > 1 || options_.no_repeat_ngram > 0 || coverage_ || constraint_) return false;
     return std::ranges::all_of(sentences_, [](const Sentence& one) { return one.fixed && one.forced.empty(); });
   }
 
-  /// The search then follows the answers that the model knows, so that all who watch it hear of them as of any other.
+  /// The search then follows the answers that the model knows, so that watchers see them like any others.
   void take_best(std::vector<std::vector<int32_t>> answers) {
     if (answers.empty()) return;
-    require(answers.size() == sentences_.size(), "search: wanted the best answers to ", sentences_.size(),
+    require(answers.size() == sentences_.size(), "search: expected the best answers to ", sentences_.size(),
             " sources, got ", answers.size());
     for (size_t s = 0; s < answers.size(); ++s) {
-      require(static_cast<int64_t>(answers[s].size()) == sentences_[s].limit, "search: wanted a best answer of ",
+      require(static_cast<int64_t>(answers[s].size()) == sentences_[s].limit, "search: expected a best answer of ",
               sentences_[s].limit, " tokens for sentence ", s, ", got ", answers[s].size());
       sentences_[s].forced = std::move(answers[s]);
     }
@@ -202,7 +202,7 @@ class Search {
     if (options_.sample) draw_all();
   }
 
-  /// What each row must not say next.
+  /// What must not follow in each row.
   void ban() {
     banned_.clear();
     banned_from_.assign(1, 0);
@@ -273,7 +273,7 @@ class Search {
     watcher_->predicted({row.sentence, c.row, said, row.said, c.token, c.step, c.log_probability, fate});
   }
 
-  /// Says a candidate's token: it is complete, or a row of the next step.
+  /// Adds a candidate's token: the hypothesis is complete, or becomes a row of the next step.
   void extend(const Candidate& c, int32_t beam) {
     const size_t r = static_cast<size_t>(c.row);
     const Row& row = rows_[r];
@@ -306,7 +306,7 @@ class Search {
     }
     Sentence& one = sentences_[static_cast<size_t>(rows_[begin].sentence)];
     const size_t beam = static_cast<size_t>(options_.beam), count = std::min(candidates_.size(), 2 * beam);
-    // Equals in the order of the beam, then of the ids: the same whatever the sorting does.
+    // Ties in the order of the beam, then of the ids: the same for any sorting algorithm.
     std::partial_sort(candidates_.begin(), candidates_.begin() + static_cast<std::ptrdiff_t>(count), candidates_.end(),
                       [](const Candidate& a, const Candidate& b) {
                         if (a.log_probability != b.log_probability) return a.log_probability > b.log_probability;
@@ -326,22 +326,22 @@ class Search {
     }
   }
 
-  /// True if a sentence needs no more steps; `growing` is the best log-probability of those that could go on.
+  /// True if a sentence needs no more steps; `growing` is the best log-probability of those that could continue.
   bool settled(const Sentence& one, double growing) {
     scores_.clear();
     for (const Complete& c : one.complete) {
       if (c.ended) scores_.push_back(c.score);
     }
     if (!options_.early_stop) return scores_.size() >= static_cast<size_t>(options_.beam);
-    const size_t wanted = static_cast<size_t>(options_.n_best);
-    if (scores_.size() < wanted) return false;
-    std::nth_element(scores_.begin(), scores_.begin() + static_cast<std::ptrdiff_t>(wanted - 1), scores_.end(),
+    const size_t needed = static_cast<size_t>(options_.n_best);
+    if (scores_.size() < needed) return false;
+    std::nth_element(scores_.begin(), scores_.begin() + static_cast<std::ptrdiff_t>(needed - 1), scores_.end(),
                      std::greater<>());
-    // ln p only falls, its divisor is largest at the longest, and coverage is at most complete.
-    return growing / length_divisor(one.limit) <= scores_[wanted - 1];
+    // ln p only falls, its divisor is largest at the maximum length, and coverage is at most complete.
+    return growing / length_divisor(one.limit) <= scores_[needed - 1];
   }
 
-  /// Keeps these of `count` rows; nothing is asked of the model where they are all, in their order.
+  /// Keeps these of `count` rows; the model is not involved if that is all of them, in order.
   void take(std::span<const int32_t> parents, size_t count) {
     bool same = parents.size() == count;
     for (size_t r = 0; same && r < count; ++r) same = parents[r] == static_cast<int32_t>(r);
@@ -377,17 +377,17 @@ class Search {
   std::vector<double> scores_;
 };
 
-/// What is forced has to be something that the model could have chosen.
+/// A forced token must be one that the model could have chosen.
 void check_forced(const char* where, const models::Model& model, const std::vector<int32_t>& tokens, bool fixed,
                   size_t sentence) {
   for (const int32_t token : tokens) {
     require(token >= 0 && token < model.vocabulary() && (fixed || (token != kPad && token != kBegin && token != kEnd)),
-            where, ": ids that the model can say are wanted, below ", model.vocabulary(),
+            where, ": expected ids that the model can say, below ", model.vocabulary(),
             fixed ? "" : " and none of kPad, kBegin and kEnd", ", got ", token, " for sentence ", sentence);
   }
 }
 
-/// Most tokens of an answer; where nobody says how many, enough for what is asked for.
+/// The most tokens of an answer; if no limit is given, enough for what is requested.
 int64_t limit_of(const models::Model& model, const SearchOptions& options, int64_t source, int64_t forced) {
   const int64_t fixed = model.answer_length(source);
   if (fixed >= 0) return fixed;
@@ -421,7 +421,7 @@ void check(const models::Model& model, const data::Source& source, const SearchO
            const std::vector<std::vector<int32_t>>& prefixes) {
   check(options);
   const size_t count = static_cast<size_t>(source.count());
-  require(prefixes.empty() || prefixes.size() == count, "search: one prefix per source is wanted, ", count, ", got ",
+  require(prefixes.empty() || prefixes.size() == count, "search: expected one prefix per source, ", count, ", got ",
           prefixes.size());
   for (size_t s = 0; s < prefixes.size(); ++s) {
     const int64_t forced = static_cast<int64_t>(prefixes[s].size());

@@ -1,5 +1,5 @@
-// Search: the likeliest answers of any model (greedy, beam), answers by chance (sampling), and how likely a given answer
-// is. Knows a model only by `begin` and `next`.
+// Search: the likeliest answers of any model (greedy, beam), random answers (sampling), and how likely a given answer
+// is. Uses only `begin` and `next` of a model.
 #pragma once
 
 #include <cstdint>
@@ -26,22 +26,22 @@ struct SearchOptions {
   int64_t top_k = 0;
   double top_p = 1;
   int64_t seed = 0;
-  // For programs, no options:
+  // For programs; these are not options:
   int64_t first_sentence = 0;  // sampling: number of the first sentence of this batch
-  int64_t longest = 0;         // most that max_length 0 may mean; 0: anything
+  int64_t longest = 0;         // upper bound when max_length is 0; 0: none
 
   template <class Visit>
   void fields(Visit&& visit) {
     visit("beam", beam, "hypotheses kept per sentence; 1: greedy, the likeliest token at each step");
-    visit("n_best", n_best, "answers wanted per sentence, at most beam; with sample: how many are drawn");
+    visit("n_best", n_best, "answers per sentence, at most beam; with sample: how many are drawn");
     visit("length_penalty", length_penalty, "alpha of GNMT: the score is log p / ((5 + length) / 6)^alpha");
     visit("coverage_penalty", coverage_penalty, "beta of GNMT: less for source positions that were not attended to");
     visit("early_stop", early_stop,
-          "true: stop a sentence when nothing can come before its n_best; false: when beam hypotheses have ended");
-    visit("min_length", min_length, "least number of tokens before the end");
-    visit("max_length", max_length, "most tokens; 0: 2·source length + 10");
+          "true: stop a sentence when nothing can beat its n_best; false: when beam hypotheses have ended");
+    visit("min_length", min_length, "minimum number of tokens before the end");
+    visit("max_length", max_length, "maximum number of tokens; 0: 2·source length + 10");
     visit("no_repeat_ngram", no_repeat_ngram, "no n tokens in a row occur twice; 0: they may");
-    visit("no_unknown", no_unknown, "the sign for a word that is not in the vocabulary is never said");
+    visit("no_unknown", no_unknown, "never output the symbol for a word that is not in the vocabulary");
     visit("sample", sample, "draw tokens by their probability");
     visit("temperature", temperature, "sampling: divides the logits");
     visit("top_k", top_k, "sampling: only from the k likeliest; 0: all");
@@ -50,59 +50,61 @@ struct SearchOptions {
   }
 };
 
-/// What may follow in an answer where not every token makes sense: the brackets of a tree.
+/// What may follow in an answer when not every token makes sense, as with the brackets of a tree.
 class Constraint {
  public:
   virtual ~Constraint() = default;
-  /// Adds to `banned` the ids that must not follow `said` in the answer to that sentence of the batch; with the next one,
-  /// `room` tokens are left. At least one id has to be left over.
+  /// Adds to `banned` the ids that must not follow `said` in the answer to that sentence of the batch; there is room
+  /// for `room` more tokens, including the next. At least one id must stay allowed.
   virtual void ban(int32_t sentence, std::span<const int32_t> said, int64_t room,
                    std::vector<int32_t>& banned) const = 0;
-  /// Most tokens of its answer, where max_length does not say.
+  /// The most tokens of its answer if max_length does not say.
   virtual int64_t longest(int32_t sentence) const = 0;
 };
 
-/// Throws Error where no search can have these options, whatever the model.
+/// Throws Error if these options are invalid for any model.
 void check(const SearchOptions& options);
-/// Throws Error where search() would refuse what it is asked, before anything is computed.
+/// Throws Error if search() would reject these arguments, before anything is computed.
 void check(const models::Model& model, const data::Source& source, const SearchOptions& options,
            const std::vector<std::vector<int32_t>>& prefixes = {});
 
 /// The n_best answers to each source, best first.
 ///
 /// Score: s = ln p(y|x) / ((5+|y|)/6)^α + β·Σᵢ ln min(Σₜ aₜᵢ, 1) (Wu et al. 2016, eq. 14), where |y| is the number of
-/// predictions, the one of kEnd included, and a are the weights of the attentions to the source, averaged
-/// over heads and layers. It ranks hypotheses that are complete; growing ones compete by ln p. One that reached
-/// max_length without kEnd has ended = false and comes after all that ended; so does one that nothing may follow.
+/// predictions, including kEnd, and a are the weights of the attentions to the source, averaged over heads and layers.
+/// It ranks complete hypotheses; growing ones compete by ln p. A hypothesis that reached max_length without kEnd has
+/// ended = false and comes after all that ended; so does one that nothing may follow.
 ///
-/// Beam: at each step the `beam` best continuations that do not end live on; those that end and are among the `beam` best
-/// of all are complete. early_stop loses nothing: a sentence stops when n_best have ended and even the best growing one,
-/// if it went on to the longest length with probability one, would not score higher. Beam 1 is greedy: it ends where kEnd
-/// is the likeliest.
+/// Beam: at each step the `beam` best continuations that do not end survive; those that end and are among the `beam`
+/// best of all are complete. early_stop loses nothing: a sentence stops when n_best have ended and even the best
+/// growing one would not score higher if it continued to the maximum length with probability one. Beam 1 is greedy: it
+/// ends when kEnd is the likeliest.
 ///
 /// Sampling keeps no beam, whatever `beam` says: it draws n_best answers per sentence, independently, sorted by score; their
 /// log-probabilities are the model's own, before temperature, top_k and top_p. Answer j of sentence b depends on seed,
 /// first_sentence + b and j, whatever else is in the batch.
 ///
-/// `prefixes`: one per source (or none at all), how its answer begins; what is forced counts in log p. A model that says
-/// kEnd is never made to say kPad or kBegin. Where the answer's length is fixed, every id is allowed, and min_length and
-/// max_length do not apply. There may be fewer than n_best answers where so few exist.
+/// `prefixes`: how each source's answer begins, one per source (or none at all); forced tokens count in log p. A model
+/// that predicts kEnd never predicts kPad or kBegin. If the answer's length is fixed, every id is allowed, and
+/// min_length and max_length do not apply. There may be fewer than n_best answers if no more exist.
 ///
-/// Where the answer's length is fixed and the model knows the likeliest answer (Model::best), one answer is asked for, and
-/// nothing else is asked of it (a prefix, a constraint, no_repeat_ngram, coverage), that is the answer, whatever the beam.
+/// If the answer's length is fixed, the model knows the likeliest answer (Model::best), one answer is requested, and
+/// there are no other demands (a prefix, a constraint, no_repeat_ngram, coverage), then that is the answer, whatever
+/// the beam.
 ///
-/// With a constraint, nothing that it bans is said, and what it bans takes no part in the choice; log-probabilities stay
-/// the model's own.
+/// Tokens that a constraint bans are never predicted and take no part in the choice; log-probabilities stay the model's
+/// own.
 ///
-/// A watcher changes no answer; it is told of every prediction that is kept, and of the likeliest that are not.
+/// A watcher changes no answer; it is notified of every prediction that is kept, and of the likeliest that are not.
 std::vector<std::vector<Hypothesis>> search(const models::Model& model, const data::Source& source,
                                             const SearchOptions& options,
                                             const std::vector<std::vector<int32_t>>& prefixes = {},
                                             SearchWatcher* watcher = nullptr,
                                             const Constraint* constraint = nullptr);
 
-/// ln p(target | source) of each pair, token by token, with kEnd where the model says it; score = log_probability. It
-/// takes the same steps as `search`, so that who observes it sees what each token looked at.
+/// ln p(target | source) of each pair, token by token, with kEnd if the model predicts it; score = log_probability. It
+/// takes the same steps as `search`, so that observers see what each token looked at.
+
 std::vector<Hypothesis> score(const models::Model& model, const data::Batch& batch, SearchWatcher* watcher = nullptr);
 
 }  // namespace attend::decode

@@ -9,7 +9,7 @@
 namespace attend::explain {
 namespace {
 
-/// Adds up what all memories of a batch were given, [T,S] per sentence.
+/// Adds up the weights of all attentions to the sources of a batch, [T,S] per sentence.
 class MemorySink : public Sink {
  public:
   explicit MemorySink(const data::Batch& batch) : seen_(batch.source.lengths().size(), 0) {
@@ -22,18 +22,19 @@ class MemorySink : public Sink {
     if (observation.purpose != Purpose::source) return;
     const Tensor& weights = observation.weights;
     require(weights.rank() == 4 && weights.dim(0) == static_cast<int64_t>(sums_.size()),
-            "memory_weights: weights [N,heads,Tq,Tk] of ", sums_.size(), " sentences are wanted, got ",
+            "memory_weights: expected weights [N,heads,Tq,Tk] of ", sums_.size(), " sentences, got ",
             weights.shape());
     for (size_t b = 0; b < sums_.size(); ++b) add(b, observation);
   }
 
-  bool told() const { return !seen_.empty() && seen_[0] > 0; }
+  bool any() const { return !seen_.empty() && seen_[0] > 0; }
 
   std::vector<Tensor> means() {
     for (size_t b = 0; b < sums_.size(); ++b) {
       require(seen_[b] > 0 || sums_[b].size() == 0,
-              "alignment: a model that attends to its source is wanted; this one told of no such attention");
-      // Each row sums to one for each head of each layer, however they were told: so the mean is by the row's sum.
+              "alignment: expected a model that attends to its source; this one reported no such attention");
+      // Each row sums to one for each head of each layer, however they were reported, so dividing by the row's sum is
+      // the mean.
       for (int64_t t = 0; t < sums_[b].dim(0); ++t) normalise(sums_[b].data() + t * sums_[b].dim(1), sums_[b].dim(1));
     }
     return std::move(sums_);
@@ -72,7 +73,7 @@ void look(const models::Model& model, const data::Batch& batch, MemorySink& sink
 
 void require_words(const char* side, std::span<const int32_t> word_of, int64_t words) {
   for (const int32_t word : word_of) {
-    require(word < words, "word_weights: ", side, " words below ", words, " are wanted, got ", word);
+    require(word < words, "word_weights: expected ", side, " words below ", words, ", got ", word);
   }
 }
 
@@ -84,7 +85,7 @@ bool attends_to_source(const models::Model& model) {
   batch.source.add_letters(data::Sequences(any_word));  // for those that look inside words
   MemorySink sink(batch);
   look(model, batch, sink);
-  return sink.told();
+  return sink.any();
 }
 
 std::vector<Tensor> memory_weights(const models::Model& model, const data::Batch& batch) {
@@ -97,7 +98,7 @@ Tensor word_weights(const Tensor& weights, std::span<const int32_t> source_word_
                     std::span<const int32_t> target_word_of, int64_t source_words, int64_t target_words, bool add) {
   require(weights.rank() == 2 && weights.dim(0) == static_cast<int64_t>(target_word_of.size()) &&
               weights.dim(1) == static_cast<int64_t>(source_word_of.size()),
-          "word_weights: weights [", target_word_of.size(), ",", source_word_of.size(), "] are wanted, got ",
+          "word_weights: expected weights [", target_word_of.size(), ",", source_word_of.size(), "], got ",
           weights.shape());
   require_words("source", source_word_of, source_words);
   require_words("target", target_word_of, target_words);
@@ -119,7 +120,7 @@ Tensor word_weights(const Tensor& weights, std::span<const int32_t> source_word_
 }
 
 data::Links links_of(const Tensor& word_weights, double threshold) {
-  require(word_weights.rank() == 2, "links_of: weights [target words, source words] are wanted, got ",
+  require(word_weights.rank() == 2, "links_of: expected weights [target words, source words], got ",
           word_weights.shape());
   data::Links links;
   const int32_t targets = static_cast<int32_t>(word_weights.dim(0)),

@@ -1,4 +1,4 @@
-// Alignment: which words of the source a network looked at when it said each word of its answer.
+// Alignment: which words of the source a network looked at as it produced each word of its answer.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@
 
 namespace attend::explain {
 
-/// Whether memory_weights has an answer for this model.
+/// Whether memory_weights works for this model.
 bool attends_to_source(const models::Model& model);
 
 /// Weights [T,S] per sentence: how much each target token looked at each source token, averaged over the heads and layers
 /// of the attentions to the source (Purpose::source), with the target given (teacher forcing). The prediction of the end is
-/// left out; sources have no end of their own. Throws Error for a model that does not attend to its source.
+/// left out; sources have no end token. Throws Error for a model that does not attend to its source.
 std::vector<Tensor> memory_weights(const models::Model& model, const data::Batch& batch);
 
 /// Tokens → words: weights [T,S] → [target words, source words]. The weights of a source word's tokens are summed, those of
@@ -24,8 +24,8 @@ Tensor word_weights(const Tensor& weights, std::span<const int32_t> source_word_
                     std::span<const int32_t> target_word_of, int64_t source_words, int64_t target_words,
                     bool add = false);
 
-/// threshold 0: each target word goes with the source word that it looked at most; else with all that have at least this
-/// weight.
+/// threshold 0: each target word is linked to the source word that it looked at most; otherwise to all that have at
+/// least this weight.
 data::Links links_of(const Tensor& word_weights, double threshold = 0);
 
 }  // namespace attend::explain

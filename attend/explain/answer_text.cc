@@ -27,7 +27,7 @@ std::string tree(const Trace& trace, const TextOptions& options) {
   return kIndent + trace.source.text + given(trace) + "\n\n" + text_tree(trace, options);
 }
 
-/// A way to show an answer, and of which traces it can.
+/// A way to show an answer, and the traces that it applies to.
 struct Way {
   bool (*fits)(const Trace& trace);
   std::string (*text)(const Trace& trace, const TextOptions& options);

@@ -8,11 +8,11 @@
 
 namespace attend::explain {
 
-/// The text, and below it the answer in the way of its kind: tags stand under the words that they are of, a tree is drawn, and
+/// The text, and below it the answer according to its kind: tags are written under their words, a tree is drawn, and
 /// anything else follows an arrow.
 std::string text_answer(const Trace& trace, const TextOptions& options);
 
-/// Words with their tags below them, in as many blocks as the width needs. Throws Error where they are not as many.
+/// Words with their tags below them, in as many blocks as the width needs. Throws Error if their numbers differ.
 std::string text_tags(const Trace& trace, const TextOptions& options);
 
 }  // namespace attend::explain

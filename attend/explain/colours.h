@@ -1,5 +1,5 @@
-// Colours of heat maps. Both ramps are even in lightness (OKLab) and told apart by every kind of colour blindness; the
-// pages' style sheet (page/theme.css) has the same.
+// Colours of heat maps. Both ramps are even in lightness (OKLab) and readable with every kind of colour blindness; the
+// pages' style sheet (page/theme.css) has the same ones.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ struct Colour {
   bool operator==(const Colour&) const = default;
 };
 
-/// 0 is nearly white, 1 dark blue; what is outside of [0, 1] (or no number) is taken as the nearer end (as 0).
+/// 0 is nearly white, 1 dark blue; values outside [0, 1] are clamped, NaN counts as 0.
 Colour sequential(double share);
 /// −1 is orange (against), 0 nearly white, 1 blue (for).
 Colour diverging(double share);
@@ -20,7 +20,7 @@ Colour diverging(double share);
 std::string hex(const Colour& colour);
 /// How bright it looks, 0 to 1 (the relative luminance of WCAG 2).
 double luminance(const Colour& colour);
-/// Black or white, whichever is read better on it.
+/// Black or white, whichever is easier to read on it.
 Colour ink_on(const Colour& colour);
 
 }  // namespace attend::explain

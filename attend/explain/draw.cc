@@ -10,13 +10,13 @@ namespace {
 
 constexpr double kLabelGap = 8;          // between a label and the cells
 constexpr double kWidestLabel = 13;      // in units of the font's size
-constexpr double kSlant = 0.7071;        // labels of columns stand at 45 degrees
+constexpr double kSlant = 0.7071;        // column labels are at 45 degrees
 constexpr double kFontLine = 1.15;       // a line of text, in units of the font's size
-constexpr size_t kMostTooltips = 20000;  // cells; of more, a picture would have some megabytes of tooltips
+constexpr size_t kMostTooltips = 20000;  // cells; with more, a picture would have some megabytes of tooltips
 
 double font_of(double cell) { return std::clamp(0.6 * cell, 8.0, 13.0); }
 
-/// Labels that would touch are left out: each n-th is drawn.
+/// Labels that would touch are left out: every n-th is drawn.
 size_t every_nth(double font, double room) {
   return static_cast<size_t>(std::max(1.0, std::ceil(kFontLine * font / room)));
 }
@@ -27,7 +27,7 @@ double widest(std::span<const std::string> labels, double font) {
   return font * std::min(width, kWidestLabel);
 }
 
-/// A label that stands at (x, y); the whole of a shortened one is its tooltip.
+/// A label at (x, y); a shortened one has its full text as a tooltip.
 std::string label(const std::string& text, double x, double y, double font, const std::string& more) {
   const std::string seen = shortened_picture(text, kWidestLabel);
   std::string svg = "<text" + attribute("x", x) + attribute("y", y) + attribute("font-size", font) +
@@ -79,7 +79,7 @@ std::string upright(std::string_view name, double x, double y, double high, std:
          attribute("stroke-width", width) + "/>\n";
 }
 
-/// Cells on a ground that has the colour of 0, which those that are 0 need not be drawn on.
+/// Cells on a background with the colour of 0, so that cells of 0 need not be drawn.
 class Cells {
  public:
   Cells(const Grid& grid, const GridPlace& place)

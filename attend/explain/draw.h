@@ -11,7 +11,7 @@ struct GridStyle {
   bool row_labels = true, column_labels = true;
 };
 
-/// Where the cells begin within the drawn grid, and how large they are. Labels of columns slant to the right, and so reach
+/// Where the cells begin within the drawn grid, and how large they are. Column labels slant to the right, and so extend
 /// beyond the cells by `right`.
 struct GridPlace {
   double cell = 0, left = 0, top = 0, right = 0;

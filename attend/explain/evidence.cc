@@ -17,7 +17,7 @@ double mean(const std::vector<double>& values) {
   return values.empty() ? 0 : std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-/// Changes each row of the weights of some attentions: change(row of Tk weights, its keys that count).
+/// Changes each row of weights of some attentions: change(row of weights, one per key that counts).
 class RowChange : public Intervention {
  public:
   using Change = std::function<void(std::span<real> row)>;
@@ -80,7 +80,7 @@ std::vector<int32_t> without_word(std::span<const int32_t> word_of, int32_t word
   return rest;
 }
 
-/// The word that a row of the map points at most.
+/// The word that a row of the map points to most.
 int32_t strongest(const real* row, std::span<const int32_t> word_of, int32_t words) {
   std::vector<real> sums(static_cast<size_t>(words), 0);
   for (size_t s = 0; s < word_of.size(); ++s) {

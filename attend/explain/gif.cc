@@ -29,7 +29,7 @@ struct Counted {
   size_t count;
 };
 
-/// Colours that will become one.
+/// Colours that will be merged into one.
 struct Box {
   std::span<Counted> colours;
 
@@ -47,13 +47,13 @@ struct Box {
     for (const Counted& one : colours) sum += one.count;
     return sum;
   }
-  /// How much is won by parting it: many pixels, and far from each other.
+  /// How much is gained by splitting it: many pixels, far from each other.
   double worth() const {
     const auto [r, g, b] = ranges();
     const double widest = std::max({r, g, b});
     return static_cast<double>(pixels()) * widest * widest;
   }
-  /// Two boxes with about as many pixels each, parted where they differ most.
+  /// Two boxes with about as many pixels each, split where they differ most.
   std::array<Box, 2> parted() const {
     const auto all = ranges();
     const auto axis = static_cast<size_t>(std::ranges::max_element(all) - all.begin());
@@ -112,7 +112,7 @@ class Palette {
       boxes.push_back({b, b.worth()});
     }
     for (const Rated& one : boxes) colours_.push_back(one.box.mean());
-    // The nearest need not be that of its own box, which may be long.
+    // The nearest colour need not be that of its own box, which may be long.
     for (const Counted& one : all) index_[packed(one.colour)] = nearest(one.colour);
   }
 
@@ -203,7 +203,7 @@ struct Rectangle {
   int64_t left, top, width, height;
 };
 
-/// What differs between two frames; one pixel where nothing does.
+/// What differs between two frames; one pixel if nothing does.
 Rectangle changed(std::span<const uint8_t> before, std::span<const uint8_t> now, int64_t width, int64_t height) {
   int64_t left = width, right = -1, top = height, bottom = -1;
   for (int64_t y = 0; y < height; ++y) {
@@ -236,15 +236,15 @@ void put_frame(std::string& out, std::span<const uint8_t> indices, int64_t width
 
 std::string encode_gif(std::span<const GifFrame> frames) {
   constexpr int64_t kLongest = 65535;
-  require(!frames.empty(), "gif: a frame is wanted, got none");
+  require(!frames.empty(), "gif: expected a frame, got none");
   const int64_t width = frames[0].image.width, height = frames[0].image.height;
-  require(width > 0 && height > 0 && width <= kLongest && height <= kLongest, "gif: 1 to ", kLongest,
-          " pixels on a side are wanted, got ", width, " × ", height);
+  require(width > 0 && height > 0 && width <= kLongest && height <= kLongest, "gif: expected 1 to ", kLongest,
+          " pixels on a side, got ", width, " × ", height);
   for (const GifFrame& frame : frames) {
-    require(frame.image.width == width && frame.image.height == height, "gif: frames of ", width, " × ", height,
-            " are wanted, as the first, got ", frame.image.width, " × ", frame.image.height);
-    require(frame.centiseconds >= 0 && frame.centiseconds <= kLongest, "gif: 0 to ", kLongest,
-            " centiseconds are wanted, got ", frame.centiseconds);
+    require(frame.image.width == width && frame.image.height == height, "gif: expected frames of ", width, " × ",
+            height, ", as the first, got ", frame.image.width, " × ", frame.image.height);
+    require(frame.centiseconds >= 0 && frame.centiseconds <= kLongest, "gif: expected 0 to ", kLongest,
+            " centiseconds, got ", frame.centiseconds);
   }
   const Palette palette(frames);
   std::string out = "GIF89a";

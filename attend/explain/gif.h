@@ -14,9 +14,9 @@ struct GifFrame {
   int64_t centiseconds = 0;  ///< how long it is shown
 };
 
-/// The frames again and again, in 256 colours chosen for all of them (Heckbert 1982, median cut); where there are no more than
-/// that, exactly. Of each frame but the first only the rectangle that changes is stored. Throws Error where there is no frame,
-/// or one of another size, or more than 65,535 pixels on a side.
+/// Loops over the frames, in 256 colours chosen for all of them (Heckbert 1982, median cut), exact if there are no more
+/// than that. After the first frame only the rectangle that changes is stored. Throws Error if there is no frame, if
+/// sizes differ, or if a side has more than 65,535 pixels.
 std::string encode_gif(std::span<const GifFrame> frames);
 
 }  // namespace attend::explain

@@ -15,16 +15,16 @@ namespace {
 constexpr const char* kBegin = "<s>";
 
 void check_side(const char* name, const TraceSide& side) {
-  require(side.word_of.size() == side.tokens.size(), "trace: ", name, ": word_of of ", side.tokens.size(),
-          " tokens is wanted, got ", side.word_of.size());
+  require(side.word_of.size() == side.tokens.size(), "trace: ", name, ": expected word_of of ", side.tokens.size(),
+          " tokens, got ", side.word_of.size());
   const auto words = static_cast<int32_t>(side.words.size());
   for (const int32_t word : side.word_of) {
-    require(word >= -1 && word < words, "trace: ", name, ": word_of: a word below ", words, " is wanted, got ", word);
+    require(word >= -1 && word < words, "trace: ", name, ": word_of: expected a word below ", words, ", got ", word);
   }
 }
 
 bool by_words(const std::string& level) {
-  require(level == "words" || level == "tokens", "level: words or tokens is wanted, got '", level, "'");
+  require(level == "words" || level == "tokens", "level: expected words or tokens, got '", level, "'");
   return level == "words";
 }
 
@@ -40,15 +40,15 @@ Axis before_axis(const TraceSide& target, bool words) {
   return axis;
 }
 
-/// One after the other.
-Axis joined(Axis first, const Axis& second) {
+/// One after another.
+Axis joined_axes(Axis first, const Axis& second) {
   const auto places = static_cast<int32_t>(first.labels.size());
   first.labels.insert(first.labels.end(), second.labels.begin(), second.labels.end());
   for (const int32_t label : second.label_of) first.label_of.push_back(label < 0 ? -1 : label + places);
   return first;
 }
 
-/// A place among tokens → the place among labels: each token has an even share of its word's cell.
+/// A position among tokens → the position among labels: each token has an equal share of its word's cell.
 double place_of(const Axis& axis, double place) {
   const auto count = static_cast<double>(axis.label_of.size());
   auto near = static_cast<size_t>(std::clamp(std::round(place), 0.0, count - 1));
@@ -61,7 +61,7 @@ double place_of(const Axis& axis, double place) {
   return label - 0.5 + (static_cast<double>(near - first) + rest) / static_cast<double>(end - first);
 }
 
-/// The labels that a window around `centre` has, widened by those that it had before.
+/// The labels within a window around `centre`, together with those it had before.
 void widen(std::optional<RowWindow>& window, const Axis& columns, double centre, int64_t reach) {
   const auto far = static_cast<double>(reach);
   for (size_t s = 0; s < columns.label_of.size(); ++s) {
@@ -72,19 +72,19 @@ void widen(std::optional<RowWindow>& window, const Axis& columns, double centre,
   }
 }
 
-/// Windows of one head. That of a word is all that any of its tokens saw, around the mean of their centres.
+/// Windows of one head. A word's window is everything that any of its tokens saw, around the mean of their centres.
 std::vector<std::optional<RowWindow>> windows_of(const TraceSite& site, int64_t head, const Axis& rows,
                                                  const Axis& columns) {
   const auto tokens = static_cast<int64_t>(rows.label_of.size());
   require(site.centres.rank() == 2 && site.centres.dim(0) == site.heads && site.centres.dim(1) == tokens,
-          "trace: ", site.site, ": centres [", site.heads, ", ", tokens, "] are wanted, got ", site.centres.shape());
+          "trace: ", site.site, ": expected centres [", site.heads, ", ", tokens, "], got ", site.centres.shape());
   std::vector<std::optional<RowWindow>> windows(rows.labels.size());
   std::vector<double> sums(rows.labels.size()), counts(rows.labels.size());
   for (size_t t = 0; t < rows.label_of.size(); ++t) {
     if (rows.label_of[t] < 0 || columns.label_of.empty()) continue;
     const auto row = static_cast<size_t>(rows.label_of[t]);
     const double centre = static_cast<double>(site.centres.data()[static_cast<size_t>(head * tokens) + t]);
-    require(std::isfinite(centre), "trace: ", site.site, ": centres that are numbers are wanted");
+    require(std::isfinite(centre), "trace: ", site.site, ": expected centres that are numbers");
     widen(windows[row], columns, centre, site.reach);
     sums[row] += place_of(columns, centre), counts[row] += 1;
   }
@@ -103,7 +103,7 @@ std::vector<const TraceSite*> sites_of(const Trace& trace, const std::string& si
   return found;
 }
 
-/// Dots and windows: the latter where the picture is of one head alone.
+/// Dots and windows: the latter only if the picture is of a single head.
 HeatmapOptions look_of(const std::vector<const TraceSite*>& sites, int64_t head, const Axis& rows,
                        const Axis& columns) {
   HeatmapOptions look;
@@ -115,11 +115,11 @@ HeatmapOptions look_of(const std::vector<const TraceSite*>& sites, int64_t head,
 }
 
 void add_heads(Tensor& total, const TraceSite& site, int64_t head) {
-  require(head < site.heads, "trace: ", site.site, ": a head below ", site.heads, " is wanted, got ", head);
+  require(head < site.heads, "trace: ", site.site, ": expected a head below ", site.heads, ", got ", head);
   require(site.weights.rank() == 3 && site.weights.dim(0) == site.heads && site.weights.dim(1) == total.dim(0) &&
               site.weights.dim(2) == total.dim(1),
-          "trace: ", site.site, ": weights [", site.heads, ", ", total.dim(0), ", ", total.dim(1),
-          "] are wanted, as it has tokens, got ", site.weights.shape());
+          "trace: ", site.site, ": expected weights [", site.heads, ", ", total.dim(0), ", ", total.dim(1),
+          "], as it has tokens, got ", site.weights.shape());
   for (int64_t h = head < 0 ? 0 : head; h < (head < 0 ? site.heads : head + 1); ++h) {
     const Tensor one = site.weights[h];
     for (size_t i = 0; i < total.size(); ++i) total.data()[i] += one.data()[i];
@@ -138,10 +138,10 @@ std::string formatted(double value, const char* format) {
 
 Axis axis_of(const Trace& trace, const std::string& side, bool words) {
   require(side == "source" || side == "target" || side == "before" || side == "source+before",
-          "trace: a site's queries and keys are wanted as source, target, before or source+before, got '", side, "'");
+          "trace: expected a site's queries and keys as source, target, before or source+before, got '", side, "'");
   check_side("source", trace.source), check_side("target", trace.target);
   if (side == "before") return before_axis(trace.target, words);
-  if (side == "source+before") return joined(axis_of(trace, "source", words), before_axis(trace.target, words));
+  if (side == "source+before") return joined_axes(axis_of(trace, "source", words), before_axis(trace.target, words));
   const TraceSide& from = side == "source" ? trace.source : trace.target;
   if (words) return {from.words, from.word_of};
   Axis axis{from.tokens, std::vector<int32_t>(from.tokens.size())};
@@ -153,7 +153,7 @@ Grid map_grid(const Trace& trace, const TraceMap& map, const std::string& level)
   const bool words = by_words(level);
   const Axis rows = axis_of(trace, map.queries, words), columns = axis_of(trace, map.keys, words);
   Grid grid{words ? map.words : map.tokens, rows.labels, columns.labels, {}, map.label};
-  require(grid.values.defined(), "trace: a map with ", level, " is wanted, got one without (", map.method, ")");
+  require(grid.values.defined(), "trace: expected a map with ", level, ", got one without (", map.method, ")");
   if (map.method == "attention") grid.look = look_of(sites_of(trace, map.site, map.layer), map.head, rows, columns);
   grid.look.is_signed = map.is_signed;
   check_grid("trace: map", grid);
@@ -164,7 +164,7 @@ Grid site_grid(const Trace& trace, const std::string& site, int64_t layer, int64
   const bool words = by_words(level);
   std::vector<const TraceSite*> sites = sites_of(trace, site, layer);
   std::erase_if(sites, [](const TraceSite* one) { return !one->weights.defined(); });
-  require(!sites.empty(), "trace: a site with weights is wanted, got none called ", site,
+  require(!sites.empty(), "trace: expected a site with weights, got none called ", site,
           layer < 0 ? std::string() : " of layer " + std::to_string(layer));
   const std::string &queries = sites[0]->queries, &keys = sites[0]->keys;
   const Axis rows = axis_of(trace, queries, words), columns = axis_of(trace, keys, words);
@@ -172,7 +172,7 @@ Grid site_grid(const Trace& trace, const std::string& site, int64_t layer, int64
       Tensor::zeros({static_cast<int64_t>(rows.label_of.size()), static_cast<int64_t>(columns.label_of.size())});
   int64_t heads = 0;
   for (const TraceSite* one : sites) {
-    require(one->queries == queries && one->keys == keys, "trace: ", site, ": layers of one kind are wanted");
+    require(one->queries == queries && one->keys == keys, "trace: ", site, ": expected layers of one kind");
     add_heads(total, *one, head);
     heads += head < 0 ? one->heads : 1;
   }
@@ -224,13 +224,13 @@ std::vector<std::optional<size_t>> strongest(const Grid& grid) {
 void check_grid(const char* where, const Grid& grid) {
   const auto rows = static_cast<int64_t>(grid.rows.size()), columns = static_cast<int64_t>(grid.columns.size());
   const Tensor& values = grid.values;
-  require(values.rank() == 2 && values.dim(0) == rows && values.dim(1) == columns, where, ": weights [", rows, ",",
-          columns, "] are wanted, got ", values.shape());
-  require(grid.look.windows.empty() || grid.look.windows.size() == grid.rows.size(), where, ": windows of ", rows,
-          " rows are wanted, got ", grid.look.windows.size());
+  require(values.rank() == 2 && values.dim(0) == rows && values.dim(1) == columns, where, ": expected weights [", rows,
+          ",", columns, "], got ", values.shape());
+  require(grid.look.windows.empty() || grid.look.windows.size() == grid.rows.size(), where, ": expected windows of ",
+          rows, " rows, got ", grid.look.windows.size());
   for (const auto& window : grid.look.windows) {
     require(!window || (0 <= window->first && window->first <= window->last && window->last < columns), where,
-            ": windows within ", columns, " columns are wanted");
+            ": expected windows within ", columns, " columns");
   }
 }
 

@@ -26,7 +26,8 @@ std::string painted(const std::string& text, const Colour& colour) {
   return "\x1b[48;2;" + parts(colour) + ";38;2;" + parts(ink_on(colour)) + "m" + text + "\x1b[0m";
 }
 
-/// Of shares hundredths of the whole, of other numbers hundredths of the largest; those that round to 0 are left blank.
+/// For shares hundredths of the whole, for other numbers hundredths of the largest; those that round to 0 are left
+/// blank.
 std::string hundredths(const Scale& scale, double value) {
   if (!std::isfinite(value)) return "  ?";
   const long whole = std::lround(std::clamp(100 * value / (scale.share ? 1 : scale.most), -99.0, 100.0));
@@ -62,7 +63,7 @@ class TextHeatmap {
   }
 
  private:
-  /// Columns from `begin` that the terminal has room for, with their labels; one at least.
+  /// Columns from `begin` that fit the terminal, with their labels; at least one.
   size_t block_end(size_t begin) const {
     size_t end = begin + 1;
     const auto fits = [&](size_t c) {
@@ -72,7 +73,7 @@ class TextHeatmap {
     return end;
   }
 
-  /// Labels above columns, each on a line of its own with a thin line down to its column: the last one first.
+  /// Labels above columns, each on its own line with a thin line down to its column: the last one first.
   std::string headings(size_t begin, size_t end) const {
     std::string text;
     for (size_t shown = end; shown-- > begin;) {
@@ -87,7 +88,7 @@ class TextHeatmap {
     std::string text;
     for (size_t r = 0; r < rows_.size(); ++r) {
       const size_t has = data::display_width(rows_[r]);
-      // Without the mark, a terminal that knows directions would turn the numbers behind the label around.
+      // Without the mark, a terminal that handles text direction would reverse the numbers after the label.
       text += std::string(margin_ - 1 - has, ' ') + rows_[r] + (right_to_left(rows_[r]) ? "\u200E" : "");
       const auto* window = r < grid_.look.windows.size() && grid_.look.windows[r] ? &*grid_.look.windows[r] : nullptr;
       for (size_t c = begin; c < end; ++c) text += edge(window, c, c == begin) + cell(r, c);
@@ -98,7 +99,7 @@ class TextHeatmap {
     return text;
   }
 
-  /// What stands before column c: a window that begins there or has ended.
+  /// What precedes column c: the mark of a window that begins there or has just ended.
   std::string edge(const RowWindow* window, size_t c, bool first) const {
     const auto column = static_cast<int64_t>(c);
     if (window && column == window->first) return "[";

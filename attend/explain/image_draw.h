@@ -1,4 +1,4 @@
-// What a network saw of an image, as pieces of an SVG picture. Images stand in it as PNG, so that nothing else is needed.
+// What a network saw of an image, as pieces of an SVG picture. Images are embedded as PNG, so that it needs no other file.
 #pragma once
 
 #include <cstddef>

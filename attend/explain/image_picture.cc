@@ -142,7 +142,7 @@ Fragment ramp() {
 Fragment drawn(const ImageLook& look, const SaliencyLook& saliency) {
   constexpr double kPanel = 260;
   const Fragment all = flowing({captioned(draw_image(look.image, kPanel), "the image", ""),
-                                captioned(draw_map_over(look, saliency, kPanel), "what the answer hung on", ""),
+                                captioned(draw_map_over(look, saliency, kPanel), "what the answer depended on", ""),
                                 captioned(draw_map(look, saliency, kPanel), "the map alone", "")},
                                kLookWide);
   return stacked({heading(saliency.answer, saliency.probability, saliency.right, all.width),
@@ -204,7 +204,7 @@ std::string svg_picture(const ImageLook& look) {
 
 std::string svg_step(const ImageLook& look, size_t step) {
   check_look("picture", look);
-  require(step < steps_of(look), "picture: a step below ", steps_of(look), " is wanted, got ", step);
+  require(step < steps_of(look), "picture: expected a step below ", steps_of(look), ", got ", step);
   return svg_document(std::visit([&](const auto& seen) { return step_of(look, seen, step); }, look.seen), kMargin / 2);
 }
 
@@ -214,7 +214,7 @@ std::string gif_picture(const ImageLook& look) {
   if (std::holds_alternative<SaliencyLook>(look.seen)) {
     frames.push_back({drawn_svg(svg_document(draw_image(look.image, kStage), kMargin / 2), 1), kShown});
   }
-  require(steps_of(look) > 0, "picture: a word is wanted, got an empty caption");
+  require(steps_of(look) > 0, "picture: expected a word, got an empty caption");
   for (size_t step = 0; step < steps_of(look); ++step) frames.push_back({drawn_svg(svg_step(look, step), 1), kShown});
   frames.back().centiseconds = kLast;
   return encode_gif(frames);

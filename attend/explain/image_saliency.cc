@@ -16,13 +16,13 @@ using models::SourceImages;
 
 /// 1 at each row's class: the cotangent of which the gradient is wanted.
 Tensor chosen(const Shape& shape, std::span<const int32_t> classes) {
-  require(shape.rank() == 2, "image_saliency: logits [B,V] are wanted, got ", shape);
-  require(static_cast<int64_t>(classes.size()) == shape[0], "image_saliency: one class for each of ", shape[0],
-          " images is wanted, got ", classes.size());
+  require(shape.rank() == 2, "image_saliency: expected logits [B,V], got ", shape);
+  require(static_cast<int64_t>(classes.size()) == shape[0], "image_saliency: expected one class for each of ", shape[0],
+          " images, got ", classes.size());
   Tensor seed = Tensor::zeros(shape);
   for (size_t b = 0; b < classes.size(); ++b) {
-    require(classes[b] >= 0 && classes[b] < shape[1], "image_saliency: classes within 0 … ", shape[1] - 1,
-            " are wanted, got ", classes[b]);
+    require(classes[b] >= 0 && classes[b] < shape[1], "image_saliency: expected classes within 0 … ", shape[1] - 1,
+            ", got ", classes[b]);
     seed.data()[static_cast<int64_t>(b) * shape[1] + classes[b]] = 1;
   }
   return seed;
@@ -87,7 +87,7 @@ Seen image_saliency(const models::ImageClassifier& model, const Tensor& images, 
 }
 
 Tensor pixel_saliency(const Tensor& gradient) {
-  require(gradient.rank() == 4, "pixel_saliency: gradients [B,C,H,W] are wanted, got ", gradient.shape());
+  require(gradient.rank() == 4, "pixel_saliency: expected gradients [B,C,H,W], got ", gradient.shape());
   const int64_t B = gradient.dim(0), C = gradient.dim(1), pixels = gradient.dim(2) * gradient.dim(3);
   Tensor sums = Tensor::zeros({B, gradient.dim(2), gradient.dim(3)});
   for (int64_t b = 0; b < B; ++b) {

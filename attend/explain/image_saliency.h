@@ -1,4 +1,4 @@
-// What an answer about an image leant on: the gradient of its score in the pixels, and Grad-CAM over the cells of the grid.
+// What an answer about an image depended on: the gradient of its score in the pixels, and Grad-CAM over the cells of the grid.
 #pragma once
 
 #include <cstdint>

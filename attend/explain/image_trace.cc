@@ -6,6 +6,7 @@
 #include <span>
 
 #include "attend/base/base64.h"
+#include "attend/base/joined.h"
 #include "attend/data/image_file.h"
 #include "attend/explain/trace_json-inl.h"
 
@@ -84,8 +85,8 @@ SaliencyLook saliency_of(const Json& json) {
 }
 
 ImageLook parse_look(const Json& json) {
-  require(json.is_object() && json.value("format", "") == kLookFormat, "look: \"format\": \"", kLookFormat,
-          "\" is wanted");
+  require(json.is_object() && json.value("format", "") == kLookFormat, "look: expected \"format\": \"", kLookFormat,
+          "\"");
   ImageLook look;
   const Json& model = json.at("model");
   look.model = model.at("name"), look.task = model.at("task"), look.network = model.at("network");
@@ -97,7 +98,7 @@ ImageLook parse_look(const Json& json) {
   } else if (kind == kKinds[1]) {
     look.seen = glimpses_of(json.at(kind));
   } else {
-    require(kind == kKinds[2], "look: kind: caption, glimpses or saliency is wanted, got '", kind, "'");
+    require(kind == kKinds[2], "look: kind: expected caption, glimpses or saliency, got '", kind, "'");
     look.seen = saliency_of(json.at(kind));
   }
   check_look("look", look);
@@ -115,53 +116,48 @@ struct Check {
   void operator()(const CaptionLook& look) const {
     const auto words = static_cast<int64_t>(look.words.size());
     require(look.rows > 0 && look.columns > 0 && look.rows <= image.height && look.columns <= image.width, where,
-            ": a grid of cells that has no more of them than the image pixels is wanted, got ", look.rows, " × ",
+            ": expected a grid with no more cells than the image has pixels, got ", look.rows, " × ",
             look.columns, " over ", image.height, " × ", image.width);
     const bool none = words == 0 && look.weights.size() == 0;  // an empty list does not say how wide it would be
     require(look.weights.defined() && (none || look.weights.shape() == Shape{words, look.rows * look.columns}), where,
-            ": weights [", words, ", ", look.rows * look.columns, "] are wanted, got ", look.weights.shape());
-    require(all_finite(look.weights), where, ": weights from 0 on are wanted, got others");
-    require(look.log_probabilities.empty() || look.log_probabilities.size() == look.words.size(), where, ": ", words,
-            " log_probabilities are wanted, one per word, got ", look.log_probabilities.size());
+            ": expected weights [", words, ", ", look.rows * look.columns, "], got ", look.weights.shape());
+    require(all_finite(look.weights), where, ": expected weights from 0 on, got others");
+    require(look.log_probabilities.empty() || look.log_probabilities.size() == look.words.size(), where,
+            ": expected ", words, " log_probabilities, one per word, got ", look.log_probabilities.size());
   }
 
   void operator()(const GlimpseLook& look) const {
-    require(!look.glances.empty(), where, ": a glance is wanted, got none");
+    require(!look.glances.empty(), where, ": expected a glance, got none");
     for (const Glance& glance : look.glances) {
-      require(std::isfinite(glance.x) && std::isfinite(glance.y), where, ": glances somewhere are wanted, got one at (",
+      require(std::isfinite(glance.x) && std::isfinite(glance.y), where, ": expected glances somewhere, got one at (",
               glance.x, ", ", glance.y, ")");
       require(!glance.sides.empty() && std::ranges::all_of(glance.sides, [](int64_t side) { return side > 0; }), where,
-              ": sides of at least a pixel are wanted, one per scale");
-      require(glance.patches.empty() || glance.patches.size() == glance.sides.size(), where, ": ", glance.sides.size(),
-              " patches are wanted, one per scale, got ", glance.patches.size());
+              ": expected sides of at least a pixel, one per scale");
+      require(glance.patches.empty() || glance.patches.size() == glance.sides.size(), where, ": expected ",
+              glance.sides.size(), " patches, one per scale, got ", glance.patches.size());
       require(std::ranges::all_of(glance.patches, [](const data::Image& patch) { return !patch.pixels.empty(); }),
-              where, ": patches with pixels are wanted, got one without");
-      require(glance.probabilities.size() == look.labels.size(), where, ": ", look.labels.size(),
-              " probabilities are wanted, one per label, got ", glance.probabilities.size());
+              where, ": expected patches with pixels, got one without");
+      require(glance.probabilities.size() == look.labels.size(), where, ": expected ", look.labels.size(),
+              " probabilities, one per label, got ", glance.probabilities.size());
     }
   }
 
   void operator()(const SaliencyLook& look) const {
     require(look.map.defined() && look.map.rank() == 2 && look.map.size() > 0, where,
-            ": a map [height, width] is wanted, got ", look.map.shape());
+            ": expected a map [height, width], got ", look.map.shape());
     require(look.map.dim(0) <= image.height && look.map.dim(1) <= image.width, where,
-            ": a map no finer than the image is wanted, [", image.height, ", ", image.width, "], got ",
+            ": expected a map no finer than the image, [", image.height, ", ", image.width, "], got ",
             look.map.shape());
-    require(all_finite(look.map), where, ": a map of numbers from 0 on is wanted, got others");
+    require(all_finite(look.map), where, ": expected a map of numbers from 0 on, got others");
   }
 };
 
 }  // namespace
 
 std::string answer_of(const ImageLook& look) {
-  const auto* caption = std::get_if<CaptionLook>(&look.seen);
-  if (!caption) {
-    const auto* glimpses = std::get_if<GlimpseLook>(&look.seen);
-    return glimpses ? glimpses->answer : std::get<SaliencyLook>(look.seen).answer;
-  }
-  std::string text;
-  for (const std::string& word : caption->words) text += (text.empty() ? "" : " ") + word;
-  return text;
+  if (const auto* caption = std::get_if<CaptionLook>(&look.seen)) return joined(caption->words, " ");
+  const auto* glimpses = std::get_if<GlimpseLook>(&look.seen);
+  return glimpses ? glimpses->answer : std::get<SaliencyLook>(look.seen).answer;
 }
 
 std::vector<size_t> likeliest(const Glance& glance, size_t most) {
@@ -182,7 +178,7 @@ void check_look(const char* where, const ImageLook& look) {
   const data::Image& image = look.image;
   require(image.height > 0 && image.width > 0 && (image.channels == 1 || image.channels == 3) &&
               image.pixels.size() == static_cast<size_t>(image.height * image.width * image.channels),
-          where, ": an image with 1 or 3 channels is wanted, got ", image.height, " × ", image.width, " × ",
+          where, ": expected an image with 1 or 3 channels, got ", image.height, " × ", image.width, " × ",
           image.channels, " with ", image.pixels.size(), " numbers");
   std::visit(Check{where, image}, look.seen);
 }

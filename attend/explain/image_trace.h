@@ -38,7 +38,7 @@ struct GlimpseLook {
   std::string answer, right;  ///< labels; `right` may be unknown: ""
 };
 
-/// How much of an answer hung on each pixel.
+/// How much an answer depended on each pixel.
 struct SaliencyLook {
   Tensor map;                         ///< [height, width] of the image, or of a coarser grid over it; none below 0
   std::string method, label;          ///< "gradcam", and in words: "Grad-CAM of the last convolution"

@@ -18,7 +18,7 @@ struct Sign {
   std::string_view bytes;
 };
 
-/// The sign at the front of `text`, which is shortened by it; one byte that is not UTF-8 is an unknown sign.
+/// The character at the front of `text`, which is advanced past it; a byte that is not UTF-8 is an unknown character.
 Sign take_sign(std::string_view& text) {
   const size_t size = character_bytes(text);
   const std::string_view bytes = text.substr(0, std::max<size_t>(1, size));
@@ -44,11 +44,11 @@ double width_of(char32_t c) {
   return small ? 0.64 : 0.78;
 }
 
-/// As many signs from the front as `room` has, by what `width` says of each; with "…" where that is not all.
+/// As many characters from the front as fit `room`, by the `width` of each; with "…" if that is not all.
 template <class Number, class Width>
 std::string cut_text(std::string_view text, Number room, const Width& width) {
   Number used = 0;
-  std::string kept, fits;  // fits: as much as leaves room for the sign of what is cut
+  std::string kept, fits;  // fits: as much as leaves room for the "…"
   for (std::string_view rest = text; !rest.empty();) {
     const Sign sign = take_sign(rest);
     used += width(sign.point);

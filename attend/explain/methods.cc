@@ -28,8 +28,8 @@ struct Question {
   int32_t step;
 };
 
-/// Calls take(q, x, g, D) with the source words x [S,D] and g = ∂ ln p / ∂x of every question; many in one pass, each in a
-/// row of its own, as rows do not touch each other.
+/// Calls take(q, x, g, D) with the source words x [S,D] and g = ∂ ln p / ∂x for every question; many in one pass, each
+/// in its own row, as rows do not affect each other.
 template <class Take>
 void gradients(const Answered& a, const std::vector<Question>& questions, Take&& take) {
   const size_t at_once = static_cast<size_t>(rows_at_once(a)), S = a.source.size();
@@ -92,7 +92,7 @@ std::vector<int32_t> with_token(const Answered& a, size_t step, int32_t token) {
   return target;
 }
 
-/// For each step the word that was said and the likeliest others.
+/// For each step the predicted word and the likeliest others.
 std::vector<std::vector<int32_t>> outputs(const Answered& a) {
   Recorder recorder;
   const data::Batch batch{a.sources(), data::Sequences({a.target})};
@@ -162,7 +162,7 @@ Tensor mixed(const Tensor& had, const Tensor& weights, const Tensor& read) {
   return y;
 }
 
-/// The mean over the heads of the attention for this purpose [Tq,Tk]; undefined where there is none in that layer.
+/// The mean over the heads of the attention for this purpose [Tq,Tk]; undefined if there is none in that layer.
 Tensor mean_heads(const Answered& a, Purpose purpose, int64_t layer) {
   for (const TraceSite& one : a.sites) {
     if (one.purpose != purpose || one.layer != layer) continue;
@@ -175,9 +175,9 @@ Tensor mean_heads(const Answered& a, Purpose purpose, int64_t layer) {
   return {};
 }
 
-/// Each layer adds what it reads to what it has, half and half (Abnar & Zuidema 2020, eq. 1): in the encoder E ← ½E + ½WE; in
-/// the decoder R ← ½R + ½WR through self-attention, then R ← ½R + ½WE where it reads the source. A pooling, which has
-/// nothing of its own, reads E alone. Rows are scaled to one.
+/// Each layer adds what it reads to what it has, half and half (Abnar & Zuidema 2020, eq. 1): in the encoder E ← ½E +
+/// ½WE; in the decoder R ← ½R + ½WR through self-attention, then R ← ½R + ½WE where it reads the source. A pooling,
+/// which has no state of its own, reads only E. Rows are scaled to sum to one.
 Tensor rollout(const Answered& a, const AttentionPart&) {
   const int64_t S = static_cast<int64_t>(a.source.size()), T = a.steps();
   const Tensor pooled = mean_heads(a, Purpose::pooling, 0);
@@ -213,7 +213,7 @@ constexpr MethodRow kMethods[] = {
      true, false, rollout},
     {"saliency", "xₛ · ∂ln p(yₜ)/∂xₛ: which words spoke for and against word t", "Simonyan et al. 2014", true, false,
      true, saliency},
-    {"jacobian", "‖∂ln p/∂xₛ‖ over word t and the 3 likeliest others: what step t hung on", "Graves 2012, section 3.5",
+    {"jacobian", "‖∂ln p/∂xₛ‖ over word t and the 3 likeliest others: what t depended on", "Graves 2012, section 3.5",
      false, false, true, jacobian},
     {"occlusion", "ln p(yₜ | x) − ln p(yₜ | x without xₛ): what is lost without a word", "Zeiler & Fergus 2014", true,
      false, true, occlusion},
@@ -228,8 +228,8 @@ std::vector<const TraceSite*> layers_of(const std::vector<TraceSite>& all, const
     if (sites.find(site.site) == sites.npos) sites += (sites.empty() ? "" : ", ") + site.site;
   }
   require(!sites.empty(),
-          "attention: a model that attends is wanted; of this one ask for saliency, jacobian or occlusion");
-  require(!layers.empty(), "attention: a site that the model has is wanted: ", sites, "; got ", part.site);
+          "attention: expected a model that attends; of this one ask for saliency, jacobian or occlusion");
+  require(!layers.empty(), "attention: expected a site that the model has: ", sites, "; got ", part.site);
   return layers;
 }
 
@@ -242,13 +242,12 @@ std::vector<const TraceSite*> parts_of(const std::vector<TraceSite>& sites, cons
              (site->heads == 1 ? " head)" : " heads)");
     if (part.layer == -1 || site->layer == part.layer) all.push_back(site);
   }
-  require(!all.empty(), "attention: of ", part.site, " a layer that it has is wanted, or -1 for all: ", there, "; got ",
-          part.layer);
+  require(!all.empty(), "attention: expected a layer of ", part.site, " or -1 for all: ", there, "; got ", part.layer);
   for (const TraceSite* site : all) {
-    require(part.head >= -1 && part.head < site->heads, "attention: head 0 to ", site->heads - 1,
-            " is wanted, or -1 for all; got ", part.head);
+    require(part.head >= -1 && part.head < site->heads, "attention: expected head 0 to ", site->heads - 1,
+            ", or -1 for all; got ", part.head);
   }
-  require(part.combine == "mean" || part.combine == "max", "attention: combine mean or max is wanted, got ",
+  require(part.combine == "mean" || part.combine == "max", "attention: expected combine mean or max, got ",
           part.combine);
   return all;
 }
@@ -306,7 +305,7 @@ data::Source Answered::sources(size_t copies) const {
 }
 
 data::Source Answered::sources(const std::vector<std::vector<int32_t>>& kept) const {
-  require(letters.empty() || letters.size() == source.size(), "explain: wanted the letters of ", source.size(),
+  require(letters.empty() || letters.size() == source.size(), "explain: expected the letters of ", source.size(),
           " words, got those of ", letters.size());
   std::vector<std::vector<int32_t>> ids;
   std::vector<std::vector<std::vector<int32_t>>> spelled;

@@ -10,7 +10,7 @@
 namespace attend::explain {
 namespace {
 
-constexpr double kMapsWide = 1040;              // of the whole, where there are many cells
+constexpr double kMapsWide = 1040;              // of the whole, if there are many cells
 constexpr double kMapGap = 18, kMapTitle = 11;  // between small maps; size of their titles
 constexpr double kReadable = 11;                // the side of a cell that has room for a label
 
@@ -26,7 +26,7 @@ std::vector<const TraceSite*> layers_at(const Trace& trace, const std::string& s
   for (const TraceSite& one : trace.sites) {
     if (one.site == site && one.weights.defined()) layers.push_back(&one);
   }
-  require(!layers.empty(), "svg_multiples: a trace with weights of ", site, " is wanted, got one without");
+  require(!layers.empty(), "svg_multiples: expected a trace with weights of ", site, ", got one without");
   return layers;
 }
 
@@ -41,7 +41,7 @@ std::vector<HeadPanel> panels_of(const Trace& trace, const std::string& site, co
       most = std::max(most, scale_of(panels.back().grid).most);
     }
   }
-  for (HeadPanel& panel : panels) panel.grid.look.most = most;  // one scale, so that they can be compared
+  for (HeadPanel& panel : panels) panel.grid.look.most = most;  // one scale, to make them comparable
   return panels;
 }
 

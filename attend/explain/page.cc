@@ -14,7 +14,7 @@ constexpr size_t kMostNumbers = 1'000'000;  // of weights in a page: about 6 MB
 
 std::string file(std::string_view name) { return std::string(embedded_file(page_files(), name).bytes); }
 
-/// A module as a part of one script: what it would load stands before it. Imports have a line each.
+/// A module as part of one script: what it would load precedes it. Each import is on its own line.
 std::string without_imports(const std::string& module) {
   std::string script;
   for (size_t at = 0; at < module.size();) {
@@ -26,7 +26,7 @@ std::string without_imports(const std::string& module) {
   return script;
 }
 
-/// As the text of a <script>: JSON means the same with it, and no tag can begin.
+/// For the text of a <script>: the JSON keeps its meaning, and no tag can begin.
 std::string script_json(const std::string& json) {
   std::string safe;
   for (const char c : json) {
@@ -39,7 +39,7 @@ std::string script_json(const std::string& json) {
   return safe;
 }
 
-/// Puts each value in the place of its {name}; what stands in a value is left as it is.
+/// Replaces each {name} with its value; values themselves are not expanded.
 std::string filled(const std::string& text, const std::map<std::string, std::string>& values) {
   std::string page;
   for (size_t at = 0; at < text.size();) {
@@ -71,10 +71,10 @@ std::string page_of(const OneFile& parts) {
                                        {"script", script}});
 }
 
-/// Everything that the page draws has to be there: a browser would say less, and later.
+/// Everything that the page draws must be present: a browser would report less, and later.
 void check(const Trace& trace, const PictureOptions& options) {
   require(!trace.maps.empty() || !trace.sites.empty(),
-          "picture: a trace with a map or a site is wanted, got one without");
+          "picture: expected a trace with a map or a site, got one without");
   for (const TraceMap& map : trace.maps) map_grid(trace, map, options.level);
   for (const TraceSite& site : trace.sites) {
     if (site.weights.defined()) site_grid(trace, site.site, site.layer, -1, options.level);
@@ -89,8 +89,8 @@ size_t numbers_of(const std::vector<Trace>& traces) {
   return count;
 }
 
-/// Leaves out weights until what is left can be loaded: those of a side that looks at itself first, then all. Says which, in
-/// words; "" where nothing was left out.
+/// Leaves out weights until the rest can be loaded: those of self-attention first, then all. Describes which; "" if
+/// nothing was left out.
 std::string lighten(std::vector<Trace>& traces, size_t most) {
   std::string named;
   for (const bool all : {false, true}) {
@@ -111,7 +111,7 @@ std::string lighten(std::vector<Trace>& traces, size_t most) {
 }  // namespace
 
 std::string html_picture(const std::vector<Trace>& all, const PictureOptions& options) {
-  require(!all.empty(), "picture: a trace is wanted, got none");
+  require(!all.empty(), "picture: expected a trace, got none");
   for (const Trace& trace : all) check(trace, options);
   std::vector<Trace> traces = all;
   const std::string left_out = lighten(traces, kMostNumbers);
@@ -132,7 +132,7 @@ std::string html_picture(const std::vector<Trace>& all, const PictureOptions& op
 }
 
 std::string html_picture(std::span<const ImageLook> looks) {
-  require(!looks.empty(), "picture: an image is wanted, got none");
+  require(!looks.empty(), "picture: expected an image, got none");
   std::string list;
   for (const ImageLook& look : looks) list += (list.empty() ? "" : ",\n") + look_json(look);
   const std::string title =

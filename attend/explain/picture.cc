@@ -12,7 +12,7 @@
 namespace attend::explain {
 namespace {
 
-constexpr double kNarrowest = 480;  // of a text; a small map does not press it into many lines
+constexpr double kNarrowest = 480;  // of a text, so that a small map does not squeeze it into many lines
 
 std::string log_probability(double value) {
   char text[32];
@@ -50,16 +50,16 @@ Fragment evidence(const Trace& trace, double width) {
   return stacked(rows, 4);
 }
 
-/// The site whose heads are shown: the map's, or else the first that has weights.
+/// The site whose heads are shown: the map's, or otherwise the first that has weights.
 std::string site_with_heads(const Trace& trace) {
   if (!trace.maps[0].site.empty()) return trace.maps[0].site;
   for (const TraceSite& site : trace.sites) {
     if (site.weights.defined()) return site.site;
   }
-  fail("picture: heads: a trace with weights is wanted, got one without");
+  fail("picture: heads: expected a trace with weights, got one without");
 }
 
-/// Under a heading of its own: the map above may be of another method.
+/// Under its own heading: the map above may be of another method.
 Fragment all_heads(const Trace& trace, const std::string& level) {
   const std::string site = site_with_heads(trace);
   const std::vector<std::string> heading{"attention: all heads of " + site};
@@ -69,7 +69,7 @@ Fragment all_heads(const Trace& trace, const std::string& level) {
 }  // namespace
 
 std::string svg_picture(const Trace& trace, const PictureOptions& options) {
-  require(!trace.maps.empty(), "picture: a trace with a map is wanted, got one without");
+  require(!trace.maps.empty(), "picture: expected a trace with a map, got one without");
   const Grid grid = map_grid(trace, trace.maps[0], options.level);
   const Fragment map = draw_grid(grid, {});
   const Fragment heads = options.heads ? all_heads(trace, options.level) : Fragment{};

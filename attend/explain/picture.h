@@ -1,4 +1,4 @@
-// The still picture of a trace, and what one can choose about it.
+// The still picture of a trace, and its options.
 #pragma once
 
 #include <string>
@@ -18,8 +18,9 @@ struct PictureOptions {
   }
 };
 
-/// As SVG: the text and its answer (a tree is drawn), the trace's first map with its legend and what it shows, the heads where they are wanted, and the
-/// evidence where there is some. Throws Error where the trace has no map, or parts that disagree in their sizes.
+/// As SVG: the text and its answer (a tree is drawn), the trace's first map with its legend and what it shows, the
+/// heads if requested, and the evidence if there is any. Throws Error if the trace has no map, or if the sizes of its
+/// parts disagree.
 std::string svg_picture(const Trace& trace, const PictureOptions& options);
 
 }  // namespace attend::explain

@@ -19,8 +19,8 @@ constexpr double kLetter = 6.6, kLine = 15, kFont = 12;  // a letter's width, a 
 constexpr double kMostLabel = 150, kLegendLine = 20;     // room for names at the ends; height of a legend's line
 constexpr double kMark = 4;                              // half of a marker's width
 
-/// Colours that people who see few of them tell apart (after Okabe & Ito 2008), darker for light pages and lighter for dark
-/// ones; each with a dash and a marker, so that none is told by its colour alone.
+/// Colours that colour-blind people can tell apart (after Okabe & Ito 2008), darker for light pages and lighter for
+/// dark ones; each with a dash and a marker, so that none is recognised by colour alone.
 struct Look {
   const char *light, *dark, *dash;
 };
@@ -33,7 +33,7 @@ constexpr std::array<Look, 8> kLooks = {{{"#0b62a4", "#6cb6f0", ""},
                                          {"#4f4f4f", "#c4c4c4", "5 2 1 2"},
                                          {"#a11d33", "#ff8a9a", "8 2 1 2 1 2"}}};
 
-/// "12.5": as few digits as tell it, at most two behind the point.
+/// "12.5": as few digits as needed, at most two after the point.
 std::string number(double value) {
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), "%.2f", value);
@@ -43,7 +43,7 @@ std::string number(double value) {
   return shown == "-0" ? "0" : shown;
 }
 
-/// A tick's label: as many digits as the distance of ticks wants.
+/// A tick's label: as many digits as the spacing of the ticks needs.
 std::string tick_text(double value, double apart) {
   const int digits = std::clamp(static_cast<int>(std::ceil(-std::log10(apart) - 1e-9)), 0, 9);
   std::array<char, 48> text{};
@@ -58,7 +58,7 @@ std::string cut(const std::string& text, double room) {
   return shortened(text, static_cast<size_t>(std::max(1.0, room / kLetter)));
 }
 
-/// The marker of a series at a place; the page shines through none of them.
+/// The marker of a series at a place; none is transparent.
 std::string marker(size_t index, double x, double y) {
   const double r = kMark;
   std::ostringstream svg;
@@ -133,7 +133,7 @@ struct AxisRange {
   }
 };
 
-/// Room around a range that is one value: a tenth of what lies between the bounds, and nothing beyond them.
+/// Room around a range that is a single value: a tenth of the distance between the bounds, and nothing beyond them.
 AxisRange within(AxisRange range, const std::pair<double, double>& bounds) {
   if (range.any && range.high > range.low) return range;
   const double room = 0.05 * (bounds.second - bounds.first), middle = range.any ? range.low : bounds.first;
@@ -157,7 +157,7 @@ class PlotPanel {
     bottom_ = top + kHeight - kBottom;
     AxisRange xs, ys;
     for (const Series& s : plot.series) {
-      require(s.xs.size() == s.ys.size(), "svg_plot: as many xs as ys are wanted in ", s.name, ", got ", s.xs.size(),
+      require(s.xs.size() == s.ys.size(), "svg_plot: expected as many xs as ys in ", s.name, ", got ", s.xs.size(),
               " and ", s.ys.size());
       for (size_t i = 0; i < s.xs.size(); ++i) {
         if (std::isfinite(s.ys[i])) xs.take(s.xs[i]), ys.take(s.ys[i]);
@@ -166,7 +166,7 @@ class PlotPanel {
     if (plot.bounds) ys = within(ys, *plot.bounds);
     y_ticks_ = round_ticks(ys.low, ys.high, 5);
     if (plot.categories.empty()) {
-      // One place alone is drawn at the end of an axis from 0, where its name stands.
+      // A single point is drawn at the end of an axis from 0, next to its name.
       if (xs.low >= 0 && (xs.low == xs.high || xs.low < (xs.high - xs.low) * 0.5)) xs.low = 0;
       x_ticks_ = round_ticks(xs.low, xs.high, 7);
       x_low_ = xs.any ? xs.low : x_ticks_.front(),
@@ -243,8 +243,8 @@ class PlotPanel {
     std::string name;
   };
 
-  /// Names at the ends of lines, from above: moved down a little where they would touch, left out where that is not enough.
-  /// Dots lead to a name that is not beside its end; they are grey, as they are no data.
+  /// Names at the ends of lines, from above: moved down a little if they would touch, left out if that is not enough.
+  /// Dots lead to a name that is not next to its end; they are grey, as they are not data.
   std::string labels() const {
     constexpr double kMoved = 100;
     std::vector<End> ends;
@@ -271,8 +271,8 @@ class PlotPanel {
     return out;
   }
 
-  /// Pushes neighbours apart until none touch, each pair that does by half, and keeps them beside the panel: the next one
-  /// has names of its own.
+  /// Pushes neighbours apart until none touch, each of a touching pair by half, and keeps them beside the panel: the
+  /// next one has its own names.
   void spread(std::vector<End>& ends) const {
     for (int round = 0; round < 200; ++round) {
       for (End& end : ends) end.y = std::clamp(end.y, top_ + kTop, bottom_);
@@ -339,13 +339,13 @@ std::string escaped_markup(std::string_view text) {
   return safe;
 }
 
-std::vector<double> round_ticks(double low, double high, int wanted) {
+std::vector<double> round_ticks(double low, double high, int count) {
   if (!std::isfinite(low) || !std::isfinite(high)) low = 0, high = 1;
   if (high - low < 1e-9 * std::max({1.0, std::abs(low), std::abs(high)})) {
     const double room = std::abs(low) * 0.1;
     low -= room, high += low == 0 ? 1 : room;
   }
-  const double rough = (high - low) / std::max(1, wanted);
+  const double rough = (high - low) / std::max(1, count);
   const double power = std::pow(10, std::floor(std::log10(rough)));
   double apart = 10 * power;
   for (const double factor : {1.0, 2.0, 5.0}) {
@@ -362,7 +362,7 @@ std::vector<double> round_ticks(double low, double high, int wanted) {
 }
 
 std::string svg_plots(std::span<const Plot> plots, std::span<const std::string> names) {
-  require(!plots.empty(), "svg_plots: at least one plot is wanted, got none");
+  require(!plots.empty(), "svg_plots: expected at least one plot, got none");
   std::vector<std::string> order(names.begin(), names.end());
   for (const Plot& plot : plots) {
     for (const Series& s : plot.series) {

@@ -18,24 +18,24 @@ struct Series {
 struct Plot {
   std::string title, x_label, y_label;
   std::vector<Series> series;
-  std::vector<std::string> categories;  ///< what x = 0, 1, … are called; empty: x is a number
+  std::vector<std::string> categories;  ///< the names of x = 0, 1, …; empty: x is a number
   std::optional<std::pair<double, double>>
-      bounds;  ///< what y cannot leave, such as 0 and 100: its axis does not either
+      bounds;  ///< limits of y, such as 0 and 100, which its axis does not exceed
 };
 
-/// Numbers 1, 2 or 5 times a power of ten apart that cover [low, high], about `wanted` of them.
-std::vector<double> round_ticks(double low, double high, int wanted = 5);
+/// Numbers 1, 2 or 5 times a power of ten apart that cover [low, high], about `count` of them.
+std::vector<double> round_ticks(double low, double high, int count = 5);
 
-/// The plots one above the other, with one legend: series of the same name look the same in all of them, in the order in which
-/// `names` has them (those of the first plot where it is empty). Each series has a colour, a dash and a marker of its own; its
-/// name stands at its end, too, where it does not cover another.
+/// The plots one above the other, with one legend: series of the same name look the same in all of them, in the order
+/// of `names` (if empty, that of the first plot). Each series has its own colour, dash and marker; its name is also
+/// written at its end, unless it would cover another.
 std::string svg_plots(std::span<const Plot> plots, std::span<const std::string> names = {});
 std::string svg_plot(const Plot& plot);
 
-/// The line and marker of series `index`, small, for a table of a page that has plots, or plot_style(), in it.
+/// The line and marker of series `index`, small, for a table on a page that contains plots or plot_style().
 std::string svg_mark(size_t index);
 
-/// The colours of all series on light and dark pages: a <style> element, which svg_plots has in it already.
+/// The colours of all series on light and dark pages: a <style> element, which svg_plots already includes.
 std::string plot_style();
 
 /// Text for an SVG or a page: & < > and quotes as entities.

@@ -16,7 +16,7 @@
 #include "attend/base/replacement.h"
 
 #ifdef __SANITIZE_ADDRESS__
-/// What fontconfig has read it keeps to the end, and giving it back would not be safe beside other threads.
+/// fontconfig keeps what it has read until the end, and freeing it would not be safe while other threads run.
 extern "C" const char* __lsan_default_suppressions();
 extern "C" const char* __lsan_default_suppressions() { return "leak:libfontconfig\n"; }
 #endif
@@ -25,16 +25,16 @@ namespace attend::explain {
 namespace {
 
 constexpr double kPngSharp = 2;         // pixels per unit of the SVG
-constexpr double kLongestSide = 32000;  // of an image, in pixels; cairo has no more than 32767
+constexpr double kLongestSide = 32000;  // of an image, in pixels; cairo's limit is 32767
 
-/// librsvg, loaded: its functions and those of cairo and GLib, which it brings along. It stays: GLib's types cannot be
-/// unloaded.
+/// librsvg, loaded at run time: its functions and those of cairo and GLib, which it brings along. It stays loaded:
+/// GLib's types cannot be unloaded.
 class Rsvg {
  public:
   static const Rsvg& loaded() {
     const Rsvg& library = one();
     require(library.handle_ != nullptr,
-            "png: librsvg is wanted (Debian: apt install librsvg2-2 fonts-dejavu-core), got ", library.reason_);
+            "png: expected librsvg (Debian: apt install librsvg2-2 fonts-dejavu-core), got ", library.reason_);
     return library;
   }
 
@@ -115,7 +115,7 @@ std::unique_ptr<T, Free> owned(T* pointer, Free free) {
 [[noreturn]] void refuse(const Rsvg& rsvg, GError* error) {
   const std::string why = error ? error->message : "no reason given";
   if (error) rsvg.free_error(error);
-  fail("png: an SVG that librsvg can draw is wanted, got: ", why);
+  fail("png: expected an SVG that librsvg can draw, got: ", why);
 }
 
 cairo_status_t append(void* closure, const unsigned char* bytes, unsigned int count) {
@@ -136,7 +136,7 @@ Surface surface_of(const Rsvg& rsvg, const std::string& svg, double sharp) {
   if (!picture) refuse(rsvg, error);
   double width = 0, height = 0;
   require(rsvg.size(picture.get(), &width, &height) && width >= 1 && height >= 1,
-          "png: an SVG that says how large it is in pixels is wanted, got one that does not");
+          "png: expected an SVG that says how large it is in pixels, got one that does not");
   sharp = std::min(sharp, kLongestSide / std::max(width, height));
   const double pixels_wide = std::ceil(width * sharp), pixels_high = std::ceil(height * sharp);
   Surface surface(rsvg.surface(CAIRO_FORMAT_ARGB32, static_cast<int>(pixels_wide), static_cast<int>(pixels_high)),

@@ -13,7 +13,7 @@
 namespace attend::explain {
 namespace {
 
-/// The pixels that become pixel `at` of `size`, out of `from`; one at least.
+/// The pixels that become pixel `at` of `size`, out of `from`; at least one.
 struct PixelRange {
   int64_t begin, end;
 };
@@ -22,7 +22,7 @@ PixelRange gathered(int64_t at, int64_t size, int64_t from) {
   return {begin, std::max(begin + 1, (at + 1) * from / size)};
 }
 
-/// Means of what `value(y, x)` has in [rows, columns] at [height, width], which is no larger.
+/// Means of `value(y, x)` over [rows, columns] at [height, width], which is not larger.
 template <class Value>
 double mean_of(const Value& value, PixelRange ys, PixelRange xs) {
   double sum = 0;
@@ -32,8 +32,8 @@ double mean_of(const Value& value, PixelRange ys, PixelRange xs) {
   return sum / static_cast<double>((ys.end - ys.begin) * (xs.end - xs.begin));
 }
 
-/// Cells that are finer than [height, width] as means that are not.
-Tensor no_finer(const Tensor& cells, int64_t height, int64_t width) {
+/// Cells finer than [height, width], averaged so that they are not.
+Tensor coarsened(const Tensor& cells, int64_t height, int64_t width) {
   const int64_t rows = std::min(cells.dim(0), height), columns = std::min(cells.dim(1), width);
   Tensor means({rows, columns});
   const auto value = [&](int64_t y, int64_t x) { return static_cast<double>(cells.data()[y * cells.dim(1) + x]); };
@@ -64,7 +64,7 @@ Spline spline(int64_t at, int64_t size, int64_t cells) {
   return found;
 }
 
-/// Divides by what counts as the largest, and cuts off there.
+/// Divides by what counts as the largest, and clamps to one.
 Tensor shares_of(Tensor values, size_t cells) {
   constexpr size_t kMany = 1000, kOneIn = 200;
   std::vector<real> sorted(values.begin(), values.end());
@@ -78,7 +78,7 @@ Tensor shares_of(Tensor values, size_t cells) {
 
 void require_cells(const Tensor& cells, int64_t height, int64_t width) {
   require(cells.defined() && cells.rank() == 2 && cells.size() > 0 && height > 0 && width > 0,
-          "shares: cells [rows, columns] and a size of at least a pixel are wanted, got ", cells.shape(), " at ",
+          "shares: expected cells [rows, columns] and a size of at least a pixel, got ", cells.shape(), " at ",
           height, " × ", width);
 }
 
@@ -107,7 +107,7 @@ data::Image reduced(const data::Image& image, int64_t side) {
 
 Tensor smooth_shares(const Tensor& cells, int64_t height, int64_t width) {
   require_cells(cells, height, width);
-  const Tensor coarse = no_finer(cells, height, width);
+  const Tensor coarse = coarsened(cells, height, width);
   const int64_t rows = coarse.dim(0), columns = coarse.dim(1);
   Tensor wide({rows, width}), shares({height, width});
   for (int64_t x = 0; x < width; ++x) {
@@ -132,7 +132,7 @@ Tensor smooth_shares(const Tensor& cells, int64_t height, int64_t width) {
 
 Tensor cell_shares(const Tensor& cells, int64_t height, int64_t width) {
   require_cells(cells, height, width);
-  const Tensor coarse = no_finer(cells, height, width);
+  const Tensor coarse = coarsened(cells, height, width);
   Tensor shares({height, width});
   for (int64_t y = 0; y < height; ++y) {
     const real* row = coarse.data() + y * coarse.dim(0) / height * coarse.dim(1);
@@ -152,7 +152,7 @@ data::Image veil_of(const Tensor& shares) {
 
 data::Image veiled(const data::Image& image, const data::Image& veil) {
   require(veil.height == image.height && veil.width == image.width && veil.channels == 1,
-          "veiled: a veil of the image's size is wanted, ", image.height, " × ", image.width, ", got ", veil.height,
+          "veiled: expected a veil of the image's size, ", image.height, " × ", image.width, ", got ", veil.height,
           " × ", veil.width);
   const std::array<int, 3> colour{kVeil.red, kVeil.green, kVeil.blue};
   data::Image under(image.height, image.width, 3);

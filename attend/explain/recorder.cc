@@ -36,11 +36,11 @@ void Recorder::observe(const Observation& o) {
     now_.push_back(std::move(kept));
     return;
   }
-  // What a decoder alone reads of its source, token by token, is no attention of a whole source: its answers show it.
+  // A decoder alone reads its source token by token, which is not attention to a whole source: its answers show it.
   if (o.purpose != Purpose::self && o.purpose != Purpose::pooling) return;
   keep(kept.weights.defined() ? kept.weights.size() : 0);
-  const auto known = std::ranges::find_if(begun_, [&](const Whole& told) { return told.front().same_site(kept); });
-  (known != begun_.end() ? *known : begun_.emplace_back()).push_back(std::move(kept));
+  const auto known = std::ranges::find_if(whole_, [&](const Whole& parts) { return parts.front().same_site(kept); });
+  (known != whole_.end() ? *known : whole_.emplace_back()).push_back(std::move(kept));
 }
 
 /// What a row of this step saw, copied out of what all rows did.
@@ -93,7 +93,7 @@ void Recorder::completed(int32_t node) {
   if (Node* last = kept_node(node)) last->complete = true;
 }
 
-/// Lets go of what a hypothesis saw that nothing follows, back to where another one goes on.
+/// Releases what a dead-end hypothesis saw, back to where another one continues.
 void Recorder::forget(int32_t node) {
   for (Node* at = kept_node(node); at != nullptr && at->children == 0 && !at->complete;) {
     at->seen.reset();
@@ -112,12 +112,12 @@ void Recorder::stepped() {
   }
   now_.clear();
   ++step_;
-  if (told_) told_(*this);
+  if (stepped_) stepped_(*this);
 }
 
 const Recorder::Node& Recorder::node_of(int32_t node) const {
   require(node >= 0 && static_cast<size_t>(node) < by_number_.size() && by_number_[static_cast<size_t>(node)] >= 0,
-          "Recorder: a prediction that the search made is wanted, got ", node);
+          "Recorder: expected a prediction that the search made, got ", node);
   return nodes_[static_cast<size_t>(by_number_[static_cast<size_t>(node)])];
 }
 
@@ -152,7 +152,7 @@ std::vector<TraceNode> Recorder::tree(int32_t sentence) const {
                     .fate = static_cast<TraceNode::Fate>(node.said.fate)});
     has_children.push_back(false);
   }
-  for (size_t i = 0; i < tree.size(); ++i) {  // it lived when the search had all that it wanted
+  for (size_t i = 0; i < tree.size(); ++i) {  // still growing when the search had all it needed
     if (tree[i].fate == TraceNode::Fate::grown && !has_children[i]) tree[i].fate = TraceNode::Fate::passed;
   }
   return tree;
@@ -198,20 +198,20 @@ TraceSite Recorder::Kept::described(std::string queries_of, std::string keys_of)
           .reach = reach};
 }
 
-/// What was read of a whole source before the search began. The places of an encoder ask each other, [heads,S,S]; the query
-/// of a pooling is the first prediction, [heads,steps,S].
-TraceSite Recorder::whole(const Whole& told, int32_t sentence, int64_t source_length, int64_t steps) {
-  const Kept &first = told.front(), &last = told.back();
+/// What was read of a whole source before the search began. The places of an encoder query each other, [heads,S,S]; the
+/// query of a pooling is the first prediction, [heads,steps,S].
+TraceSite Recorder::whole(const Whole& parts, int32_t sentence, int64_t source_length, int64_t steps) {
+  const Kept &first = parts.front(), &last = parts.back();
   const bool pooled = first.purpose == Purpose::pooling;
   TraceSite site = first.described(pooled ? "target" : "source", "source");
   if (!first.weights.defined()) return site;
-  // Told place by place, a source has as many places as it has words, and each knows no more than those before it.
+  // Reported place by place, a source has as many places as words, and each sees only those before it.
   const bool at_once = pooled || !first.lengths.empty();
   const int64_t places = at_once ? first.length(sentence) : std::min(source_length, last.step + last.queries);
   const int64_t heads = first.heads, rows = pooled ? steps : places;
   site.weights = Tensor::zeros({heads, rows, places});
   if (first.centres.defined()) site.centres = Tensor::zeros({heads, rows});
-  for (const Kept& kept : told) {
+  for (const Kept& kept : parts) {
     for (int64_t i = 0; i < heads * kept.queries; ++i) {
       const int64_t h = i / kept.queries, q = i % kept.queries, row = kept.step + q;
       if (row >= rows) continue;
@@ -229,7 +229,7 @@ TraceSite Recorder::stepwise(size_t number, const std::vector<int32_t>& path, in
   const Kept& shape = shapes_[number];
   const auto glance = [&](size_t t) -> const Glance& {
     const Node& node = nodes_[static_cast<size_t>(path[t])];
-    require(node.seen && number < node.seen->glances.size(), "Recorder: ", shape.site, " told nothing at step ", t);
+    require(node.seen && number < node.seen->glances.size(), "Recorder: ", shape.site, " reported nothing at step ", t);
     return node.seen->glances[number];
   };
   const int64_t steps = static_cast<int64_t>(path.size()), heads = shape.heads, first = glance(0).keys;
@@ -240,11 +240,11 @@ TraceSite Recorder::stepwise(size_t number, const std::vector<int32_t>& path, in
   site.weights = Tensor::zeros({heads, steps, past ? first - 1 + steps : source_length});
   if (shape.centres.defined()) site.centres = Tensor::zeros({heads, steps});
   for (int64_t t = 0; t < steps; ++t) {
-    const Glance& told = glance(static_cast<size_t>(t));
-    const int64_t wide = site.weights.dim(2), count = std::min(told.keys, wide);
+    const Glance& seen = glance(static_cast<size_t>(t));
+    const int64_t wide = site.weights.dim(2), count = std::min(seen.keys, wide);
     for (int64_t h = 0; h < heads; ++h) {
-      std::copy_n(told.weights.data() + h * told.keys, count, site.weights.data() + (h * steps + t) * wide);
-      if (told.centres.defined()) site.centres.data()[h * steps + t] = told.centres.data()[h];
+      std::copy_n(seen.weights.data() + h * seen.keys, count, site.weights.data() + (h * steps + t) * wide);
+      if (seen.centres.defined()) site.centres.data()[h * steps + t] = seen.centres.data()[h];
     }
   }
   return site;
@@ -254,7 +254,7 @@ std::vector<TraceSite> Recorder::sites(int32_t sentence, int32_t node, int64_t s
   std::vector<TraceSite> all;
   const std::vector<int32_t> said = path(node);
   const int64_t steps = static_cast<int64_t>(said.size());
-  for (const Whole& told : begun_) all.push_back(whole(told, sentence, source_length, steps));
+  for (const Whole& parts : whole_) all.push_back(whole(parts, sentence, source_length, steps));
   for (size_t i = 0; steps > 0 && i < shapes_.size(); ++i) all.push_back(stepwise(i, said, source_length));
   std::ranges::stable_sort(all, {}, [](const TraceSite& s) { return std::pair(s.site, s.layer); });
   return all;

@@ -1,4 +1,4 @@
-// A recorder: listens to a search and to every attention inside it, and says afterwards what each answer looked at.
+// A recorder: observes a search and every attention inside it, and reports afterwards what each answer looked at.
 #pragma once
 
 #include <cstdint>
@@ -15,24 +15,24 @@
 
 namespace attend::explain {
 
-/// More was to be kept than may be.
+/// More weights than the limit allows.
 class TooLarge : public Error {
  public:
   using Error::Error;
 };
 
 struct RecorderOptions {
-  bool weights = true;  ///< false: which attentions there are, and nothing of what they did
-  size_t numbers = 0;   ///< most weights at any time; with more, TooLarge is thrown; 0: any
+  bool weights = true;  ///< false: only which attentions there are, not what they did
+  size_t numbers = 0;   ///< most weights kept at any time; beyond that TooLarge is thrown; 0: any
 };
 
-/// Of one search over a batch. Weights are kept with the prediction that they led to, for as long as it may be part of an
-/// answer; an answer's are put together from its predictions, whatever beams they lived in.
+/// Records one search over a batch. Weights are kept with the prediction that they led to, for as long as it may be
+/// part of an answer; those of an answer are assembled from its predictions, whatever beams they were in.
 class Recorder : public Sink, public decode::SearchWatcher {
  public:
   /// `stepped`: called after each step of the search.
   explicit Recorder(std::function<void(const Recorder&)> stepped = {}, const RecorderOptions& options = {})
-      : options_(options), told_(std::move(stepped)) {}
+      : options_(options), stepped_(std::move(stepped)) {}
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
 
@@ -40,19 +40,19 @@ class Recorder : public Sink, public decode::SearchWatcher {
   void predicted(const decode::Predicted& prediction) override;
   void completed(int32_t node) override;
   void stepped() override;
-  /// Weights that are kept now.
+  /// Number of weights kept now.
   size_t numbers() const { return numbers_; }
 
-  /// What every attention gave the answer whose last prediction is `node` (Hypothesis::node): [heads,Tq,Tk] of that
+  /// What every attention did for the answer whose last prediction is `node` (Hypothesis::node): [heads,Tq,Tk] of that
   /// sentence, without padding.
   std::vector<TraceSite> sites(int32_t sentence, int32_t node, int64_t source_length) const;
-  /// All predictions of one sentence; `nodes` of a hypothesis are places in it by `place_of`. Token texts are left empty.
+  /// All predictions of one sentence; `place_of` gives the index of a hypothesis' node. Token texts are left empty.
   std::vector<TraceNode> tree(int32_t sentence) const;
-  /// Where a search's node stands in tree().
+  /// Index of a search's node in tree().
   int32_t place_of(int32_t node) const;
-  /// The ids of the likeliest beginning that is still growing, or of the last one that ended.
+  /// The ids of the likeliest hypothesis that is still growing, or of the last one that ended.
   std::vector<int32_t> likeliest(int32_t sentence) const;
-  /// The search's numbers of the predictions that led to a node and of itself, first to last.
+  /// The search's numbers of the predictions up to and including a node, first to last.
   std::vector<int32_t> chain(int32_t node) const;
   /// The continuations of `before` in a sentence (−1: of the beginning), likeliest first: ids.
   std::vector<int32_t> continuations(int32_t sentence, int32_t before) const;
@@ -62,23 +62,23 @@ class Recorder : public Sink, public decode::SearchWatcher {
     std::string site;
     Purpose purpose;
     int64_t layer, step, heads, queries, keys;
-    Tensor weights, centres;  // undefined where they are not wanted
+    Tensor weights, centres;  // undefined if not recorded
     int64_t reach;
     bool hard;
     std::vector<int32_t> lengths;
 
     int64_t length(int32_t row) const { return lengths.empty() ? keys : lengths[static_cast<size_t>(row)]; }
     bool same_site(const Kept& other) const { return site == other.site && layer == other.layer; }
-    /// Of no weights: what it is, to be filled in.
+    /// A description without weights, which are filled in later.
     TraceSite described(std::string queries, std::string keys) const;
   };
-  using Whole = std::vector<Kept>;  // one attention, as it was told: at once, or place by place
+  using Whole = std::vector<Kept>;  // one attention, as it was reported: at once, or place by place
   struct Glance {             // what one row of the search saw of one attention
     Tensor weights, centres;  // [heads,keys], [heads]
     int64_t keys;
   };
-  struct Seen {                   // all that one row saw
-    std::vector<Glance> glances;  // as `shapes_` has them
+  struct Seen {                   // everything that one row saw
+    std::vector<Glance> glances;  // in the order of `shapes_`
     size_t numbers = 0;
     size_t& kept;
     ~Seen() { kept -= numbers; }
@@ -98,21 +98,21 @@ class Recorder : public Sink, public decode::SearchWatcher {
   void keep(size_t numbers);
   std::shared_ptr<const Seen> seen_by(int32_t row);
   void forget(int32_t node);
-  static TraceSite whole(const Whole& told, int32_t sentence, int64_t source_length, int64_t steps);
+  static TraceSite whole(const Whole& parts, int32_t sentence, int64_t source_length, int64_t steps);
   TraceSite stepwise(size_t number, const std::vector<int32_t>& path, int64_t source_length) const;
 
   const RecorderOptions options_;
   size_t numbers_ = 0;
-  std::vector<Whole> begun_;  // what was read before the first step: rows are sentences
+  std::vector<Whole> whole_;  // what was read before the first step: rows are sentences
   std::vector<Kept> now_;     // of this step: rows are those of the search
-  std::vector<Kept> shapes_;  // of the first step, without weights: every step tells of the same attentions
+  std::vector<Kept> shapes_;  // of the first step, without weights: every step reports the same attentions
   std::vector<std::shared_ptr<const Seen>> rows_;  // of this step
   std::vector<int32_t> growing_, grown_;  // the search's numbers of those that grew in the last step, in this one
-  std::vector<Node> nodes_;               // as they were told; passed ones too
+  std::vector<Node> nodes_;               // as reported; passed ones too
   std::vector<int32_t> by_number_;        // the search's number → place in nodes_
   std::vector<int32_t> counts_;           // by sentence: nodes so far
   int64_t step_ = 0;
-  std::function<void(const Recorder&)> told_;
+  std::function<void(const Recorder&)> stepped_;
 };
 
 }  // namespace attend::explain

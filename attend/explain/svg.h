@@ -1,4 +1,4 @@
-// Pieces of an SVG picture that are put together: each is drawn from its own corner and knows how large it is.
+// Composable pieces of an SVG picture: each is drawn from its own corner and knows how large it is.
 #pragma once
 
 #include <span>
@@ -13,13 +13,13 @@ struct Fragment {
   double width = 0, height = 0;
 };
 
-/// A length or place as SVG has it: two digits behind the point at most, whatever the locale.
+/// A length or position in SVG: at most two digits after the point, whatever the locale.
 std::string svg_number(double value);
 /// ` name="value"`; the value needs no escaping.
 std::string attribute(std::string_view name, std::string_view value);
 std::string attribute(std::string_view name, double value);
 
-/// Colours of text: of what matters, and of what is beside it.
+/// Colours of text: the main text, secondary text, accents.
 inline constexpr std::string_view kInk = "#1b2027", kFaint = "#5b6673", kAccent = "#1d5fb4";
 
 struct TextStyle {
@@ -35,11 +35,11 @@ Fragment text_lines(std::span<const std::string> lines, const TextStyle& style);
 Fragment paragraph(const std::string& text, double width, const TextStyle& style, size_t most = 3,
                    const std::string& lead = "");
 
-/// Moved to a place.
+/// Moved to (x, y).
 std::string placed(const Fragment& fragment, double x, double y);
 /// One below the other; those that are empty are left out.
 Fragment stacked(const std::vector<Fragment>& fragments, double gap);
-/// As a whole file: on a white card, so that it is read on dark pages too.
+/// As a whole file: on a white card, so that it is readable on dark pages too.
 std::string svg_document(const Fragment& fragment, double margin);
 
 }  // namespace attend::explain

@@ -117,7 +117,7 @@ TraceSide side_of(const Json& json) {
           json.value("unknown", std::vector<int32_t>()), json.value("kind", "words")};
 }
 
-/// Traces of before it was written have none: it follows from who looks at what.
+/// Older traces do not have it: it is derived from who looks at what.
 Purpose purpose_of(const Json& json) {
   if (json.contains("purpose")) return purpose_named(json.at("purpose").get<std::string>());
   if (json.at("queries") == "source") return Purpose::self;
@@ -126,12 +126,12 @@ Purpose purpose_of(const Json& json) {
 
 TraceNode::Fate fate_named(const std::string& name) {
   const auto found = std::ranges::find(kFates, name);
-  require(found != std::end(kFates), "trace: fate: grown, ended, cut or passed is wanted, got '", name, "'");
+  require(found != std::end(kFates), "trace: fate: expected grown, ended, cut or passed, got '", name, "'");
   return static_cast<TraceNode::Fate>(found - std::begin(kFates));
 }
 
 Trace trace_of(const Json& json, const SafetensorsFile* beside) {
-  require(json.is_object() && json.value("format", "") == kFormat, "trace: \"format\": \"", kFormat, "\" is wanted");
+  require(json.is_object() && json.value("format", "") == kFormat, "trace: \"format\": expected \"", kFormat, "\"");
   Trace trace;
   const Json& model = json.at("model");
   trace.model = model.at("name"), trace.task = model.at("task"), trace.network = model.at("network");
@@ -162,7 +162,7 @@ Trace trace_of(const Json& json, const SafetensorsFile* beside) {
     trace.beam.push_back({one.at("parent"), one.at("id"), one.at("token"), number_of(one.at("log_probability")),
                           number_of(one.at("total")), fate_named(one.at("fate"))});
     require(trace.beam.back().parent < static_cast<int32_t>(trace.beam.size()) - 1,
-            "trace: beam: parents before their children are wanted, got ", trace.beam.back().parent, " at ",
+            "trace: beam: expected parents before their children, got ", trace.beam.back().parent, " at ",
             trace.beam.size() - 1);
   }
   for (const Json& one : json.at("answers")) {
@@ -173,16 +173,25 @@ Trace trace_of(const Json& json, const SafetensorsFile* beside) {
   return trace;
 }
 
-/// The file that a line of a trace's file names: one beside it, and no other.
+/// The file named in a line of a trace file, which must be in the same folder.
 std::optional<SafetensorsFile> beside_of(const fs::path& path, const Json& json) {
   if (!json.is_object() || !json.contains("beside")) return std::nullopt;
   const fs::path name = json.at("beside").get<std::string>();
-  require(!name.empty() && name == name.filename(), "trace: beside: a file of the same folder is wanted, got ",
+  require(!name.empty() && name == name.filename(), "trace: beside: expected a file of the same folder, got ",
           name.string());
   return std::optional<SafetensorsFile>(std::in_place, path.parent_path() / name);
 }
 
 }  // namespace
+
+TraceSide text_side(const data::Tokeniser& tokeniser, const data::TokenisedWords& words, std::string text) {
+  TraceSide side{std::move(text), {}, words.words, words.word_of, {}};
+  for (size_t i = 0; i < words.ids.size(); ++i) {
+    side.tokens.push_back(tokeniser.piece(words.ids[i]));
+    if (words.ids[i] == data::kUnknown) side.unknown.push_back(static_cast<int32_t>(i));
+  }
+  return side;
+}
 
 std::string trace_json(const Trace& trace) { return dumped(as_json(trace, {})); }
 

@@ -1,4 +1,4 @@
-// A trace: all that was observed while a model answered one text, in one format for every network and every picture. See
+// A trace: everything observed while a model answered one text, in one format for every network and every picture. See
 // docs/traces.md for its JSON.
 #pragma once
 
@@ -11,19 +11,23 @@
 #include <vector>
 
 #include "attend/attention/observe.h"
+#include "attend/data/tokeniser.h"
 #include "attend/tensor/tensor.h"
 
 namespace attend::explain {
 
-/// One side of an answer: tokens, the words that they make, and for each token its word (−1: none, as the end).
+/// One side of an answer: tokens, the words that they form, and for each token its word (−1: none, such as the end).
 struct TraceSide {
   std::string text;
   std::vector<std::string> tokens, words;
   std::vector<int32_t> word_of;
-  std::vector<int32_t> unknown;  ///< tokens, by their place, that stand for what the vocabulary does not know
-  /// Of an answer also "label"; "tags", one for each word of the source; or "tree": tokens are brackets and parts of speech.
+  std::vector<int32_t> unknown;  ///< indices of tokens that stand for something outside the vocabulary
+  /// For an answer also "label"; "tags", one for each word of the source; or "tree": tokens are brackets and parts of
+  /// speech.
   std::string kind = "words";
 };
+/// Of a text.
+TraceSide text_side(const data::Tokeniser& tokeniser, const data::TokenisedWords& words, std::string text);
 
 /// What one attention did, over all steps. `queries` and `keys` say whose places they are: "source", "target" (row t is the
 /// prediction of target token t, the end included), "before" (key k is what was read before target token k: 0 is the
@@ -34,14 +38,14 @@ struct TraceSite {
   int64_t layer = 0, heads = 1;
   std::string queries, keys;
   bool hard = false;  ///< each row is one choice
-  Tensor weights;     ///< [heads,Tq,Tk]; undefined where they were left out
-  Tensor centres;     ///< [heads,Tq] of windows that have one, else undefined
+  Tensor weights;     ///< [heads,Tq,Tk]; undefined if left out
+  Tensor centres;     ///< [heads,Tq] of windows that have one, otherwise undefined
   int64_t reach = 0;  ///< of that window, to each side of its centre
 };
 
 /// One prediction of a search: a node of a tree. Nodes come after their parents.
 struct TraceNode {
-  enum class Fate { grown, ended, cut, passed };  ///< went on; is an answer; reached the longest; was not kept
+  enum class Fate { grown, ended, cut, passed };  ///< continued; is an answer; reached the maximum length; was not kept
   int32_t parent = -1;                            ///< −1: the beginning
   int32_t id = 0;                                 ///< of the token
   std::string token;
@@ -58,12 +62,12 @@ struct TraceAnswer {
   int32_t node = -1;  ///< its last prediction
 };
 
-/// How much each token of the target (rows) leant on each of the source (columns), by one method; of an attention that looks
-/// elsewhere, its own rows and columns.
+/// How much each token of the target (rows) depended on each of the source (columns), by one method; an attention that
+/// looks elsewhere has its own rows and columns.
 struct TraceMap {
   std::string method;                               ///< a row of the table of methods: "attention", "saliency"
   std::string label;                                ///< in words: "attention, mean of 2 layers × 4 heads"
-  std::string site;                                 ///< of attention: where it was read; else empty
+  std::string site;                                 ///< for attention: where it was read; otherwise empty
   int64_t layer = -1, head = -1;                    ///< −1: all, combined
   bool is_signed = false;                           ///< values may be below 0
   Tensor tokens;                                    ///< [target tokens, source tokens]
@@ -75,15 +79,15 @@ struct TraceMap {
 struct TraceEvidence {
   std::string change;  ///< in plain words: "the 3 source words it looked at most are left out"
   double before = 0, after = 0;
-  std::string meaning;  ///< what it says
+  std::string meaning;  ///< what it means
 };
 
 struct Trace {
   std::string model, task, network;
   int64_t parameters = 0;
-  int64_t line = 0, part = 0;  ///< of a file, and of a line that was answered in parts: from 1; 0: not said
+  int64_t line = 0, part = 0;  ///< of a file, and of a line that was answered in parts: from 1; 0: not given
   std::vector<std::pair<std::string, std::string>> options;  ///< of the search
-  TraceSide source, target;                                  ///< the target's tokens have "</s>" last where it ended
+  TraceSide source, target;                                  ///< the target's last token is "</s>" if it ended
   bool given = false;                                        ///< the target was given, not found
   bool ended = true;
   double score = 0, log_probability = 0;
@@ -93,17 +97,17 @@ struct Trace {
   std::vector<TraceEvidence> evidence;
   std::vector<TraceNode> beam;
   std::vector<TraceAnswer> answers;
-  std::vector<std::string> notes;  ///< what to know before one trusts the answer, in plain sentences
+  std::vector<std::string> notes;  ///< what to know before trusting the answer, in plain sentences
 };
 
-/// As JSON text, compact; numbers of maps and weights have 4 digits that count, log-probabilities 6; what is not finite is
-/// null, and not a number when it is read.
+/// As compact JSON text; numbers of maps and weights have 4 significant digits, log-probabilities 6; numbers that are
+/// not finite are null, and NaN when read back.
 std::string trace_json(const Trace& trace);
-/// Throws Error where it is no trace.
+/// Throws Error if it is not a trace.
 Trace parse_trace(const std::string& json);
 
-/// Writes one trace per line, each as soon as it is there. Tensors of more than `inline_numbers` numbers go to a safetensors
-/// file beside it (path.NUMBER.safetensors), which is exact; the JSON then names it and them.
+/// Writes one trace per line, each as soon as it is available. Tensors of more than `inline_numbers` numbers go,
+/// exactly, to a safetensors file beside it (path.NUMBER.safetensors); the JSON then names the file and the tensors.
 class TraceWriter {
  public:
   explicit TraceWriter(std::filesystem::path path, size_t inline_numbers = size_t{1} << 16);

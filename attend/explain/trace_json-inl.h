@@ -13,10 +13,10 @@ namespace attend::explain {
 
 using Json = nlohmann::ordered_json;
 
-inline constexpr int kDigits = 4, kTotalDigits = 6;  // that count: of weights; of log-probabilities, which are sums
+inline constexpr int kDigits = 4, kTotalDigits = 6;  // significant: of weights; of log-probabilities, which are sums
 
-/// So many digits that count: 0.12345 → 0.1235 (the JSON of a double is then as short). What is not finite stays so, and is
-/// null in JSON.
+/// To that many significant digits: 0.12345 → 0.1235 (so that the JSON of a double is as short). A number that is not
+/// finite stays so, and is null in JSON.
 inline double rounded(double x, int digits = kDigits) {
   if (x == 0 || !std::isfinite(x)) return x;
   const double unit = std::pow(10.0, digits - 1 - std::floor(std::log10(std::abs(x))));
@@ -27,7 +27,7 @@ inline double total(double x) { return rounded(x, kTotalDigits); }
 /// null is a number that was not finite.
 inline double number_of(const Json& json) {
   if (json.is_null()) return std::numeric_limits<double>::quiet_NaN();
-  require(json.is_number(), "trace: a number or null is wanted, got ", json.type_name());
+  require(json.is_number(), "trace: expected a number or null, got ", json.type_name());
   return json.get<double>();
 }
 
@@ -52,18 +52,18 @@ inline Json numbers(const Tensor& t, int axis = 0, size_t at = 0) {
   return list;
 }
 
-/// What has no room in UTF-8 (a token may be part of a sign) is shown as "�".
+/// Bytes that are not UTF-8 (a token may be part of a character) are shown as "�".
 inline std::string dumped(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 inline void read_shape(const Json& list, Shape& shape, int depth) {
-  require(list.is_array() && depth < 4, "trace: lists of numbers are wanted");
+  require(list.is_array() && depth < 4, "trace: expected lists of numbers");
   shape.append(static_cast<int64_t>(list.size()));
   if (!list.empty() && list[0].is_array()) read_shape(list[0], shape, depth + 1);
 }
 
 inline void read_numbers(const Json& list, const Shape& shape, int axis, real*& to) {
   require(list.is_array() && static_cast<int64_t>(list.size()) == shape[axis],
-          "trace: lists of one length are wanted, ", shape[axis], ", got ", list.size());
+          "trace: expected lists of one length, ", shape[axis], ", got ", list.size());
   for (const Json& one : list) {
     if (axis + 1 < shape.rank()) {
       read_numbers(one, shape, axis + 1, to);
@@ -73,20 +73,20 @@ inline void read_numbers(const Json& list, const Shape& shape, int axis, real*& 
   }
 }
 
-/// The lists of numbers, `rank` deep, that stand under `key`; undefined where there are none.
+/// The lists of numbers, `rank` deep, under `key`; undefined if there are none.
 inline Tensor tensor_at(const Json& json, const std::string& key, int rank) {
   if (!json.contains(key)) return {};
   Shape shape;
   read_shape(json.at(key), shape, 0);
   while (shape.rank() < rank) shape.append(0);
-  require(shape.rank() == rank, "trace: ", key, ": lists ", rank, " deep are wanted, got ", shape.rank());
+  require(shape.rank() == rank, "trace: ", key, ": expected lists ", rank, " deep, got ", shape.rank());
   Tensor t(shape);
   real* to = t.data();
   read_numbers(json.at(key), shape, 0, to);
   return t;
 }
 
-/// What `read` makes of the JSON; what is none, or has other types than it asks for, is told as an Error.
+/// What `read` makes of the JSON; invalid JSON and wrong types become an Error.
 template <class Read>
 auto parsed(const std::string& text, Read&& read) {
   try {

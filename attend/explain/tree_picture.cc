@@ -25,7 +25,7 @@ std::vector<std::string> tokens_of(const Trace& trace) {
 
 data::Tree parsed(const Trace& trace) { return data::tree_of(tokens_of(trace), trace.source.words); }
 
-/// The first map with the answer's tokens as rows and the text's words as columns; nothing where it is of other sides.
+/// The first map with the answer's tokens as rows and the text's words as columns; nothing if its sides are different.
 std::optional<Grid> over_words(const Trace& trace) {
   if (trace.maps.empty()) return std::nullopt;
   const TraceMap& map = trace.maps[0];
@@ -56,7 +56,7 @@ class Looks {
   std::string named(size_t token, size_t word) const {
     return isolated(grid_->columns[word]) + " " + scale_.shown(value(token, word));
   }
-  /// The words that had most, for or against, the largest first; none that had next to nothing.
+  /// The words with the largest values, for or against, in descending order; negligible ones are left out.
   std::vector<size_t> most(size_t token, size_t count) const {
     std::vector<size_t> words(grid_->columns.size());
     std::iota(words.begin(), words.end(), size_t{0});
@@ -88,7 +88,7 @@ struct Line {
   size_t token;
 };
 
-/// A node and all below it; `token` is the place of what opens it, and then of what comes after it.
+/// A node and everything below it; `token` is the index of what opens it, and afterwards of what follows it.
 void add_lines(const data::Tree& node, const std::string& before, const std::string& below, size_t& token,
                std::vector<Line>& lines) {
   lines.push_back({before + node.label + (node.is_leaf() ? " " + node.word : ""), token++});
@@ -132,7 +132,8 @@ Node measured(const data::Tree& tree, const Looks& looks, size_t& token) {
   return node;
 }
 
-/// What is below a label stands in the middle of its room.
+/// What is below a label is centred in its room.
+
 void place(Node& node, double left, int highest) {
   node.y = kRow * (highest - node.height);
   double inner = 0;

@@ -85,7 +85,7 @@ void gradients_of(const AdditiveProblem& p, const real* q, const real* k, const 
 
 void AdditiveBackward(const AdditiveProblem& p, const real* de, real* dq, real* dk, real* dv) {
   const size_t H = p.hidden;
-  const memory::Scratch partial(p.batch * H);  // dv of each sentence, added up in order at the end
+  const memory::Scratch partial(p.batch * H);  // dv of each sentence, summed in order at the end
   parallel_for(p.batch, [&](size_t b) {
     const real *q = p.q + b * p.queries * H, *k = p.k + b * p.keys * H, *e = de + b * p.queries * p.keys;
     real *gq = dq + b * p.queries * H, *gk = dk + b * p.keys * H, *gv = partial.data() + b * H;

@@ -15,8 +15,8 @@ struct AdditiveProblem {
 
 /// energies[b,i,j] = Σₕ v[h]·tanh(q[b,i,h] + k[b,j,h]).
 void additive_forward(const AdditiveProblem& p, real* energies);
-/// From de [B,Tq,Tk]: dq is overwritten, dk and dv are added to (the keys of a source serve every step of a decoder). The
-/// hyperbolic tangents are computed again.
+/// From de [B,Tq,Tk]: overwrites dq, adds to dk and dv (the keys of a source serve every step of a decoder). The
+/// hyperbolic tangents are recomputed.
 void additive_backward(const AdditiveProblem& p, const real* de, real* dq, real* dk, real* dv);
 
 }  // namespace attend::kernels

@@ -93,7 +93,7 @@ struct Running {
 };
 
 /// Turns the energies of one query in one tile into weights relative to the largest so far, 0 outside `seen`.
-/// Returns the factor by which what was read before has to shrink.
+/// Returns the factor by which the sum so far must be scaled down.
 HWY_INLINE real weigh_row(real* e, size_t n, Range seen, Running& state) {
   const Real d;
   std::fill(e, e + seen.begin, real{0});
@@ -196,9 +196,9 @@ void forward_tile(const Head& head, const PackedHead& packed, QueryTile& tile, s
 
 void AttentionForward(const AttentionProblem& p, real* out, real* log_sum) {
   const size_t heads = p.batch * p.heads, tiles = (p.queries + kQueryTile - 1) / kQueryTile;
-  // Queries of one head are shared out only where there are too few heads to keep the threads busy.
-  const size_t wanted = (4 * static_cast<size_t>(threads()) + heads - 1) / std::max<size_t>(1, heads);
-  const size_t parts = std::max<size_t>(1, std::min(wanted, tiles / 4));
+  // Queries of one head are split only if there are too few heads to keep the threads busy.
+  const size_t needed = (4 * static_cast<size_t>(threads()) + heads - 1) / std::max<size_t>(1, heads);
+  const size_t parts = std::max<size_t>(1, std::min(needed, tiles / 4));
   parallel_for(heads * parts, [&](size_t task) {
     const Head head{p, task / parts / p.heads, task / parts % p.heads};
     const PackedHead packed(head);
@@ -248,8 +248,8 @@ struct BackwardHead {
   }
 };
 
-/// Squares of one tile, keys down and queries across: the transposes of the weights and of their gradients, which are
-/// then the left sides of dv += wᵀ·do and dk += dsᵀ·q as they stand.
+/// Squares of one tile, keys down and queries across: the transposes of the weights and of their gradients, which then
+/// serve directly as the left sides of dv += wᵀ·do and dk += dsᵀ·q.
 struct BackwardTile {
   memory::Scratch memory;
   real *keys, *values, *weights, *gradients, *turned, *dropout;

@@ -9,8 +9,8 @@
 
 namespace attend::kernels {
 
-/// q [B,Tq,heads·depth], k and v [B,Tk,heads·depth]: heads are slices of the columns, so nothing is transposed to get
-/// to them. A query i sees the keys j with j < key_lengths[b], j ≤ i if `causal`, |i − j| ≤ window if window ≥ 0.
+/// q [B,Tq,heads·depth], k and v [B,Tk,heads·depth]: heads are slices of the columns, so no transposition is needed to
+/// reach them. A query i sees the keys j with j < key_lengths[b], j ≤ i if `causal`, |i − j| ≤ window if window ≥ 0.
 struct AttentionProblem {
   size_t batch = 0, heads = 0, queries = 0, keys = 0, depth = 0;
   real scale = 1;
@@ -26,7 +26,7 @@ struct AttentionProblem {
 /// (+infinity for a query that sees nothing: its output is 0).
 void attention_forward(const AttentionProblem& p, real* out, real* log_sum);
 
-/// Gradients from dout; dq, dk, dv are overwritten. Weights are computed again from q, k and log_sum, tile by tile.
+/// Gradients from dout; dq, dk, dv are overwritten. Weights are recomputed from q, k and log_sum, tile by tile.
 void attention_backward(const AttentionProblem& p, const real* out, const real* log_sum, const real* dout, real* dq,
                         real* dk, real* dv);
 

@@ -81,7 +81,7 @@ void row_attention(const RowAttention& p, size_t n, real* e, real* out, real* we
       continue;
     }
     for (size_t j = 0; j < count; j += 4) {
-      const real* keys[4];  // the last one again where fewer are left
+      const real* keys[4];  // the last one repeated if fewer are left
       for (size_t c = 0; c < 4; ++c) keys[c] = p.keys + static_cast<size_t>(index[std::min(j + c, count - 1)]) * D + at;
       real four[4];
       four_energies(p.q + n * D + at, keys, p.depth, p.scale, four);

@@ -18,7 +18,7 @@ struct RowAttention {
   const int32_t* counts = nullptr;
 };
 
-/// out [rows, heads·depth] = softmax(scale·q kᵀ) v; `weights` [rows, heads, stride] is filled where given (0 past the
+/// out [rows, heads·depth] = softmax(scale·q kᵀ) v; `weights` [rows, heads, stride], if given, is filled in (0 past the
 /// counts). A query that sees nothing reads 0.
 void attention_rows(const RowAttention& p, real* out, real* weights);
 

@@ -41,7 +41,7 @@ double checked_gflops(const char* entry, const Trial& t, bool transposed_b, Run&
       sum += double{t.a[i * t.k + p]} * t.b[transposed_b ? j * t.k + p : p * t.n + j];
     }
     require(std::abs(sum - t.c[i * t.n + j]) <= 1e-6 * static_cast<double>(t.k), "best_product: ", entry, " of ", t.m,
-            "×", t.n, "×", t.k, " wanted ", sum, " at [", i, ", ", j, "], got ", t.c[i * t.n + j]);
+            "×", t.n, "×", t.k, " expected ", sum, " at [", i, ", ", j, "], got ", t.c[i * t.n + j]);
   }
   double fastest = std::numeric_limits<double>::max();
   const auto start = Clock::now();

@@ -20,7 +20,7 @@ namespace HWY_NAMESPACE {
 
 // Elements per task: below this, one thread is done before another has started.
 constexpr size_t kChooseGrain = size_t{16} << 10;
-// Elements whose largest is found before any of them is looked at: few blocks hold one that is wanted.
+// Elements whose maximum is found before any is examined: few blocks hold one that can be chosen.
 constexpr size_t kBlock = 64;
 constexpr real kNothing = -std::numeric_limits<real>::infinity();
 

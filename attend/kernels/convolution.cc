@@ -16,9 +16,9 @@ namespace {
 
 constexpr size_t kOutside = std::numeric_limits<size_t>::max();
 
-/// The unfolded image is U[C·KH·KW, OH·OW] with U[(c,u,v), (i,j)] = x[c, i·stride+u−padding, j·stride+v−padding].
-/// Calls `run(at, from, count)` for every stretch of its block (channels × pixels, stored by itself): `count` numbers
-/// from `at` that lie in the image from `from`, `stride` apart, or in the padding (kOutside).
+/// The unfolded image is U[C·KH·KW, OH·OW] with U[(c,u,v), (i,j)] = x[c, i·stride+u−padding, j·stride+v−padding]. Calls
+/// `run(at, from, count)` for every run of its block (channels × pixels, stored separately): `count` numbers starting
+/// at `at`, which lie in the image from `from`, `stride` apart, or in the padding (kOutside).
 template <class Run>
 void over_unfolded(const Conv2d& g, Interval channels, Interval pixels, Run&& run) {
   const size_t wide = g.out_width();
@@ -47,7 +47,7 @@ void over_unfolded(const Conv2d& g, Interval channels, Interval pixels, Run&& ru
   }
 }
 
-// Rows of images are short (28 … 56): eight numbers at a time inline, where a call of memcpy would cost as much again.
+// Rows of images are short (28 … 56): eight numbers at a time inline, as a call to memcpy would double the cost.
 inline void copy_stretch(const real* in, size_t count, real* out) {
   constexpr size_t kStep = 8;
   if (count < kStep) {
@@ -87,7 +87,7 @@ size_t pixels_per_block(const Conv2d& g, size_t rows) {
   return std::min(pixels, std::max<size_t>(16, kBlockNumbers / rows / 16 * 16));
 }
 
-// Partial sums of the weights' gradient: enough tasks for many cores, few enough to add up in no time.
+// Partial sums of the weights' gradient: enough tasks for many cores, few enough to be added quickly.
 constexpr size_t kSums = 16;
 
 }  // namespace
@@ -150,9 +150,9 @@ void conv2d_backward_data_by_product(const Conv2d& g, const real* dy, const real
   });
 }
 
-// Our own on every machine: on an AVX2 core oneDNN's kernel gives 66 GFLOP/s and wants x and dy in its layouts; this
-// gives 72–77 (3×3, 32→64 on 28×28 and 64→64 on 56×56), reads both where they lie, and adds up in an order that does not
-// depend on the number of threads, which oneDNN does not promise.
+// Our own on every machine: on an AVX2 core oneDNN's kernel gives 66 GFLOP/s and needs x and dy in its layouts; this
+// gives 72–77 (3×3, 32→64 on 28×28 and 64→64 on 56×56), reads both in place, and sums in an order that does not depend
+// on the number of threads, which oneDNN does not promise.
 //
 // dweightᵀ[taps, O] = Σ over blocks of pixels of U[taps, pixels] · dy[O, pixels]ᵀ, U being the unfolded image. The bias
 // is a weight on a constant 1: a last row of ones in U.

@@ -29,8 +29,8 @@ void conv2d_backward_data(const Conv2d& g, const real* dy, const real* weight, r
 /// Either result may be null; without dweight, x may be null. The same bits for any number of threads.
 void conv2d_backward_weights(const Conv2d& g, const real* x, const real* dy, real* dweight, real* dbias);
 
-/// The first two as products over unfolded images (im2col; Chellapilla et al. 2006): what the double-precision build
-/// runs, and every shape for which oneDNN has no kernel of its own.
+/// The first two as products over unfolded images (im2col; Chellapilla et al. 2006). Used by the double-precision
+/// build, and for every shape that oneDNN has no dedicated kernel for.
 void conv2d_forward_by_product(const Conv2d& g, const real* x, const real* weight, const real* bias, real* y);
 void conv2d_backward_data_by_product(const Conv2d& g, const real* dy, const real* weight, real* dx);
 

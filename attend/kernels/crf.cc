@@ -15,7 +15,7 @@ namespace attend::kernels {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Rows are padded to a multiple of the longest vector (kStride), so that there is no rest to care for.
+// Rows are padded to a multiple of the longest vector (kStride), so that there is no remainder to handle.
 
 /// out[j] = Σᵢ x[i]·rows[i,j].
 void SumProducts(const double* x, const double* rows, size_t n, size_t stride, double* out) {
@@ -69,7 +69,7 @@ namespace {
 
 constexpr size_t kStride = 8;  // doubles of 512 bits
 // Sums of products below this may have lost summands to underflow, and exponents above this may overflow: such places are
-// computed by logarithms alone. Only transitions that forbid (−1000, say) lead there.
+// computed purely with logarithms. Only prohibitive transitions (−1000, say) lead there.
 constexpr double kLeastSum = 1e-280, kMostExponent = 600;
 
 /// Scratch of one call.
@@ -114,7 +114,7 @@ void log_product(const CrfTable& table, const std::vector<double>& matrix, const
   }
 }
 
-/// Σ over the pairs of neighbours at one place of e^(from[i] + A[i,j] + to[j] − log_z), by logarithms alone.
+/// Σ over the pairs of neighbours at one place of e^(from[i] + A[i,j] + to[j] − log_z), purely with logarithms.
 void add_pairs_by_logarithms(const CrfTable& table, const double* from, const double* to, double log_z, double scale,
                              double* transitions) {
   for (size_t i = 0; i < table.labels; ++i) {
@@ -225,7 +225,7 @@ double crf_best(const CrfTable& table, const double* emissions, size_t steps, in
     }
     return found;
   };
-  // No pointers back are kept: the way is looked for again, L sums for each place of one labelling.
+  // No back-pointers are kept: the path is found again, with L sums for each place of one labelling.
   size_t last = first_largest(steps - 1, [&](size_t i) { return table.end[i]; });
   const double score = best[(steps - 1) * table.stride + last] + table.end[last];
   for (size_t t = steps - 1;; --t) {

@@ -1,7 +1,7 @@
 // Linear-chain conditional random fields (Lafferty et al. 2001): sums and maxima over all labellings of one sequence.
 //
 // A labelling y of T places scores s(y) = start[y₀] + Σₜ eₜ[yₜ] + Σₜ A[yₜ,yₜ₊₁] + end[y_T₋₁]. Everything is in logarithms and in
-// double precision: ln Z of a long sequence is a large number of which the small difference to s(y) is wanted.
+// double precision: for a long sequence ln Z is large, and the result is its small difference to s(y).
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace attend::kernels {
 
-/// The scores that do not depend on the input, made ready for sums: rows are padded to `stride`.
+/// The scores that do not depend on the input, prepared for summation: rows are padded to `stride`.
 struct CrfTable {
   /// transitions [L,L], from × to; start and end [L].
   CrfTable(size_t labels, const real* transitions, const real* start, const real* end);
@@ -40,7 +40,8 @@ struct CrfCounts {
 void crf_expectations(const CrfTable& table, const double* emissions, size_t steps, const double* alpha,
                       const double* beta, double log_z, double scale, const CrfCounts& counts);
 
-/// The labelling of the highest score (Viterbi 1967), of equal ones that with the lower labels from behind; returns s(y).
+/// The labelling with the highest score (Viterbi 1967), ties in favour of the lower label, from the last place
+/// backwards; returns s(y).
 double crf_best(const CrfTable& table, const double* emissions, size_t steps, int32_t* labels);
 
 }  // namespace attend::kernels

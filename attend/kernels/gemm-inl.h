@@ -30,7 +30,7 @@ constexpr size_t kPanel = 2 * kLanes;
 constexpr size_t kTileRows = HWY_MAX_BYTES >= 64 ? 12 : 6;
 // K is cut so that a block of one panel (256 × 16 floats = 16 KiB on AVX2) stays in half of a 32 KiB first-level cache.
 constexpr size_t kBlockK = 256;
-// Rows of A per block: 96 × 256 floats = 96 KiB, a fifth of the smallest second-level cache we meet (512 KiB).
+// Rows of A per block: 96 × 256 floats = 96 KiB, a fifth of the smallest second-level cache in use (512 KiB).
 constexpr size_t kBlockRows = 96;
 
 constexpr size_t panels(size_t n) { return (n + kPanel - 1) / kPanel; }
@@ -47,7 +47,7 @@ HWY_INLINE void tile(const real* HWY_RESTRICT a, size_t lda, const real* HWY_RES
 #pragma GCC unroll 12
   for (size_t r = 0; r < R; ++r) {
     left[r] = right[r] = hn::Zero(d);
-    __builtin_prefetch(c + r * ldc, 1);  // it is written when the sums are done
+    __builtin_prefetch(c + r * ldc, 1);  // written once the sums are done
   }
 #pragma GCC unroll 4
   for (size_t i = 0; i < k; ++i) {

@@ -19,18 +19,18 @@ namespace HWY_NAMESPACE {
 // Columns of C per task. Narrow enough to give each thread several tasks on the shapes of our models.
 constexpr size_t kBlockColumns = 128;
 // Below this many multiply-adds (about 10 µs of one core) a product stays on one thread: starting the others costs a
-// microsecond or two, and far more when they have to share their core with another program.
+// microsecond or two, and far more when they share their core with another program.
 constexpr size_t kParallelWork = size_t{1} << 20;
-// A weight that has to come from memory for one row of A costs as long as this many multiply-adds.
+// A weight that must be fetched from memory for one row of A costs as much time as this many multiply-adds.
 constexpr size_t kReadCost = 16;
 // What a last-level cache can be trusted to hold.
 constexpr size_t kLargeBytes = size_t{12} << 20;
 // With fewer rows than this, packing B costs more than the strided reads that it saves.
 constexpr size_t kPackRows = 16;
 
-// With so many rows or more, packed weights are faster than weights where they lie, if a cache holds them.
+// From this many rows on, packed weights are faster than weights read in place, if a cache holds them.
 constexpr size_t kKeptRows = 4;
-// With more rows than this, packing B is a small part of the work, and its memory is better given back.
+// With more rows than this, packing B is a small part of the work, and its memory is better released.
 constexpr size_t kKeepRows = 512;
 
 void add_bias(const real* bias, size_t m, size_t n, real* c, size_t ldc) {
@@ -47,7 +47,7 @@ void add_bias(const real* bias, size_t m, size_t n, real* c, size_t ldc) {
 template <class Piece>
 void over_blocks(const Product& p, Piece&& piece) {
   const size_t tall = (p.m + kBlockRows - 1) / kBlockRows, wide = (p.n + kBlockColumns - 1) / kBlockColumns;
-  // A packed B that no cache holds is read once, block by block, and A over and over; else the other way round.
+  // A packed B too large for the caches is read once, block by block, and A repeatedly; otherwise the other way round.
   const bool by_columns = p.n > p.m && p.n * p.k * sizeof(real) > kLargeBytes;
   const auto task = [&](size_t t) {
     const size_t i = (by_columns ? t % tall : t / wide) * kBlockRows,
@@ -69,7 +69,7 @@ void product_of_packed(const Product& p, const real* a, size_t lda, const real* 
   });
 }
 
-/// Few rows, B in rows: B is read where it lies, except for a last panel that would reach past its end.
+/// Few rows, B in rows: B is read in place, except for a last panel that would reach past its end.
 void product_of_rows(const Product& p, const real* a, size_t lda) {
   over_blocks(p, [&](size_t i, size_t rows, size_t j, size_t columns) {
     real* c = p.c + i * p.ldc + j;
@@ -171,7 +171,7 @@ void product_of_columns(const Product& p, const real* a, size_t lda) {
           some_dots(rows, a + i * lda, lda, p.b + j * p.ldb, p.ldb, p.k, sums);
           for (size_t r = 0; r < rows * 4; ++r) store(i + r / 4, j + r % 4, sums[r]);
         } else {
-          for (size_t c = 0; c < wide; ++c) {  // one by one, added up in the same order
+          for (size_t c = 0; c < wide; ++c) {  // one by one, summed in the same order
             some_dots(rows, a + i * lda, lda, p.b + (j + c) * p.ldb, 0, p.k, sums);
             for (size_t r = 0; r < rows; ++r) store(i + r, j + c, sums[r * 4]);
           }

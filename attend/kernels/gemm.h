@@ -27,11 +27,11 @@ struct Product {
   size_t ldc = 0;
   bool accumulate = false;
   const real* bias = nullptr;
-  uint64_t version = 0;  // b is a parameter in this state: within a scope of PackedWeights its packed form is kept
+  uint64_t version = 0;  // identifies b's value if it is a parameter: a PackedWeights scope keeps its packed form
 };
 
-/// While one is open on this thread, weights are packed once for all products of few rows: the steps of a decoder would
-/// spend as long on packing as on multiplying.
+/// While one is open on this thread, weights are packed once for all products of few rows; otherwise the steps of a
+/// decoder would spend as long on packing as on multiplying.
 class PackedWeights {
  public:
   PackedWeights();
@@ -41,13 +41,13 @@ class PackedWeights {
   static PackedWeights* current();
   void forget();
 
-  /// A version is a number that no other state of any parameter has; a form is a layout of an instruction set.
+  /// A version is unique to one state of one parameter; a form is a layout of an instruction set.
   struct Key {
     uint64_t version;
     size_t form;
     bool operator==(const Key&) const = default;
   };
-  /// The packed form of that key; `pack(memory)` makes it, `size` numbers, if it is new.
+  /// The packed form for that key; if there is none yet, `pack(memory)` writes its `size` numbers.
   template <class Pack>
   const real* find(const Key& key, size_t size, Pack&& pack) {
     if (const real* known = known_as(key)) return known;
@@ -67,9 +67,9 @@ class PackedWeights {
   PackedWeights* outer_;
 };
 
-/// The sum over k runs in the same order whatever the number of threads.
+/// The sum over k runs in the same order for any number of threads.
 void gemm(const Product& product);
-/// `count` products of the same shape, matrices lying `stride_*` elements apart.
+/// `count` products of the same shape, with matrices `stride_*` elements apart.
 void batched_gemm(const Product& first, size_t count, size_t stride_a, size_t stride_b, size_t stride_c);
 
 /// out[columns, rows] = in[rows, columns]ᵀ.

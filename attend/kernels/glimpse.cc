@@ -114,7 +114,7 @@ void Read(const Patches& p, const real* images, const real* locations, real* out
   });
 }
 
-/// A task has whole images, each with all rows that look at it, in their order.
+/// A task has whole images, each with all rows that look at it, in order.
 void Spread(const Patches& p, const real* dout, const real* locations, real* dimages) {
   const size_t strip = widest(p), looks = std::max<size_t>(1, p.rows / p.images);
   const size_t per_task = std::max<size_t>(1, kPatchGrain / (strip * strip * p.channels * looks));

@@ -8,17 +8,17 @@
 
 namespace attend::kernels {
 
-/// Images [B,C,H,W]; row n of [N,2] locations looks at image n mod B. Patch j of a row has side·finest·growth^j pixels each
-/// way, of which finest·growth^j × finest·growth^j are averaged into one number.
+/// Images [B,C,H,W]; row n of [N,2] locations looks at image n mod B. Patch j of a row is side·finest·growth^j pixels
+/// wide and high, of which finest·growth^j × finest·growth^j are averaged into one number.
 struct Patches {
   size_t images = 0, channels = 0, height = 0, width = 0, rows = 0;
   size_t side = 0, scales = 1, growth = 2, finest = 1;
   size_t numbers() const { return scales * channels * side * side; }  // per row
 };
 
-/// The first pixel, maybe before the image, of a patch of `pixels` pixels at `location` along an axis of `extent` pixels.
-/// This is what a location means: pixel i covers [i, i+1), the image's edges are at −1 and 1, and the patch lies on whole
-/// pixels, ⌊(location + 1)·extent/2 − pixels/2 + ½⌋.
+/// The first pixel, possibly outside the image, of a patch of `pixels` pixels at `location` along an axis of `extent`
+/// pixels. This defines a location: pixel i covers [i, i+1), the image's edges are at −1 and 1, and the patch lies on
+/// whole pixels, ⌊(location + 1)·extent/2 − pixels/2 + ½⌋.
 inline ptrdiff_t patch_begin(real location, size_t extent, size_t pixels) {
   const double centre = (static_cast<double>(location) + 1) * static_cast<double>(extent) / 2;
   return static_cast<ptrdiff_t>(std::floor(centre - static_cast<double>(pixels) / 2 + 0.5));

@@ -1,4 +1,4 @@
-// Normalisation of an image's channels in groups, with the relu that mostly follows it in the same pass.
+// Normalisation of an image's channels in groups, with the relu that usually follows done in the same pass.
 #pragma once
 
 #include <cstddef>

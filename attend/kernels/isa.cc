@@ -22,7 +22,7 @@ std::string name_of(int64_t target) {
 /// What kernels may run with now, best (lowest bit) first.
 std::vector<int64_t> usable_targets() {
   std::vector<int64_t> usable = hwy::SupportedAndGeneratedTargets();
-  // Asking makes Highway 1.0.3 choose again as if nothing were disabled, until it is told what it has just answered.
+  // Asking makes Highway 1.0.3 choose again as if nothing were disabled, unless its own answer is passed back to it.
   hwy::GetChosenTarget().Update(hwy::SupportedTargets());
   return usable;
 }
@@ -41,7 +41,7 @@ int64_t target_of(std::string_view name) {
   return 0;
 }
 
-// Not by oneDNN's own function: this way a program that runs none of its kernels does not wake it up at all.
+// Not by oneDNN's own function: this way a program that runs none of its kernels does not initialise it at all.
 void cap_onednn(std::string_view name) {
   constexpr std::pair<std::string_view, const char*> kNames[] = {
       {"sse4", "SSE41"}, {"avx2", "AVX2"}, {"avx512", "AVX512_CORE"}};
@@ -75,7 +75,7 @@ void cap_instruction_set(const std::string& name) {
   if (target == 0) {
     std::string valid;
     for (const std::string& each : instruction_sets()) valid += (valid.empty() ? "" : ", ") + each;
-    fail("instruction set: wanted one of ", valid, ", got '", name, "'");
+    fail("instruction set: expected one of ", valid, ", got '", name, "'");
   }
   cap_at(target, name);
 }
@@ -92,8 +92,8 @@ std::string processor() {
 
 }  // namespace attend::kernels
 
-// Runs before main. The linker is told to want this name (CMakeLists.txt), else it would leave this file out of
-// programs that only run kernels. A name that is not known changes nothing here, where nobody could catch an error.
+// Runs before main. The linker is told to require this symbol (CMakeLists.txt); otherwise it would leave this file out
+// of programs that only run kernels. An unknown name changes nothing here, where nobody could catch an error.
 extern "C" {
 extern const bool attend_isa_from_environment;
 const bool attend_isa_from_environment = [] {

@@ -1,5 +1,5 @@
 // Vector functions: exp, log, tanh, sigmoid, gelu. The float versions are short polynomials fitted for speed; their
-// errors are bounded in tests/kernels/math_test.cc. The double versions (grad64) take Highway's, which are accurate.
+// errors are bounded in tests/kernels/math_test.cc. The double versions (grad64) use Highway's, which are accurate.
 #if defined(ATTEND_KERNELS_MATH_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef ATTEND_KERNELS_MATH_INL_H_
 #undef ATTEND_KERNELS_MATH_INL_H_
@@ -48,7 +48,7 @@ HWY_INLINE V exp_of(V x) {
 }
 
 /// e^(x − shift) for x ≤ shift, as 2^((x − shift)·log₂e): less work than exp_of, and as good for a softmax. Its
-/// relative error is 3e-7 near the shift and grows to 1e-5 at e^-87, which is nothing beside the largest; 0 below.
+/// relative error is 3e-7 near the shift and grows to 1e-5 at e^-87, which is negligible beside the largest; 0 below.
 template <class V>
 HWY_INLINE V exp_below(V x, V shift) {
   const TagOf<V> d;
@@ -68,7 +68,7 @@ HWY_INLINE V exp_below(V x, V shift) {
 }
 
 /// tanh x = x·P(x²)/Q(x²), degrees 5 and 4 fitted to relative error 1.3e-9 on |x| ≤ 9.02; at most 7 ULP. For use inside
-/// larger kernels: may pass 1 by a rounding. The operands' order in Max and Min lets a NaN through on x86.
+/// larger kernels: rounding may take it past 1. The order of operands in Max and Min lets a NaN through on x86.
 template <class V>
 HWY_INLINE V tanh_of_finite(V x) {
   const TagOf<V> d;

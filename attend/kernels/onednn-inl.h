@@ -1,5 +1,5 @@
-// How oneDNN is called here. Only this file and the sources that include it know the library (2.x; moving to 3.x changes
-// them alone).
+// How oneDNN is called here. Only this file and the sources that include it depend on the library (2.x); moving to 3.x
+// changes nothing else.
 #pragma once
 
 #include <oneapi/dnnl/dnnl.hpp>
@@ -16,7 +16,7 @@ using Dims = dnnl::memory::dims;
 using Layout = dnnl::memory::format_tag;
 constexpr auto kF32 = dnnl::memory::data_type::f32;
 
-/// Runs `body`; what oneDNN throws becomes an Error that names `where`.
+/// Runs `body`; an exception from oneDNN becomes an Error that names `where`.
 template <class Body>
 auto translated(const char* where, Body&& body) {
   try {
@@ -26,7 +26,7 @@ auto translated(const char* where, Body&& body) {
   }
 }
 
-// Never destroyed, like the plans of convolutions: which static goes first at exit would be a matter of luck.
+// Never destroyed, like the plans of convolutions: the order in which statics die at exit is not defined.
 inline const dnnl::engine& cpu() {
   static const auto* one = new dnnl::engine(dnnl::engine::kind::cpu, 0);
   return *one;
@@ -43,7 +43,7 @@ inline dnnl::primitive_attr own_scratchpad() {
   return attributes;
 }
 
-/// A primitive with the scratchpad it wants; empty where there is nothing to do.
+/// A primitive with the scratchpad it needs; empty if there is nothing to do.
 struct Step {
   dnnl::primitive primitive;
   Desc scratchpad;

@@ -43,7 +43,7 @@ bool is_direct(const char* implementation) {
   return name.find("ref") == name.npos && name.find(":gemm:") == name.npos && !name.starts_with("gemm");
 }
 
-/// True if more than half of the channels in a blocked layout are filled up. Backward to 1 and 3 channels gives 10 and
+/// True if more than half of the channels in a blocked layout are padding. Backward to 1 and 3 channels gives 10 and
 /// 26 GFLOP/s on one AVX2 core in blocks of 8, our product 45 and 42.
 bool mostly_padding(const Desc& desc) { return desc.data.padded_dims[1] > 2 * desc.data.dims[1]; }
 
@@ -94,7 +94,7 @@ class PlanCache {
  public:
   using Plan = std::shared_ptr<const ConvolutionPlan>;
 
-  /// The plan for `g.batch` images at a time on `threads` threads; null where oneDNN has no direct kernel.
+  /// The plan for `g.batch` images at a time on `threads` threads; null if oneDNN has no direct kernel.
   Plan find(Direction direction, const Conv2d& g, bool with_bias, int threads) {
     Key key = {static_cast<int64_t>(direction), with_bias, threads};
     std::ranges::copy(std::array{g.batch, g.channels, g.height, g.width, g.outputs, g.kernel_height, g.kernel_width,
@@ -177,7 +177,7 @@ class Convolver {
   memory::Handle packed_;
 };
 
-// Numbers of x and y together that one task takes in one call: beyond this the calls' own cost is lost in the work.
+// Numbers of x and y together that one task takes in one call: beyond this the overhead of the calls is negligible.
 constexpr size_t kSliceNumbers = size_t{1} << 17;
 
 bool convolve(Direction direction, Conv2d g, const real* in, const real* weight, const real* bias, real* out) {
@@ -191,8 +191,9 @@ bool convolve(Direction direction, Conv2d g, const real* in, const real* weight,
     if (plan) Convolver(plan, weight, bias)(in, out);
     return plan != nullptr;
   }
-  // Each task takes a slice of the batch from plain to plain on its own thread. So the blocked copies are small and
-  // still in the cache when they are used, memory does not grow with the batch, and batch sizes share their plans.
+  // Each task takes a slice of the batch from plain to plain layout on its own thread. Thus the blocked copies are
+  // small and still in the cache when they are used, memory does not grow with the batch, and batch sizes share their
+  // plans.
   const size_t most = std::max<size_t>(images / 8, 1);
   const size_t slice = std::bit_floor(std::clamp<size_t>(kSliceNumbers / (of_x + of_y), 1, most));
   const size_t rest = images % slice;

@@ -19,10 +19,10 @@ namespace HWY_NAMESPACE {
 
 // Elements per chunk: 256 KiB of each stream, long enough for the hardware's prefetchers, short enough to share out.
 constexpr size_t kChunk = size_t{64} << 10;
-// Every part begins at a multiple of this, so that cutting keeps vectors aligned; whole cache lines for every target.
+// Every part begins at a multiple of this, so that splitting keeps vectors aligned; whole cache lines for every target.
 constexpr size_t kPartMultiple = 64;
 
-/// The parts end to end, cut into chunks.
+/// The parts end to end, split into chunks.
 class Chunks {
  public:
   template <class Part, class SizeOf>
@@ -93,7 +93,7 @@ void Sgd(std::span<const Update> updates, const SgdRule& rule) {
 }
 
 // Reading and writing 28 bytes per parameter is all that this costs (Zen 3, two cores: 68 GB/s where memcpy moves 34).
-// Unrolling and prefetching by hand bring nothing, and writing past the caches lines that were just read loses a third.
+// Unrolling and prefetching by hand gain nothing, and writing lines that were just read past the caches loses a third.
 void adam_chunk(const Update& u, size_t begin, size_t end, const AdamRule& rule) {
   const double t = static_cast<double>(u.step);
   const double correction1 = 1 - std::pow(rule.beta1, t), correction2 = 1 - std::pow(rule.beta2, t);

@@ -1,5 +1,5 @@
-// Optimiser updates: one pass over all parameters together. They are laid end to end and cut into chunks of a fixed
-// size, so that a large matrix keeps every thread busy, many small ones cost no task each, and the result does not
+// Optimiser updates: one pass over all parameters together. They are laid end to end and split into chunks of a fixed
+// size, so that a large matrix keeps every thread busy, small ones do not each cost a task, and the result does not
 // depend on the number of threads.
 #pragma once
 
@@ -21,7 +21,7 @@ struct Update {
   int64_t step = 1;  // t: this parameter's updates so far, this one included
 };
 
-// In every rule g stands for scale·gradient, so that clipping needs no pass of its own.
+// In every rule g stands for scale·gradient, so that clipping needs no separate pass.
 
 /// g ← g + decay·p; without momentum p ← p − rate·g; with it b ← momentum·b + g and p ← p − rate·b, or
 /// p ← p − rate·(g + momentum·b) for Nesterov's (Sutskever et al. 2013). b is `first`; it starts at zero.

@@ -26,10 +26,10 @@ void pause() {
 #endif
 }
 
-// Rounds of `pause` (tens of nanoseconds each) that somebody who waits spends before giving way to other programs.
+// Rounds of `pause` (tens of nanoseconds each) that a waiting thread spins before it yields to other programs.
 constexpr int kSpins = 4000;
 
-/// Waits until `done`: first without letting go of the core, as it rarely takes long, then politely.
+/// Waits until `done`: first without giving up the core, as it rarely takes long, then yielding.
 template <class Done>
 void wait_until(Done&& done) {
   for (int i = 0; !done(); ++i) {
@@ -49,7 +49,7 @@ struct Job {
   void* context = nullptr;
   size_t count = 0;
   std::atomic<size_t> next{0};
-  // A team: how many came, once that is settled; and who waits at its barrier.
+  // A team: how many joined, once that is settled; and who waits at its barrier.
   std::atomic<int> size{0}, arrived{0}, phase{0};
   std::mutex error_mutex;
   std::exception_ptr error;
@@ -69,12 +69,12 @@ struct Job {
 /// The job whose team this thread is in, for its barrier.
 thread_local Job* team_job = nullptr;
 
-/// Workers that wait for jobs. One job at a time: whoever finds the pool taken does its work alone.
+/// Workers that wait for jobs. One job at a time: a caller that finds the pool taken does its work alone.
 ///
-/// Why not OpenMP: the end of its regions waits for every thread of the team, also for one that got no core because another
-/// program has it, and found nothing to do when it came. Here the caller closes the door when the work is done; a worker
-/// that comes late finds it closed and costs nothing. With one other busy program on two cores, training steps took 4 times
-/// as long with OpenMP.
+/// Why not OpenMP: the end of its regions waits for every thread of the team, even for one that got no core because
+/// another program has it, and that finds nothing left to do when it arrives. Here the caller closes the door when the
+/// work is done; a late worker finds it closed and costs nothing. With one other busy program on two cores, training
+/// steps took 4 times as long with OpenMP.
 class Pool {
  public:
   static Pool& instance() {
@@ -101,9 +101,9 @@ class Pool {
   void run_team(Job& job) {
     const bool asleep = sleepers_.load(std::memory_order_relaxed) > 0;
     open(job);
-    const uint64_t wanted = static_cast<uint64_t>(limit() - 1);
+    const uint64_t needed = static_cast<uint64_t>(limit() - 1);
     const auto came = [&] { return door_.load(std::memory_order_acquire) & kInside; };
-    for (int i = 0; came() < wanted && i < (asleep ? 20 * kJoinSpins : kJoinSpins); ++i) pause();
+    for (int i = 0; came() < needed && i < (asleep ? 20 * kJoinSpins : kJoinSpins); ++i) pause();
     close();
     const int size = static_cast<int>(came()) + 1;
     job.size.store(size, std::memory_order_release);
@@ -118,9 +118,10 @@ class Pool {
   }
 
  private:
-  // Of the door: how many workers are inside, whether it is open, and which job it is (so that nobody enters one twice).
+  // The door: how many workers are inside, whether it is open, and which job it is for (so that nobody enters one
+  // twice).
   static constexpr uint64_t kInside = 0xffff, kOpen = 0x10000, kJob = 0x20000;
-  // How long a team waits for workers that are awake: a few microseconds. One that has not come by then has no core.
+  // How long a team waits for workers that are awake: a few microseconds. One that has not arrived by then has no core.
   static constexpr int kJoinSpins = 200;
 
   Pool() : limit_(omp_get_max_threads()) {}
@@ -157,7 +158,7 @@ class Pool {
       if (!new_to(seen, door)) continue;
       const uint64_t before = door & kInside;
       if (before + 1 >= static_cast<uint64_t>(limit())) {
-        seen = door & ~(kInside | kOpen);  // enough have come
+        seen = door & ~(kInside | kOpen);  // enough have joined
         continue;
       }
       if (!door_.compare_exchange_weak(door, door + 1, std::memory_order_acq_rel)) continue;

@@ -1,5 +1,5 @@
-// Threads: one pool. Work is cut into tasks whose results do not depend on who runs them,
-// so that one thread and many give the same bits.
+// Threads: one pool. Work is split into tasks whose results do not depend on the thread that runs them, so that any
+// number of threads gives the same bits.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace attend::kernels {
 
-/// How many threads a parallel loop may use: what `OMP_NUM_THREADS` or the machine says, or the last `set_threads`.
+/// How many threads a parallel loop may use: set by `OMP_NUM_THREADS`, by the machine, or by the last `set_threads`.
 int threads();
 void set_threads(int count);
 

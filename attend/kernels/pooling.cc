@@ -14,7 +14,7 @@ namespace {
 
 // Not by oneDNN: on 64×64 plain planes of 56×56 with kernel 2 its max takes 177 + 64 ms forward + backward where these
 // loops take 10 + 23, its mean 73 + 33 where these take 5 + 10 (one AVX2 core). In blocks of channels its max takes
-// 34 + 26 and its mean 4 + 4, before the reorders there and back.
+// 34 + 26 and its mean 4 + 4, not counting the reorders there and back.
 
 // Numbers of planes that one task takes.
 constexpr size_t kTaskNumbers = size_t{1} << 16;
@@ -83,7 +83,7 @@ void max_pool2d_backward(const Pool2d& g, const real* x, const real* dy, real* d
     const memory::Handle where_space(wide * sizeof(uint32_t));
     uint32_t* where = reinterpret_cast<uint32_t*>(where_space.bytes());
     for (size_t i = 0; i < tall; ++i) {
-      // Before any comparison the window's first tap inside the plane: it wins where all are −∞.
+      // Start with the window's first tap inside the plane: it wins if all are −∞.
       const size_t top = i * g.stride > g.padding ? i * g.stride - g.padding : 0;
       for (size_t j = 0; j < wide; ++j) {
         const size_t left = j * g.stride > g.padding ? j * g.stride - g.padding : 0;

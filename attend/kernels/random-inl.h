@@ -1,4 +1,4 @@
-// Philox over vectors: the same numbers as attend/base/random.h, in the order that all vector widths share.
+// Philox over vectors: the same numbers as attend/base/random.h, in an order common to all vector widths.
 // Number i of row r has 16 bits: block b = i/64, lane l = i mod 8, word w = (i mod 32)/8; the lower half (i mod 64 < 32) or the
 // upper half of philox({8·b + l, r, r>>32, tag}, key)[w].
 #if defined(ATTEND_KERNELS_RANDOM_INL_H_) == defined(HWY_TARGET_TOGGLE)

@@ -38,7 +38,7 @@ struct Units {
 struct Step {
   real *gates, *candidate, *h, *c;
   const real *h_before, *c_before;
-  size_t t, rows;  // rows beyond `rows` have ended (or, in reverse, not begun)
+  size_t t, rows;  // rows beyond `rows` have ended (or, in reverse, not started)
 };
 
 class Walker {
@@ -154,7 +154,7 @@ void with_team(const Recurrence& r, Body&& body) {
   parallel_team(body);
 }
 
-// Forms of U in PackedWeights, beside the two of a plain product.
+// Forms of U in PackedWeights, besides the two of a plain product.
 constexpr size_t kGates = packed_form(2), kGateGradients = packed_form(3);
 
 /// Where U is kept from step to step, if it is called one step at a time.
@@ -178,7 +178,7 @@ void RecurrentForward(const Recurrence& r) {
   const Walker walker(r);
   with_team(r, [&](const Team& team) {
     const Units u(team, H);
-    if (!scope) pack_units(u, fresh.data());  // each member what it will use
+    if (!scope) pack_units(u, fresh.data());  // each member packs what it will use
     for (size_t i = 0; i < r.steps; ++i) {
       forward_step(r, walker, u, walker.step(i), packed);
       team.barrier();
@@ -252,7 +252,7 @@ void end_row_backward(const Recurrence& r, const Units& u, const Step& s, size_t
 
 void RecurrentBackward(const Recurrence& r, const real* dy, real* dh, real* dc) {
   const size_t H = r.hidden, B = r.batch, G = gates_of(r.cell);
-  // The gru's candidate has a gradient of its own: its rows of U are packed and multiplied apart from r's and z's.
+  // The gru's candidate has its own gradient: its rows of U are packed and multiplied separately from r's and z's.
   const size_t joint = r.cell == Cell::gru ? 2 : G;
   const size_t candidate_at = packed_size(joint * H, H), size = candidate_at + packed_size(H, H);
   PackedWeights* const scope = scope_for(r);

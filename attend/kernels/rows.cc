@@ -24,7 +24,7 @@ namespace HWY_NAMESPACE {
 constexpr size_t kRowGrain = size_t{16} << 10;
 // Longest row kept on the stack between two passes, so that the result can be written past the caches.
 constexpr size_t kStackRow = 4096;
-// How far ahead a pass over memory asks for lines: rows of 1024 floats fill a page, at whose end the processor's own
+// How far ahead a pass over memory prefetches lines: rows of 1024 floats fill a page, at whose end the processor's own
 // prefetcher stops.
 constexpr size_t kAhead = 1024;
 constexpr real kLowest = -std::numeric_limits<real>::infinity();

@@ -26,11 +26,11 @@ struct RowMask {
 /// The logarithm given to a masked element by log_softmax: finite, so that 0 · log 0 is 0; its exponential is 0.
 constexpr real kMaskedLog = real(-1e30);
 
-/// y = eˣ / Σ eˣ over each row; masked elements, and all of a row that is masked whole, are 0.
+/// y = eˣ / Σ eˣ over each row; masked elements, and every element of a fully masked row, are 0.
 void softmax(const real* x, size_t rows, size_t n, RowMask mask, real* y);
 /// dx = y ∘ (dy − Σ dy∘y).
 void softmax_backward(const real* dy, const real* y, size_t rows, size_t n, real* dx);
-/// y = x − ln Σ eˣ; masked elements are kMaskedLog, a row that is masked whole is 0.
+/// y = x − ln Σ eˣ; masked elements are kMaskedLog, a fully masked row is 0.
 void log_softmax(const real* x, size_t rows, size_t n, RowMask mask, real* y);
 /// dx = dy − eʸ·Σ dy, 0 where masked.
 void log_softmax_backward(const real* dy, const real* y, size_t rows, size_t n, RowMask mask, real* dx);

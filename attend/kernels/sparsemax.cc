@@ -39,7 +39,7 @@ void sparsemax(const real* x, size_t rows, size_t n, RowMask mask, real* y) {
     for (size_t j = 0; j < n; ++j) {
       if (!counts || counts[j] != 0) sorted.push_back(x[r * n + j]);
     }
-    // Distances from the largest: the result is the same, and sums of large numbers lose nothing.
+    // Differences from the largest: the result is the same, and sums of large numbers lose no precision.
     const real largest = sorted.empty() ? 0 : *std::max_element(sorted.begin(), sorted.end());
     for (real& v : sorted) v -= largest;
     const real tau = threshold(sorted);

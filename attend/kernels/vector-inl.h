@@ -1,5 +1,5 @@
 // How a kernel walks over memory: whole vectors, then the rest through a padded copy, so that every element goes through
-// the same instructions wherever it lies (results do not depend on how work is cut).
+// the same instructions wherever it lies (results do not depend on how work is split).
 #if defined(ATTEND_KERNELS_VECTOR_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef ATTEND_KERNELS_VECTOR_INL_H_
 #undef ATTEND_KERNELS_VECTOR_INL_H_
@@ -21,8 +21,8 @@ namespace attend::kernels {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Outputs of this many bytes will not be found in a cache by whoever reads them next: they are written past it, which
-// saves the read of each line before it is overwritten (measured on Zen 3: copy 31 → 49 GB/s).
+// An output this large will have left the caches by the time it is read: it is written past them, which saves reading
+// each line before it is overwritten (measured on Zen 3: copy 31 → 49 GB/s).
 constexpr size_t kStreamBytes = size_t{16} << 20;
 
 HWY_INLINE bool streams(const real* out, size_t whole) {

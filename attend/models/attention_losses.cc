@@ -11,7 +11,7 @@
 namespace attend::models {
 namespace {
 
-/// ln p of the right words, and 1 where one counts: both [N,T].
+/// ln p of the correct words, and 1 where one counts: both [N,T].
 struct Rewards {
   Tensor rewards, counts;
 };
@@ -51,7 +51,7 @@ Var AttentionLosses::operator()(const AttentionTrail& trail, const Var& logits, 
   }
   if (!trail.log_probability.defined()) return total;
   require(reinforce != nullptr,
-          "attention: a network that was made with align sample is wanted where weights are drawn");
+          "attention: expected a network that was made with align sample where weights are drawn");
   const Rewards given = rewards_of(logits, targets);
   include((*reinforce)(given.rewards, trail.log_probability, trail.entropy, given.counts,
                        transpose(trail.asked.detach(), 0, 1)),

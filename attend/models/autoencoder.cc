@@ -68,7 +68,7 @@ Tensor Autoencoder::code(const Tensor& images) const {
 
 Tensor Autoencoder::decode(const Tensor& codes) const {
   const TapePause pause;
-  require(codes.defined() && codes.rank() == 2 && codes.dim(1) == options_.code, "autoencoder: wanted codes [B,",
+  require(codes.defined() && codes.rank() == 2 && codes.dim(1) == options_.code, "autoencoder: expected codes [B,",
           options_.code, "], got ", codes.shape());
   const ImageEncoderOptions& o = options_.encoder;
   return sigmoid((*decoder_)(codes)).value().reshape({codes.dim(0), o.channels, o.height, o.width});

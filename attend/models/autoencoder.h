@@ -24,13 +24,13 @@ struct AutoencoderOptions {
 };
 
 /// code = W·encoder(x) + b;  x̂ = σ(decoder(code)), through relu layers. The loss is the mean over pixels of
-/// −x·ln x̂ − (1−x)·ln(1−x̂), or of (x − x̂)². Targets are not read: it has no words to say.
+/// −x·ln x̂ − (1−x)·ln(1−x̂), or of (x − x̂)². Targets are not read: it produces no words.
 class Autoencoder : public Model {
  public:
   Autoencoder(const AutoencoderOptions& options, Random& random);
   void params(const nn::VisitParams& visit) override;
   Var loss(const data::Batch& batch, Training* training) const override;
-  /// Refused: its answer is an image (reconstruct).
+  /// Throws Error: its answer is an image (reconstruct).
   std::unique_ptr<State> begin(const data::Source& source) const override;
   Tensor next(State& state, std::span<const int32_t> last) const override;
   int64_t vocabulary() const override { return 0; }

@@ -28,7 +28,9 @@ RecurrentDecoderOptions captioner_decoder(const CaptionerOptions& o) {
           .reinforce = o.reinforce};
 }
 
-EncoderDecoder::Parts captioner_parts(const CaptionerOptions& o, Random& random) {
+}  // namespace
+
+EncoderDecoder::Parts parts_of(const CaptionerOptions& o, Random& random) {
   const RecurrentDecoderOptions decoder = captioner_decoder(o);
   require(o.read != "attention" || encoder_row(o.encoder.kind).grid,
           "read: attention needs an encoder with a grid; encoder.kind ", o.encoder.kind, " has none");
@@ -39,10 +41,5 @@ EncoderDecoder::Parts captioner_parts(const CaptionerOptions& o, Random& random)
   parts.decoder = std::make_unique<RecurrentDecoder>(decoder, std::move(words), parts.encoder->sizes(), random);
   return parts;
 }
-
-}  // namespace
-
-Captioner::Captioner(const CaptionerOptions& options, Random& random)
-    : EncoderDecoder(captioner_parts(options, random)) {}
 
 }  // namespace attend::models

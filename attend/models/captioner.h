@@ -1,5 +1,5 @@
-// The captioner: a decoder that says what it sees, looking at one place of the image for each word ("Show, attend and
-// tell", Xu et al. 2015), softly or by choices that are drawn.
+// The captioner: a decoder that describes an image, looking at one place in it for each word ("Show, attend and tell",
+// Xu et al. 2015), by soft weights or by sampled choices.
 #pragma once
 
 #include <string>
@@ -31,11 +31,11 @@ struct CaptionerOptions {
     visit("hidden", hidden, "width of a state");
     visit("cell", cell, "rnn, gru or lstm");
     visit("read", read, "attention, or mean: the mean of the cells for every word");
-    visit("query", query, "who asks: state (of the step before), or state_word (and the word that was just said)");
+    visit("query", query, "the query: state (of the previous step), or state_word (with the previous word)");
     visit("attention", attention, "");
     visit("gate", gate, "attention: how much of what was read counts is decided word by word (beta)");
     visit("deep_output", deep_output,
-          "words are told from the word before, the state and what was read; else from the state");
+          "words are predicted from the previous word, the state and what was read; otherwise from the state");
     visit("dropout", dropout, "on words and before the output");
     visit("label_smoothing", label_smoothing, "share of the target spread over all words");
     visit("doubly_stochastic", doubly_stochastic, "weight of the penalty for cells not read once");
@@ -48,9 +48,7 @@ struct CaptionerOptions {
 ///   αₜ = align(score(qₜ, a)), qₜ = hₜ₋₁ or [hₜ₋₁; E·yₜ₋₁], βₜ = σ(w·hₜ₋₁ + b), zₜ = βₜ·Σᵢ αₜᵢ aᵢ;
 ///   hₜ = lstm(E·yₜ₋₁, zₜ, hₜ₋₁);
 ///   p(yₜ) = softmax(L_o·tanh(E·yₜ₋₁ + L_h·hₜ + L_z·zₜ))      (Xu et al. 2015, eq. 1–7, 9, 13 and section 4.2.1)
-class Captioner : public EncoderDecoder {
- public:
-  Captioner(const CaptionerOptions& options, Random& random);
-};
+using Captioner = Preset<CaptionerOptions>;
+EncoderDecoder::Parts parts_of(const CaptionerOptions& options, Random& random);
 
 }  // namespace attend::models

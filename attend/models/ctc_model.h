@@ -4,48 +4,41 @@
 #include <memory>
 #include <vector>
 
-#include "attend/models/encoder.h"
-#include "attend/nn/layers.h"
+#include "attend/models/labeller.h"
 
 namespace attend::models {
 
-struct CtcModelOptions {
-  EncoderOptions encoder;
-  int64_t labels = 0;
+struct CtcModelOptions : LabellerOptions<EncoderOptions> {
   int64_t upsample = 1;
 
   template <class Visit>
   void fields(Visit&& visit) {
-    visit("encoder", encoder, "");
-    visit("labels", labels, "number of labels");
+    LabellerOptions::fields(visit);
     visit("upsample", upsample, "frames for each place of the input: an answer has at most one label in each");
   }
 };
 
 /// A sequence of labels by CTC; the blank is data::kPad. `next` gives the probability of each label after a prefix
-/// (ctc_prefix.h), so every search works on it; decode/ctc.h has the searches over frames.
-class CtcModel : public Model {
+/// (ctc_prefix.h), so every search works with it; decode/ctc.h has the searches over frames.
+class CtcModel : public Labeller {
  public:
   CtcModel(const CtcModelOptions& options, Random& random);
-  void params(const nn::VisitParams& visit) override;
-  /// Mean over sequences of −ln p(target). A target that needs more frames than its source has is left out of the mean, and
-  /// nothing is learned from it.
-  Var loss(const data::Batch& batch, Training* training) const override;
   std::unique_ptr<State> begin(const data::Source& source) const override;
   Tensor next(State& state, std::span<const int32_t> last) const override;
-  int64_t vocabulary() const override { return options_.labels; }
-  int64_t longest_source() const override { return encoder_->longest(); }
-  Var word_table() const override { return encoder_->word_table(); }
-  /// Logits by frame, for best_path and ctc_beam: [B,T·upsample,V].
+  int64_t answer_length(int64_t) const override { return -1; }
+  /// By frame: [B,T·upsample,labels].
+  Var logits(const data::Source& source, Training* training = nullptr) const override;
+  /// The same in use, for best_path and ctc_beam.
   Tensor frames(const data::Source& source) const;
 
  private:
-  Var logits(const data::Source& source, Training* training) const;
+  Var features(const data::Source& source, Training* training) const override;
+  /// Mean over sequences of −ln p(target). A target that needs more frames than its source has is left out of the mean, and
+  /// nothing is learned from it.
+  Var loss_of(const Var& logits, const data::Batch& batch, bool training) const override;
   std::vector<int32_t> frame_counts(const data::Source& source) const;
 
-  CtcModelOptions options_;
-  std::unique_ptr<Encoder> encoder_;
-  nn::Linear output_;  // each frame of a place has rows of its own
+  int64_t upsample_;
 };
 
 }  // namespace attend::models

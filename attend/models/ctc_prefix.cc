@@ -10,7 +10,7 @@ namespace attend::models {
 
 CtcPrefix::CtcPrefix(const Tensor& log_probabilities, int32_t blank) : blank_(blank) {
   require(log_probabilities.defined() && log_probabilities.rank() == 2 && log_probabilities.dim(1) > 0,
-          "CtcPrefix: log-probabilities [T,V] are wanted, got ", log_probabilities.shape());
+          "CtcPrefix: expected log-probabilities [T,V], got ", log_probabilities.shape());
   frames_ = log_probabilities.dim(0), labels_ = log_probabilities.dim(1);
   require(blank >= 0 && blank < labels_, "CtcPrefix: the blank must be in [0, ", labels_, "), got ", blank);
   log_p_.assign(log_probabilities.begin(), log_probabilities.end());
@@ -40,7 +40,7 @@ CtcPrefix::State CtcPrefix::begin() const {
 
 std::vector<double> CtcPrefix::starts(const State& state, bool again) const {
   require(state.r_blank.size() == static_cast<size_t>(frames_) + 1 && state.r_nonblank.size() == state.r_blank.size(),
-          "CtcPrefix: a state of ", frames_, " frames is wanted; it must come from this object's begin or advance");
+          "CtcPrefix: expected a state of ", frames_, " frames; it must come from this object's begin or advance");
   std::vector<double> start(state.r_blank.begin(), state.r_blank.end() - 1);
   if (again) return start;
   for (size_t t = 0; t < start.size(); ++t) start[t] = log_add(start[t], state.r_nonblank[t]);
@@ -51,7 +51,7 @@ std::vector<double> CtcPrefix::scores(const State& state) const {
   const size_t T = static_cast<size_t>(frames_), V = static_cast<size_t>(labels_);
   const std::vector<double> start = starts(state, false);
   // Sums of products instead of logarithms: the largest start is at most ψ(g), which these sums are shares of, so what
-  // is lost below 1e-300 of it is nothing.
+  // is lost below 1e-300 of it does not matter.
   double top = kLogZero;
   for (const double s : start) top = std::max(top, s);
   std::vector<double> sums(V, 0);

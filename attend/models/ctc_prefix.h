@@ -1,5 +1,5 @@
-// CtcPrefix: a network with blanks as a decoder. What follows a prefix of labels has a probability under CTC, too, so a
-// search that grows answers label by label can use it, alone or beside a decoder with attention.
+// CtcPrefix: a network with blanks as a decoder. CTC also gives a probability to each continuation of a prefix of
+// labels, so a search that grows answers label by label can use it, alone or beside a decoder with attention.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ class CtcPrefix {
     double log_prefix = 0;  ///< ln ψ(g)
   };
 
-  /// log_probabilities [T,V]; logits will do, a softmax is applied to them.
+  /// log_probabilities [T,V], or logits: a softmax is applied to them.
   CtcPrefix(const Tensor& log_probabilities, int32_t blank);
 
   int64_t labels() const { return labels_; }
@@ -30,7 +30,7 @@ class CtcPrefix {
 
   /// The empty prefix.
   State begin() const;
-  /// ln p(c|g) for every label c [V]; in the place of the blank, which is no label, that of the end. O(T·V).
+  /// ln p(c|g) for every label c [V]; in place of the blank, which is not a label, that of the end. O(T·V).
   std::vector<double> scores(const State& state) const;
   /// g·c. O(T).
   State advance(const State& state, int32_t label) const;
@@ -38,7 +38,7 @@ class CtcPrefix {
  private:
   double log_p(int64_t t, int32_t label) const { return log_p_[static_cast<size_t>(t * labels_ + label)]; }
   /// Per frame t: ln of the probability that the frames before it say g and that a label starts at t; `again`: the last
-  /// label of g once more, which takes a blank between.
+  /// label of g repeated, which takes a blank in between.
   std::vector<double> starts(const State& state, bool again) const;
 
   int64_t frames_, labels_;

@@ -1,5 +1,5 @@
-// Decoders: words from what an encoder has read, all at once under teacher forcing or one after the other. Whatever it
-// is made of, a decoder knows its source by `Encoded` alone.
+// Decoders: words from what an encoder has read, all at once under teacher forcing or one at a time. Whatever it is
+// made of, a decoder sees its source only as `Encoded`.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace attend::models {
 
-/// What a decoder says under teacher forcing, and what its attention did meanwhile.
+/// What a decoder predicts under teacher forcing, and what its attention did meanwhile.
 struct Prediction {
   Var logits;  ///< [T,N,V] by time, or [N,T,V]
   AttentionTrail trail = {};
@@ -23,7 +23,7 @@ class Decoder {
   virtual void params(const nn::VisitParams& visit) = 0;
   /// Number of words V.
   virtual int64_t vocabulary() const = 0;
-  /// Whether it takes inputs [T,N] and gives logits [T,N,V]; else [N,T] and [N,T,V].
+  /// Whether it takes inputs [T,N] and gives logits [T,N,V], rather than [N,T] and [N,T,V].
   virtual bool by_time() const = 0;
 
   /// What it keeps of the sources of N answers.
@@ -34,24 +34,24 @@ class Decoder {
   virtual std::unique_ptr<Memory> prepare(const Encoded& encoded, std::span<const int32_t> source_of) const = 0;
   /// Logits of what follows each of `inputs`.
   virtual Prediction predict(const Ids& inputs, const Memory& memory, Training* training) const = 0;
-  /// What it learns in training besides its words (penalties, REINFORCE); undefined where there is nothing. `targets`
-  /// as the logits are laid out, −1 where none counts; `target_lengths` without the ends.
+  /// What it learns in training besides its words (penalties, REINFORCE); undefined if there is nothing. `targets` are
+  /// laid out like the logits, −1 where none counts; `target_lengths` exclude the ends.
   virtual Var further_losses(const Prediction& /*said*/, const Memory& /*memory*/, const Ids& /*targets*/,
                              std::span<const int32_t> /*target_lengths*/) const {
     return {};
   }
-  /// Throws Error if it cannot be trained as it is.
+  /// Throws Error if it cannot be trained with its current options.
   virtual void require_trainable() const {}
 
   /// As Model::begin and Model::next.
   virtual std::unique_ptr<State> begin(const Encoded& encoded) const = 0;
   virtual Tensor next(State& state, std::span<const int32_t> last) const = 0;
 
-  /// Whether its words look at places of their own.
+  /// Whether each of its words attends to the source separately.
   virtual bool attends() const = 0;
-  /// Trained with one align, used with another; refused by decoders that have none to change.
+  /// Trained with one align, used with another; decoders that have none to change throw Error.
   virtual void set_align(const std::string& name) = 0;
-  /// The most places that a source may have (a score by place ends somewhere); 0: any.
+  /// The most places that a source may have (a score by position has a limit); 0: any.
   virtual int64_t longest_source() const { return 0; }
 };
 

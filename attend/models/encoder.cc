@@ -6,11 +6,13 @@
 #include "attend/autograd/ops.h"
 #include "attend/base/error.h"
 #include "attend/base/names.h"
+#include "attend/kernels/rows.h"
 #include "attend/models/image_encoder.h"
 #include "attend/models/intra.h"
 #include "attend/models/recurrent_encoder.h"
 #include "attend/models/rows.h"
 #include "attend/models/source_words.h"
+#include "attend/models/text_convolution.h"
 #include "attend/models/transformer.h"
 
 namespace attend::models {
@@ -59,8 +61,9 @@ constexpr EncoderRow kEncoders[] = {
     {"intra", "hₜ = f(xₜ, Σ αₜᵢ hᵢ) over its own past", "Cheng et al. 2016", IntraEncoder::make, nullptr},
     {"none", "x: the words themselves, or the cells of an image that is a grid of features already", "",
      WordsAlone::make, make_given_grid, true},
-    {"convolutional", "stages of relu(W ∗ x + b), each half the size of the one before",
-     "LeCun et al. 1989; Simonyan & Zisserman 2015", nullptr, make_convolutional_encoder, true},
+    {"convolutional", "relu(W ∗ x + b): windows of several widths over words; over images stages, each half the size of the "
+                      "one before",
+     "LeCun et al. 1989; Kim 2014; Simonyan & Zisserman 2015", TextConvolution::make, make_convolutional_encoder, true},
     {"dense", "relu(W·x + b) of all pixels, without a grid", "Rumelhart et al. 1986", nullptr, make_dense_encoder},
 };
 
@@ -100,6 +103,17 @@ Var mean_state(const Var& states, std::span<const int32_t> lengths) {
     std::fill_n(share.data() + b * T, length, 1 / static_cast<real>(length));
   }
   return reshape(batched_matmul(share, states), {B, states.dim(2)});
+}
+
+Var max_state(const Var& states, std::span<const int32_t> lengths) {
+  if (lengths.empty()) return max(states, 1);
+  const int64_t B = states.dim(0), T = states.dim(1);
+  Tensor outside = Tensor::zeros({B, T, 1});  // far below every state beyond the end of a source
+  for (int64_t b = 0; b < B; ++b) {
+    const int64_t length = lengths[static_cast<size_t>(b)];
+    std::fill(outside.data() + b * T + length, outside.data() + (b + 1) * T, kernels::kMaskedLog);
+  }
+  return max(add(states, outside), 1);
 }
 
 }  // namespace attend::models

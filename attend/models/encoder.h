@@ -1,5 +1,6 @@
-// Encoders: whatever is read (text, images) as vectors for decoders and labellers, with one `Encoded` in between. A network is
-// an encoder of this table and a decoder (encoder_decoder.h) or an output layer (classifier.h, tagger.h, image_classifier.h).
+// Encoders: turn whatever is read (text, images) into vectors for decoders and labellers, with `Encoded` as the
+// interface. A network is an encoder of this table with a decoder (encoder_decoder.h) or an output layer (classifier.h,
+// tagger.h, image_classifier.h).
 #pragma once
 
 #include <memory>
@@ -12,7 +13,7 @@
 
 namespace attend::models {
 
-/// Rows and columns of the cells of an image; 0 × 0 where there are none.
+/// Rows and columns of the cells of an image; 0 × 0 if there are none.
 struct GridSize {
   int64_t height = 0, width = 0;
   int64_t cells() const { return height * width; }
@@ -23,18 +24,18 @@ struct Encoded {
   Var states;                        ///< [B,T,D]: one vector for each place (word, cell)
   std::vector<int32_t> lengths;      ///< how many of the T places each source has; empty: all
   Var summary;                       ///< [B,D]: the whole source; the last state, or the mean of all
-  GridSize grid;                     ///< of the places where they are cells of an image, row by row
+  GridSize grid;                     ///< if the places are the cells of an image, row by row
   std::vector<RecurrentState> last;  ///< [B,H] of every layer, forward before backward; empty: the summary stands in
-  Var words;                         ///< [T,B,E] as they were read, for a decoder that reads them again; undefined: the states
+  Var words;                         ///< [T,B,E] as read, for a decoder that rereads them; undefined: the states
 };
 
-/// The widths of `Encoded`, known before anything is read: decoders are made for them.
+/// The widths of `Encoded`, known before anything is read, from which decoders are built.
 struct EncodedSizes {
   int64_t states = 0;      ///< D
   int64_t words = 0;       ///< E; 0: there are none
   int64_t layers = 0;      ///< with a last state; 0: there are none
   int64_t state = 0;       ///< H of these
-  int64_t directions = 1;  ///< of reading: 2 where a layer has a last state of each
+  int64_t directions = 1;  ///< of reading: 2 if a layer has a last state for each
 };
 
 class TokenEmbedding;
@@ -42,21 +43,21 @@ class TokenEmbedding;
 class Encoder {
  public:
   virtual ~Encoder() = default;
-  /// Refuses sources of another kind or size, and empty ones.
+  /// Rejects sources of the wrong kind or size, and empty ones.
   virtual Encoded operator()(const data::Source& source, Training* training) const = 0;
   virtual EncodedSizes sizes() const = 0;
   int64_t output_size() const { return sizes().states; }
   virtual void params(const nn::VisitParams& visit) = 0;
 
-  /// The most places that a source may have (learned positions end somewhere); 0: any.
+  /// The most places that a source may have (learned positions have a limit); 0: any.
   virtual int64_t longest() const { return 0; }
-  /// The vectors of the source words [words,E]; undefined where it reads none.
+  /// The vectors of the source words [words,E]; undefined if it reads no words.
   virtual Var word_table() const { return {}; }
-  /// Its words with their positions, for a decoder that shares them; null where they are not a Transformer's.
+  /// Its words with their positions, for a decoder that shares them; null unless it is a Transformer's.
   virtual const TokenEmbedding* tokens() const { return nullptr; }
 };
 
-/// How the blocks of a Transformer are made.
+/// How the blocks of a Transformer are built.
 struct BlockOptions {
   std::string norm = "pre";         // before each part (Xiong et al. 2020), or after it ("post", Vaswani et al. 2017)
   std::string activation = "relu";  // or "gelu"
@@ -73,7 +74,7 @@ struct BlockOptions {
   }
 };
 
-/// Of encoders that read text.
+/// Options of encoders that read text.
 struct EncoderOptions {
   std::string kind = "recurrent";
   int64_t vocabulary = 0;
@@ -84,25 +85,28 @@ struct EncoderOptions {
   int64_t heads = 4, hidden = 1024;  // transformer
   std::string positions = "auto";    // transformer, none
   int64_t longest = 1024;
+  std::string windows = "3,4,5";  // convolutional
   double dropout = 0, word_dropout = 0;
   LetterOptions letters;
   BlockOptions blocks;
 
   template <class Visit>
   void fields(Visit&& visit) {
-    visit("kind", kind, "recurrent, transformer, intra (an lstm that attends to its own past) or none (the words alone)");
+    visit("kind", kind,
+          "recurrent, transformer, convolutional, intra (an lstm that attends to its own past) or none (the words alone)");
     visit("vocabulary", vocabulary, "number of input words");
     visit("size", size, "width of a word and of a state");
-    visit("layers", layers, "layers on top of each other");
+    visit("layers", layers, "number of layers");
     visit("cell", cell, "recurrent: rnn, gru or lstm");
-    visit("bidirectional", bidirectional, "recurrent: read both ways");
-    visit("directions", directions, "recurrent, both ways: the two states of a word are joined (concat) or added (add)");
+    visit("bidirectional", bidirectional, "recurrent: read in both directions");
+    visit("directions", directions, "recurrent, bidirectional: the two states of a word are joined (concat) or added (add)");
     visit("heads", heads, "transformer: heads");
     visit("hidden", hidden, "transformer: width inside the feed-forward layers");
     visit("positions", positions,
-          "transformer, none: what tells places apart: sinusoidal, learned or none; auto: sinusoidal for a transformer, else "
-          "none");
-    visit("longest", longest, "transformer, none: most positions that are learned");
+          "transformer, none: how positions are marked: sinusoidal, learned or none; auto: sinusoidal for a "
+          "transformer, otherwise none");
+    visit("longest", longest, "transformer, none: number of learned positions");
+    visit("windows", windows, "convolutional: how many words each kind of filter sees at once");
     visit("dropout", dropout, "on words and between layers");
     visit("word_dropout", word_dropout, "share of the words that training hides, so that letters and neighbours are used");
     visit("letters", letters, "");
@@ -110,25 +114,27 @@ struct EncoderOptions {
   }
 };
 
-/// How these options have words seen.
+/// The embedding that these options describe.
 inline SourceEmbeddingOptions words_of(const EncoderOptions& o) { return {o.vocabulary, o.size, o.word_dropout, o.letters}; }
 
 struct ImageEncoderOptions;
 
 struct EncoderRow {
   std::string_view name, formula, paper;
-  /// What it reads: null where it cannot.
+  /// One for each kind of input; null if it cannot read that.
   std::unique_ptr<Encoder> (*of_text)(const EncoderOptions& options, Random& random);
   std::unique_ptr<Encoder> (*of_images)(const ImageEncoderOptions& options, Random& random);
   bool grid = false;  ///< it has a place for each cell of an image
 };
 std::span<const EncoderRow> encoders();
 const EncoderRow& encoder_row(std::string_view name);
-/// The encoder of that kind; refuses one that does not read text, or images.
+/// The encoder of that kind; throws Error if it does not read text, or images.
 std::unique_ptr<Encoder> make_encoder(const EncoderOptions& options, Random& random);
 std::unique_ptr<Encoder> make_encoder(const ImageEncoderOptions& options, Random& random);
 
 /// The mean of each source's states [B,T,D] within its length (empty: all T): [B,D].
 Var mean_state(const Var& states, std::span<const int32_t> lengths);
+/// The largest value of each feature within each source's length: [B,D].
+Var max_state(const Var& states, std::span<const int32_t> lengths);
 
 }  // namespace attend::models

@@ -11,7 +11,7 @@
 namespace attend::models {
 
 EncoderDecoder::EncoderDecoder(Parts parts) : parts_(std::move(parts)) {
-  require(parts_.encoder && parts_.decoder, parts_.name, ": wanted an encoder and a decoder, got none");
+  require(parts_.encoder && parts_.decoder, parts_.name, ": expected an encoder and a decoder, got none");
 }
 
 void EncoderDecoder::params(const nn::VisitParams& visit) {
@@ -29,13 +29,13 @@ void EncoderDecoder::params(const nn::VisitParams& visit) {
       return true;
     });
   }
-  require(left.empty(), parts_.name, ": wanted a name for every parameter, got none for ", left[0].first);
+  require(left.empty(), parts_.name, ": expected a name for every parameter, got none for ", left[0].first);
 }
 
 /// [N,T] as the decoder takes it.
 Ids EncoderDecoder::laid_out(Ids ids) const { return parts_.decoder->by_time() ? data::transposed(ids) : ids; }
 
-/// With a share of its own words among the inputs, where training says so.
+/// With a share of its own words among the inputs, if training says so.
 Prediction EncoderDecoder::predict(Ids inputs, const Decoder::Memory& memory, Training* training) const {
   const Decoder& decoder = *parts_.decoder;
   if (training && training->own_words > 0) {

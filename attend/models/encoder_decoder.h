@@ -1,5 +1,6 @@
-// Network = encoder × decoder, with `Encoded` in between: any row of the table of encoders under any decoder. What all
-// combinations share (the loss, scheduled sampling, several answers to a source, begin and next) is here, once.
+// Network = encoder × decoder, with `Encoded` in between: any row of the table of encoders with any decoder. What all
+// combinations share (the loss, scheduled sampling, several answers to a source, begin and next) is implemented here,
+// once.
 #pragma once
 
 #include <memory>
@@ -11,16 +12,16 @@
 
 namespace attend::models {
 
-/// Parameters whose own name begins with `from` are known by `to` instead.
+/// In the names of parameters, the prefix `from` is replaced with `to`.
 struct ParameterName {
   std::string_view from, to;
 };
 
 class EncoderDecoder : public Model {
  public:
-  /// What it is made of. Its parameters are named encoder.… and decoder.…; where `names` is given, those of its first
-  /// entry come first, then those of the second, each named by the first entry that fits (networks that were saved
-  /// before all were named alike).
+  /// What it is made of. Its parameters are named encoder.… and decoder.…; if `names` is given, those of its first
+  /// entry come first, then those of the second, each renamed by the first entry that fits (for networks that were
+  /// saved before names were uniform).
   struct Parts {
     std::string name;  // in messages
     std::unique_ptr<Encoder> encoder = nullptr;
@@ -31,7 +32,7 @@ class EncoderDecoder : public Model {
   explicit EncoderDecoder(Parts parts);
 
   void params(const nn::VisitParams& visit) override;
-  /// Answers to one source are read together where the batch says which they are (Batch::source_of).
+  /// Answers to the same source are read together if the batch says which they are (Batch::source_of).
   Var loss(const data::Batch& batch, Training* training = nullptr) const override;
   std::unique_ptr<State> begin(const data::Source& source) const override;
   Tensor next(State& state, std::span<const int32_t> last) const override;
@@ -42,7 +43,7 @@ class EncoderDecoder : public Model {
   /// Logits of each word of the targets and of their ends, under teacher forcing: [T,N,V] of a recurrent decoder,
   /// [N,T,V] of a Transformer's.
   Var logits(const data::Batch& batch) const;
-  /// Whether words look at places of their own; else all know the same of their source.
+  /// Whether each word attends to the source separately; otherwise all words see the same of it.
   bool attends() const { return parts_.decoder->attends(); }
   /// Trained with one align, used with another.
   void set_align(const std::string& name) { parts_.decoder->set_align(name); }
@@ -52,6 +53,13 @@ class EncoderDecoder : public Model {
   Prediction predict(Ids inputs, const Decoder::Memory& memory, Training* training) const;
 
   Parts parts_;
+};
+
+/// A network of these options, which `parts_of(options, random)` makes.
+template <class Options>
+class Preset : public EncoderDecoder {
+ public:
+  Preset(const Options& options, Random& random) : EncoderDecoder(parts_of(options, random)) {}
 };
 
 }  // namespace attend::models

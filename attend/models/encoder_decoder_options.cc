@@ -8,7 +8,7 @@
 namespace attend::models {
 namespace {
 
-/// Text, where its kind reads nothing else or there are words; else images.
+/// Text if its kind reads nothing else or there are words; otherwise images.
 std::unique_ptr<Encoder> make_encoder(const EncoderDecoderOptions& options, Random& random) {
   const EncoderRow& row = encoder_row(options.encoder.text.kind);
   if (row.of_text && (!row.of_images || options.source_vocabulary > 0)) {
@@ -25,25 +25,10 @@ std::unique_ptr<Encoder> make_encoder(const EncoderDecoderOptions& options, Rand
 
 std::unique_ptr<Decoder> make_recurrent(const EncoderDecoderOptions& options, const Encoder& encoder, Random& random) {
   const DecoderOptions& o = options.decoder;
-  const int64_t size = require_size("decoder.size", o.size);
+  const int64_t size = require_size("decoder.size", o.recurrent.hidden);
   nn::Embedding words(require_size("target_vocabulary", options.target_vocabulary),
                       o.embedding > 0 ? o.embedding : size, random);
-  return std::make_unique<RecurrentDecoder>(RecurrentDecoderOptions{.hidden = size,
-                                                                    .layers = o.layers,
-                                                                    .cell = o.cell,
-                                                                    .input = o.input,
-                                                                    .start = o.start,
-                                                                    .query = o.query,
-                                                                    .asks = o.asks,
-                                                                    .feeding = o.feeding,
-                                                                    .gate = o.gate,
-                                                                    .readout = o.readout,
-                                                                    .attention = options.attention,
-                                                                    .dropout = o.dropout,
-                                                                    .coverage_penalty = options.coverage_penalty,
-                                                                    .doubly_stochastic = options.doubly_stochastic,
-                                                                    .reinforce = options.reinforce},
-                                            std::move(words), encoder.sizes(), random);
+  return std::make_unique<RecurrentDecoder>(o.recurrent, std::move(words), encoder.sizes(), random);
 }
 
 std::unique_ptr<Decoder> make_transformer(const EncoderDecoderOptions& options, const Encoder& encoder,
@@ -53,24 +38,20 @@ std::unique_ptr<Decoder> make_transformer(const EncoderDecoderOptions& options, 
           "decoder.tied: only a transformer's encoder has words to share; choose output, or encoder.kind transformer");
   const TransformerOptions transformer{.source_vocabulary = options.source_vocabulary,
                                        .target_vocabulary = options.target_vocabulary,
-                                       .size = o.size,
+                                       .size = o.recurrent.hidden,
                                        .heads = o.heads,
                                        .hidden = o.hidden,
-                                       .decoder_layers = o.layers,
-                                       .norm = o.blocks.norm,
+                                       .decoder_layers = o.recurrent.layers,
                                        .positions = o.positions,
                                        .longest = o.longest,
-                                       .activation = o.blocks.activation,
                                        .tied = o.tied,
-                                       .dropout = o.dropout,
-                                       .score = o.blocks.score,
-                                       .align = o.blocks.align,
-                                       .window = o.blocks.window};
-  return std::make_unique<TransformerDecoder>(transformer, encoder.output_size(), encoder.tokens(), random);
+                                       .dropout = o.recurrent.dropout};
+  return std::make_unique<TransformerDecoder>(with_blocks(transformer, o.blocks), encoder.output_size(),
+                                              encoder.tokens(), random);
 }
 
 constexpr DecoderRow kDecoders[] = {
-    {"recurrent", "hₜ = f(yₜ₋₁, cₜ, hₜ₋₁), told of the source in one of several ways",
+    {"recurrent", "hₜ = f(yₜ₋₁, cₜ, hₜ₋₁), reads the source in one of several ways",
      "Cho et al. 2014; Bahdanau et al. 2015", make_recurrent},
     {"transformer", "blocks of self-attention and attention to the source", "Vaswani et al. 2017", make_transformer},
 };

@@ -1,4 +1,4 @@
-// Any encoder under any decoder, chosen by name: the options of the network `encoder_decoder`.
+// Any encoder with any decoder, chosen by name: the options of the network `encoder_decoder`.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace attend::models {
 
-/// Of every row of the table of encoders, whatever it reads.
+/// Options of every row of the table of encoders, whatever it reads.
 struct AnyEncoderOptions {
   EncoderOptions text;
   ImageEncoderOptions image;  // its kind, positions and dropout are those of `text`
@@ -27,52 +27,37 @@ struct AnyEncoderOptions {
     };
     visit("kind", text.kind, "recurrent, transformer, intra, none (what is read, as it is), convolutional or dense");
     visit("positions", text.positions,
-          "transformer, none, convolutional: what tells places apart: sinusoidal (words alone), learned or none; auto: "
-          "sinusoidal for a transformer, else none");
+          "transformer, none, convolutional: how positions are marked: sinusoidal (words only), learned or none; auto: "
+          "sinusoidal for a transformer, otherwise none");
     visit("dropout", text.dropout, "on words or cells, and between layers");
     text.fields(others);
     image.fields(others);
   }
 };
 
+/// Width, layers and dropout are the recurrent decoder's, and a transformer's too.
 struct DecoderOptions {
   std::string kind = "recurrent";
-  int64_t size = 256, layers = 1;
-  int64_t embedding = 0;  // recurrent
-  std::string cell = "lstm";
-  std::string input = "attention", start = "auto", query = "before", asks = "state", readout = "joint";
-  bool feeding = false, gate = false;
+  int64_t embedding = 0;
+  RecurrentDecoderOptions recurrent{.cell = "lstm"};
   int64_t heads = 4, hidden = 1024;  // transformer
-  std::string positions = "sinusoidal";
+  std::string positions = "sinusoidal", tied = "none";
   int64_t longest = 1024;
-  std::string tied = "none";
-  double dropout = 0;
   BlockOptions blocks;
 
   template <class Visit>
   void fields(Visit&& visit) {
     visit("kind", kind, "recurrent or transformer");
-    visit("size", size, "width of a state, or of a transformer's token");
-    visit("layers", layers, "layers on top of each other");
+    visit("size", recurrent.hidden, "width of a state, or of a transformer's token");
+    visit("layers", recurrent.layers, "number of layers");
+    visit("dropout", recurrent.dropout, "on words, between layers and before the output");
     visit("embedding", embedding, "recurrent: width of a word; 0: that of a state");
-    visit("cell", cell, "recurrent: rnn, gru or lstm");
-    visit("input", input,
-          "recurrent: how it is told of the input: every_step, first_step, initial_state, bridge, reread, attention");
-    visit("start", start,
-          "recurrent: its first state: zeros, last (the encoder's), bridge, bridge_cells; auto: as its input has it");
-    visit("query", query, "recurrent: attention is asked before (Bahdanau) or after (Luong) the state's update");
-    visit("asks", asks, "recurrent: who asks: state, or state_word (and the word that was just said)");
-    visit("feeding", feeding, "recurrent: input feeding, with the query after the update");
-    visit("gate", gate, "recurrent: how much of what was read counts is decided word by word (beta)");
-    visit("readout", readout,
-          "recurrent: what the next word is told from: joint (state, what was read and the word), deep (the same "
-          "through tanh), or state (alone)");
+    recurrent.fields(visit);
     visit("heads", heads, "transformer: heads of every attention");
     visit("hidden", hidden, "transformer: width inside the feed-forward layers");
-    visit("positions", positions, "transformer: sinusoidal, learned, or none: nothing tells places apart");
-    visit("longest", longest, "transformer: most positions that are learned");
+    visit("positions", positions, "transformer: sinusoidal, learned, or none");
+    visit("longest", longest, "transformer: number of learned positions");
     visit("tied", tied, "transformer: share embeddings: none, output, all (with a transformer's encoder)");
-    visit("dropout", dropout, "on words, between layers and before the output");
     visit("blocks", blocks, "");
   }
 };
@@ -81,22 +66,20 @@ struct EncoderDecoderOptions {
   int64_t source_vocabulary = 0, target_vocabulary = 0;
   AnyEncoderOptions encoder;
   DecoderOptions decoder;
-  AttentionConfig attention{.score = "additive"};
-  double coverage_penalty = 0, doubly_stochastic = 0;
   double label_smoothing = 0;
-  ReinforceOptions reinforce;
 
   template <class Visit>
   void fields(Visit&& visit) {
+    RecurrentDecoderOptions& recurrent = decoder.recurrent;
     visit("source_vocabulary", source_vocabulary, "number of source words; 0: it reads images");
     visit("target_vocabulary", target_vocabulary, "number of target words");
     visit("encoder", encoder, "");
     visit("decoder", decoder, "");
-    visit("attention", attention, "");
-    visit("coverage_penalty", coverage_penalty, "recurrent: weight of the penalty for reading a place again");
-    visit("doubly_stochastic", doubly_stochastic, "recurrent: weight of the penalty for places not read once");
+    visit("attention", recurrent.attention, "");
+    visit("coverage_penalty", recurrent.coverage_penalty, "recurrent: weight of the penalty for reading a place again");
+    visit("doubly_stochastic", recurrent.doubly_stochastic, "recurrent: weight of the penalty for places not read once");
     visit("label_smoothing", label_smoothing, "share of the target spread over all words");
-    visit("reinforce", reinforce, "");
+    visit("reinforce", recurrent.reinforce, "");
   }
 };
 
@@ -106,7 +89,7 @@ struct DecoderRow {
 };
 std::span<const DecoderRow> decoders();
 
-/// The network of these options.
+/// The network with these options.
 EncoderDecoder::Parts parts_of(const EncoderDecoderOptions& options, Random& random);
 
 }  // namespace attend::models

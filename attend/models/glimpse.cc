@@ -38,7 +38,7 @@ Ids repeated_labels(const Ids& labels, int64_t copies) {
 void check_copies_in_use(const EyeOptions& eye, int64_t copies) {
   require_size("copies_in_use", copies);
   require(eye.policy != "tiles" || copies == 1,
-          "copies_in_use: with policy tiles 1 is wanted, as the likeliest tile is taken; got ", copies);
+          "copies_in_use: expected with policy tiles 1, as the likeliest tile is taken; got ", copies);
 }
 
 }  // namespace
@@ -70,7 +70,7 @@ struct GlimpseNetwork::Episode {
   std::vector<Var> states;        // [N,H] after each glance
   std::vector<int32_t> glimpses;  // [N], how many each row takes
   std::vector<Tensor> stop;       // [N] probability of stopping after each glance
-  Var first_features;             // [N,H], what the first glance was chosen from; undefined where it was not
+  Var first_features;             // [N,H], what the first glance was based on; undefined if it was not chosen
   Var last;                       // [N,H], each row's state when it stops
 
   /// A constant for each of `count` glances from `first` on and for each row: [count,N].
@@ -95,7 +95,7 @@ GlimpseNetwork::GlimpseNetwork(const GlimpseOptions& o, Random& random)
   require_size("copies", o.copies);
   check_copies_in_use(o.eye, o.copies_in_use);
   require(std::isfinite(o.cost) && std::isfinite(o.policy_weight) && o.policy_weight >= 0,
-          "policy_weight: a finite number of at least 0 is wanted, got ", o.policy_weight);
+          "policy_weight: expected a finite number of at least 0, got ", o.policy_weight);
   if (stops_) stop_ = std::make_unique<nn::Linear>(o.hidden, 2, random);
   if (stops_ || eye_->learns()) reinforce_ = std::make_unique<Reinforce>(o.reinforce, o.hidden, random);
 }
@@ -111,12 +111,12 @@ void GlimpseNetwork::params(const nn::VisitParams& visit) {
 Tensor GlimpseNetwork::require_images(const data::Source& source) const {
   const Tensor& images = source.pixels();
   require(images.defined() && images.rank() == 4 && images.size() > 0 && images.dim(1) == options_.eye.channels,
-          "GlimpseNetwork: images [B,", options_.eye.channels, ",H,W] are wanted, got ",
+          "GlimpseNetwork: expected images [B,", options_.eye.channels, ",H,W], got ",
           images.defined() ? "" : "sequences without any", images.shape());
   return images;
 }
 
-/// Whether each row stops after its last glance so far; the last one is the end for all.
+/// Whether each row stops after its latest glance; all stop after the last one.
 void GlimpseNetwork::decide(Episode& e, Dice& dice, bool last) const {
   const int32_t taken = static_cast<int32_t>(e.glances.size());
   const TapePause pause;
@@ -158,12 +158,13 @@ GlimpseNetwork::Episode GlimpseNetwork::episode(const Var& images, int64_t copie
   return e;
 }
 
-/// The choice before glance t counts where a row came to it; a stop before it is one choice, where to look then another.
+/// The choice before glance t counts if a row reached it; whether to stop before it is one choice, where to look
+/// another.
 Var GlimpseNetwork::policy_loss(const Episode& e, const Tensor& rewards) const {
   const int64_t first = eye_->chooses_first() ? 0 : 1, T = static_cast<int64_t>(e.glances.size()), A = T - first;
   if (!reinforce_ || A < 1 || options_.policy_weight == 0) return {};
   const int64_t N = rewards.dim(0), H = options_.hidden;
-  std::vector<Var> before;  // what each choice was made from
+  std::vector<Var> before;  // what each choice was based on
   for (int64_t t = first; t < T; ++t) {
     const Var state = t > 0 ? e.states[static_cast<size_t>(t - 1)] : Var();
     if (t > 0) before.push_back(options_.cut ? state.detach() : state);
@@ -189,11 +190,11 @@ Var GlimpseNetwork::policy_loss(const Episode& e, const Tensor& rewards) const {
     return std::pow(options_.reinforce.discount, std::max<int64_t>(0, taken - 1 - t));
   });
   for (int64_t i = 0; i < A * N; ++i) returns.data()[i] *= rewards.data()[i % N];
-  // The reward comes at the end, so that every choice is an episode of one step whose return is known.
+  // The reward comes at the end, so every choice is an episode of one step with a known return.
   const auto column = [&](const Var& x) { return x.defined() ? reshape(x, {A * N, 1}) : x; };
   const Var loss = (*reinforce_)(returns.reshape({A * N, 1}), column(log_p), column(chosen.entropy),
                                  counts.reshape({A * N, 1}), reshape(features, {A * N, 1, H}));
-  // Reinforce has divided by how many choices were made, which depends on them: A·N does not, so this is unbiased.
+  // Reinforce has divided by the number of choices made, which depends on them: A·N does not, so this is unbiased.
   const double made = std::accumulate(counts.begin(), counts.end(), 0.0);
   return affine(loss, static_cast<real>(options_.policy_weight * std::max(1.0, made) / static_cast<double>(A * N)));
 }
@@ -215,7 +216,7 @@ GlimpseLoss GlimpseNetwork::losses(const data::Batch& batch, Training& training)
                                 .glimpses = e.glimpses,
                                 .cost = options_.cost});
   require(result.rewards.shape() == Shape{static_cast<int64_t>(labels.size())}, "reward \"", options_.reward,
-          "\": one number for each of ", labels.size(), " episodes is wanted, got ", result.rewards.shape());
+          "\": expected one number for each of ", labels.size(), " episodes, got ", result.rewards.shape());
   result.policy = policy_loss(e, result.rewards);
   return result;
 }
@@ -252,7 +253,7 @@ void GlimpseNetwork::set_copies_in_use(int64_t copies) {
 std::vector<GlimpsePath> GlimpseNetwork::look(const Tensor& images, const Tensor& path) const {
   const TapePause pause;
   require(!path.defined() || (path.rank() == 2 && path.dim(0) >= 1 && path.dim(1) == 2),
-          "look: a path [T,2] is wanted, got ", path.shape());
+          "look: expected a path [T,2], got ", path.shape());
   require_images(data::Source::of_images(images));
   Dice dice = Dice::of_images(images, 1, options_.copies_in_use > 1);
   const Episode e = episode(images, 1, dice, path);

@@ -1,5 +1,5 @@
 // The glimpse network (recurrent visual attention): it looks at an image a few patches at a time, chooses where to look
-// next, and says what it is (Mnih et al. 2014).
+// next, and finally classifies it (Mnih et al. 2014).
 #pragma once
 
 #include <cstdint>
@@ -36,13 +36,13 @@ struct GlimpseOptions {
     eye.fields(visit);
     visit("core", core, "what joins the glimpses: relu, tanh or lstm");
     visit("hidden", hidden, "width of the core's state");
-    visit("copies", copies, "training: episodes per image, each with draws of its own");
+    visit("copies", copies, "training: episodes per image, each with its own draws");
     visit("copies_in_use", copies_in_use,
-          "in use: 1 looks at the mean location; more average the answers of as many draws");
-    visit("cut", cut, "the policy learns from the core's state and the core does not learn from the policy");
+          "outside training: 1 looks at the mean location; more average the answers of that many draws");
+    visit("cut", cut, "the policy learns from the core's state, but the core does not learn from the policy");
     visit("reward", reward, "what an episode is worth: correct, likelihood or correct_minus_cost");
     visit("cost", cost, "of a glimpse, for a reward that counts it");
-    visit("policy_weight", policy_weight, "of REINFORCE beside the cross-entropy; 0 turns it off");
+    visit("policy_weight", policy_weight, "of REINFORCE relative to the cross-entropy; 0 turns it off");
     visit("reinforce", reinforce, "");
   }
 };
@@ -68,12 +68,12 @@ class GlimpseCore {
 struct GlimpsePath {
   Tensor locations;             ///< [T,2]: x to the right, y downwards, edges at −1 and 1
   Tensor probabilities;         ///< [T,labels] after each glance
-  Tensor stop;                  ///< [T] probability of stopping after each; undefined where it does not learn to
+  Tensor stop;                  ///< [T] probability of stopping after each; undefined if it does not learn to stop
   int64_t steps = 0;            ///< glances that counted
   std::vector<int64_t> pixels;  ///< width of each scale's square
 };
 
-/// The two parts of what it learns from. `policy` is undefined where nothing is learned by REINFORCE.
+/// The two parts of its loss. `policy` is undefined if nothing is learned by REINFORCE.
 struct GlimpseLoss {
   Var classification, policy;
   Tensor rewards;  ///< [N], one per episode
@@ -92,7 +92,7 @@ class GlimpseNetwork : public Model {
   int64_t vocabulary() const override { return options_.labels; }
   int64_t answer_length(int64_t) const override { return 1; }
 
-  /// Looks at images [B,C,H,W] as it does in use (with its first copy), or along the given `path` [T,2].
+  /// Looks at images [B,C,H,W] as outside training (with its first copy), or along the given `path` [T,2].
   std::vector<GlimpsePath> look(const Tensor& images, const Tensor& path = {}) const;
   const GlimpseOptions& options() const { return options_; }
   /// Trained with one number, used with another.
@@ -111,7 +111,7 @@ class GlimpseNetwork : public Model {
   std::unique_ptr<Eye> eye_;
   GlimpseCore core_;
   nn::Linear output_;
-  std::unique_ptr<nn::Linear> stop_;  // logits of going on and of stopping
+  std::unique_ptr<nn::Linear> stop_;  // logits of continuing and of stopping
   std::unique_ptr<Reinforce> reinforce_;
 };
 

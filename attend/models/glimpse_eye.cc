@@ -58,17 +58,17 @@ class Sensor {
   nn::LinearPair both_;
 };
 
-/// N(mean, σ²) in two dimensions, the mean told by features.
+/// N(mean, σ²) in two dimensions, with the mean computed from features.
 class Gaussian {
  public:
   Gaussian(int64_t features, double deviation, bool learned_width, Random& random)
       : mean_(features, 2, random, true, Activation::tanh), learned_(learned_width) {
-    require(deviation > 0 && std::isfinite(deviation), "deviation: more than 0 is wanted, got ", deviation);
+    require(deviation > 0 && std::isfinite(deviation), "deviation: expected more than 0, got ", deviation);
     const Tensor width = Tensor::full({2}, static_cast<real>(std::log(deviation)));
     log_width_ = learned_ ? Var::leaf(width) : Var(width);
   }
 
-  /// Constants [N,2]: what is drawn has no past on any tape.
+  /// Constants [N,2]: draws are not recorded on any tape.
   Tensor draw(const Var& features, Dice& dice) const {
     const TapePause pause;
     Tensor at = mean_(features.detach()).value();
@@ -183,7 +183,7 @@ class LocationEye : public Eye {
   std::unique_ptr<nn::Linear> coarse_;
 };
 
-/// Looks at tiles: every tile is a key and a value, what is known so far is the query.
+/// Looks at tiles: every tile is a key and a value, and the state so far is the query.
 class TileEye : public Eye {
  public:
   TileEye(const EyeOptions& o, int64_t hidden, Random& random) : options_(o), hidden_(hidden), sensor_(o, random) {

@@ -25,7 +25,7 @@ struct EyeOptions {
   template <class Visit>
   void fields(Visit&& visit) {
     visit("channels", channels, "of the images");
-    visit("patch", patch, "numbers each way of a patch; with policy tiles, pixels each way of a tile");
+    visit("patch", patch, "numbers along each side of a patch; with policy tiles, pixels along each side of a tile");
     visit("scales", scales, "patches around each location");
     visit("growth", growth, "how much wider each of them is than the one before");
     visit("what", what, "width of what is seen");
@@ -33,9 +33,9 @@ struct EyeOptions {
     visit("glimpse", glimpse, "width of both together");
     visit("policy", policy, "where it looks: learned, random, centre or tiles");
     visit("first", first,
-          "where a learned policy looks first: centre, random, or coarse (a small copy of the whole image tells)");
+          "where a learned policy looks first: centre, random, or coarse (from a small copy of the whole image)");
     visit("deviation", deviation, "standard deviation of a location around its mean; the image is 2 wide");
-    visit("learned_width", learned_width, "the deviation is learned, too");
+    visit("learned_width", learned_width, "the deviation is learned too");
     visit("attention", attention, "");
   }
 };
@@ -46,11 +46,11 @@ struct PolicyRow {
 std::span<const PolicyRow> policies();
 std::span<const PolicyRow> first_looks();
 
-/// What chance gives to N rows: a stream for each. Rows in training have streams of one key; in use an image's own bits name
-/// its stream, so that an answer depends neither on the batch nor on the order.
+/// Random numbers for N rows: a stream for each. In training all streams share one key; otherwise an image's own bits
+/// determine its stream, so that an answer depends neither on the batch nor on the order.
 struct Dice {
   std::vector<Random> rows;
-  bool samples = false;  ///< choices are drawn; else the likeliest (the mean) is taken
+  bool samples = false;  ///< choices are drawn; otherwise the likeliest (the mean) is taken
   AttentionStep step;    ///< for tiles
 
   static Dice training(int64_t rows, Random& random, int64_t update);
@@ -58,14 +58,14 @@ struct Dice {
   static Dice of_images(const Tensor& images, int64_t copies, bool samples);
 };
 
-/// x [B,..] → [copies·B,..], one batch after the other; undefined as it is.
+/// x [B,..] → [copies·B,..], one batch after another; undefined stays undefined.
 Var repeated(const Var& x, int64_t copies);
 
 /// One look of N rows.
 struct Glance {
-  Var seen;                      ///< [N,size()]; [B,size()] where all copies of an image see the same
-  Tensor location;               ///< [N,2], within −1 … 1; for tiles the mean of their centres, by weight
-  Tensor drawn;                  ///< [N,2], as the Gaussian had it; `location` is this, kept within the image
+  Var seen;                      ///< [N,size()]; [B,size()] if all copies of an image see the same
+  Tensor location;               ///< [N,2], within −1 … 1; for tiles the weighted mean of their centres
+  Tensor drawn;                  ///< [N,2], as drawn from the Gaussian; `location` is this, clamped to the image
   Var log_probability, entropy;  ///< [N], of tiles that were drawn
 };
 
@@ -77,7 +77,7 @@ class Looking {
   virtual Glance look(const Var& state, Dice& dice) = 0;
   /// The same at given locations [N,2].
   virtual Glance look_at(const Tensor& locations) = 0;
-  /// What the first choice was made from, [N,H], where there was one.
+  /// What the first choice was based on, [N,H], if there was one.
   virtual Var first_features() const { return {}; }
 };
 
@@ -89,7 +89,7 @@ class Eye {
  public:
   virtual ~Eye() = default;
   virtual std::unique_ptr<Looking> begin(const Var& images, int64_t copies) const = 0;
-  /// ln p of A glances, given what each was chosen from, [A,N,H]. No gradient flows through the choices themselves.
+  /// ln p of A glances, given what each was based on, [A,N,H]. No gradient flows through the choices themselves.
   virtual EyeChoices choices(std::span<const Glance> glances, const Var& features) const = 0;
   virtual bool learns() const = 0;         ///< by REINFORCE
   virtual bool chooses_first() const = 0;  ///< the first glance is a choice as well

@@ -57,9 +57,9 @@ std::span<const RewardRow> rewards() { return table(); }
 
 void add_reward(const RewardRow& row) {
   for (const RewardRow& known : table()) {
-    require(known.name != row.name, "add_reward: a new name is wanted, got \"", row.name, "\", which is taken");
+    require(known.name != row.name, "add_reward: expected a new name, got \"", row.name, "\", which is taken");
   }
-  require(row.reward != nullptr, "add_reward: \"", row.name, "\" wants a function that tells it, got none");
+  require(row.reward != nullptr, "add_reward: \"", row.name, "\" needs a function that computes it, got none");
   require(table().size() < table().capacity(), "add_reward: there is room for ", table().capacity(), " rewards");
   table().push_back(row);
 }

@@ -1,4 +1,4 @@
-// Rewards of a glimpse network: what an episode of looking was worth.
+// Rewards of a glimpse network: the value of an episode of looking.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,14 @@
 
 namespace attend::models {
 
-/// N episodes that have come to their end.
+/// N finished episodes.
 struct GlimpseOutcome {
   Tensor log_probabilities;           ///< [N,labels], at the end
-  std::span<const int32_t> labels;    ///< [N], the right ones
+  std::span<const int32_t> labels;    ///< [N], the correct ones
   std::span<const int32_t> glimpses;  ///< [N], how many were taken
-  double cost = 0;                    ///< of a glimpse, as the options have it
+  double cost = 0;                    ///< of a glimpse, from the options
 
-  /// 1 where the likeliest label is the right one, else 0.
+  /// 1 if the likeliest label is correct, otherwise 0.
   real correct(int64_t n) const;
 };
 

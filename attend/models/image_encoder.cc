@@ -48,7 +48,7 @@ constexpr NormRow kNorms[] = {
     {"instance", "each channel of an image alone", [](int64_t channels) { return channels; }},
 };
 
-/// What the grid is made ready with, whoever made it: a vector per place, and dropout.
+/// How a grid is prepared, whatever its origin: a vector per place, and dropout.
 class Cells {
  public:
   Cells(const ImageEncoderOptions& o, int64_t size, Random& random) : dropout_(static_cast<real>(o.dropout)) {
@@ -80,7 +80,7 @@ class ConvolutionalEncoder : public Encoder {
         reduction_(row_named("reduce", kReductions, o.reduce)),
         norm_(row_named("norm", kNorms, o.norm)),
         cells_(o, widths_.back(), random) {
-    require(o.kernel >= 1 && o.kernel % 2 == 1, "kernel: wanted an odd number of pixels, got ", o.kernel);
+    require(o.kernel >= 1 && o.kernel % 2 == 1, "kernel: expected an odd number of pixels, got ", o.kernel);
     int64_t in = require_size("channels", o.channels);
     for (size_t stage = 0; stage < widths_.size(); ++stage) {
       for (int64_t i = 0; i < require_size("convolutions", o.convolutions); ++i) {
@@ -199,7 +199,7 @@ GridSize grid_size(const ImageEncoderOptions& options, int64_t height, int64_t w
   const size_t stages = widths_of("stages", options.stages).size();
   for (size_t stage = 0; stage < stages; ++stage) {
     if (!options.reduce_last && stage + 1 == stages) break;
-    // A stride keeps the place that a window of two would lose at the edge.
+    // A stride keeps the cell that a window of two would lose at the edge.
     const int64_t more = options.reduce == "stride" ? 1 : 0;
     height = (height + more) / 2, width = (width + more) / 2;
     require(height >= 1 && width >= 1, "stages: images must be halved ", stages - (options.reduce_last ? 0 : 1),
@@ -229,7 +229,7 @@ std::vector<int64_t> widths_of(const char* where, std::string_view text) {
     int64_t width = 0;
     const auto [next, error] = std::from_chars(at, end, width);
     require(error == std::errc() && width >= 1 && (next == end || *next == ','), where,
-            ": wanted widths of at least 1 with commas between them, such as 32,64, got ", quoted(text));
+            ": expected widths of at least 1 with commas between them, such as 32,64, got ", quoted(text));
     widths.push_back(width);
     if (next == end) return widths;
     at = next + 1;
@@ -239,10 +239,10 @@ std::vector<int64_t> widths_of(const char* where, std::string_view text) {
 const Tensor& require_images(const char* where, const data::Source& source, int64_t channels, int64_t height,
                              int64_t width) {
   const Tensor& images = source.pixels();
-  require(images.defined(), where, ": wanted images, got ", source.lengths().empty() ? "nothing" : "words");
+  require(images.defined(), where, ": expected images, got ", source.lengths().empty() ? "nothing" : "words");
   require(images.dim(0) >= 1 && images.dim(1) == channels && (height == 0 || images.dim(2) == height) &&
               (width == 0 || images.dim(3) == width),
-          where, ": wanted images [B,", channels, ",", height == 0 ? std::string("H") : std::to_string(height), ",",
+          where, ": expected images [B,", channels, ",", height == 0 ? std::string("H") : std::to_string(height), ",",
           width == 0 ? std::string("W") : std::to_string(width), "], got ", images.shape());
   return images;
 }

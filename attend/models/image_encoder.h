@@ -27,18 +27,18 @@ struct ImageEncoderOptions {
   void fields(Visit&& visit) {
     visit("kind", kind, "convolutional, dense (no grid), or none (the images are feature grids already)");
     visit("channels", channels, "of an image: 1 is grey, 3 is colour; none: width of a cell");
-    visit("height", height, "of an image; 0: any (dense and learned positions want to know it)");
+    visit("height", height, "of an image; 0: any (dense and learned positions need it)");
     visit("width", width, "of an image; 0: any");
     visit("stages", stages, "convolutional: channels of each stage; dense: widths of the layers");
     visit("kernel", kernel, "convolutional: an odd number of pixels");
     visit("convolutions", convolutions, "convolutional: in each stage");
     visit("reduce", reduce, "convolutional: how a stage halves the image: max, average or stride");
-    visit("reduce_last", reduce_last, "convolutional: the last stage halves it, too");
+    visit("reduce_last", reduce_last, "convolutional: the last stage halves it too");
     visit("residual", residual, "convolutional: later convolutions of a stage are added to what they read");
     visit("norm", norm,
-          "convolutional: after each convolution: none, group (8 channels together) or instance (each alone)");
+          "convolutional: after each convolution: none, group (8 channels together) or instance (each by itself)");
     visit("positions", positions, "none, or learned: a vector for each cell is added to it");
-    visit("dropout", dropout, "on the grid and behind each dense layer");
+    visit("dropout", dropout, "on the grid and after each dense layer");
   }
 };
 
@@ -46,22 +46,21 @@ struct ImageEncoderOptions {
 std::unique_ptr<Encoder> make_convolutional_encoder(const ImageEncoderOptions& options, Random& random);
 /// All pixels at once through fully connected layers. It has a single place: the whole image.
 std::unique_ptr<Encoder> make_dense_encoder(const ImageEncoderOptions& options, Random& random);
-/// Features that another network has made, [B,D,h,w].
+/// Features computed by another network, [B,D,h,w].
 std::unique_ptr<Encoder> make_given_grid(const ImageEncoderOptions& options, Random& random);
 
 /// The grid that images of this size give.
 GridSize grid_size(const ImageEncoderOptions& options, int64_t height, int64_t width);
 
-/// An image as one vector [B,W]: the summary, or with `all` its cells side by side where it has a grid.
+/// An image as one vector [B,W]: the summary, or with `all` its cells concatenated if it has a grid.
 Var image_vector(const Encoded& encoded, bool all);
-/// W of that.
+/// The width W of that vector.
 int64_t image_vector_size(const char* where, const ImageEncoderOptions& options, const Encoder& encoder, bool all);
 
 /// "64,128" → {64, 128}: numbers of at least 1.
 std::vector<int64_t> widths_of(const char* where, std::string_view text);
 
-/// The images of a batch, [B,C,H,W]; refuses words, no images, and another number of channels or another size than wanted
-/// (0: any).
+/// The images of a batch, [B,C,H,W]; rejects words, an empty batch, and the wrong number of channels or size (0: any).
 const Tensor& require_images(const char* where, const data::Source& source, int64_t channels, int64_t height = 0,
                              int64_t width = 0);
 

@@ -17,7 +17,7 @@ IntraLstm::IntraLstm(int64_t input, int64_t hidden, Random& random, int64_t laye
                  random, {"encoder.past", Purpose::self, layer}) {}
 
 IntraLstm::Output IntraLstm::operator()(const Var& x, const std::vector<int32_t>& lengths) const {
-  require(x.defined() && x.rank() == 3, "IntraLstm: wanted x [T,B,I], got ", x.shape());
+  require(x.defined() && x.rank() == 3, "IntraLstm: expected x [T,B,I], got ", x.shape());
   const int64_t T = x.dim(0), B = x.dim(1), H = hidden_;
   const Var nothing = Tensor::zeros({B, H});
   Var h = nothing, c = nothing;  // h̃ and c̃: before there is a past, zeros

@@ -11,11 +11,11 @@
 
 namespace attend::models {
 
-/// At step t, [xₜ; h̃ₜ₋₁] asks the states h₁ … hₜ₋₁ (additive score); the weighted sums h̃ₜ of the states and c̃ₜ of the
-/// cells take the place of hₜ₋₁ and cₜ₋₁ in the LSTM's update.
+/// At step t, [xₜ; h̃ₜ₋₁] queries the states h₁ … hₜ₋₁ (additive score); the weighted sums h̃ₜ of the states and c̃ₜ of
+/// the cells replace hₜ₋₁ and cₜ₋₁ in the LSTM's update.
 class IntraLstm {
  public:
-  /// `layer`: of a stack of them, for observers.
+  /// `layer`: its place in a stack of them, for observers.
   IntraLstm(int64_t input, int64_t hidden, Random& random, int64_t layer = 0);
   struct Output {
     Var y;     ///< [T,B,H], 0 past the end of a sequence
@@ -31,7 +31,7 @@ class IntraLstm {
   Attention attention_;
 };
 
-/// Layers of these over words. The summary is the last state.
+/// A stack of these over words. The summary is the last state.
 class IntraEncoder : public Encoder {
  public:
   IntraEncoder(const EncoderOptions& options, Random& random);

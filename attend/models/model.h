@@ -1,5 +1,5 @@
 // What every network offers: `loss` to learn from, and `begin` and `next` to use it. Decoding, explaining and serving
-// know only these, so a new network has all of them on the day it is added.
+// depend only on these, so they all work with a new network from the start.
 #pragma once
 
 #include <cstdint>
@@ -13,21 +13,21 @@
 
 namespace attend::models {
 
-/// What a forward pass in training has and one in use has not: random numbers (dropout, sampling), how many updates came
-/// before it (temperatures that fall), and the share of the words before it that a decoder reads of its own guesses in
-/// place of the right ones (scheduled sampling; Bengio et al. 2015).
+/// What only a forward pass in training has: random numbers (dropout, sampling), how many updates came before it
+/// (falling temperatures), and the share of the preceding words that a decoder replaces with its own guesses (scheduled
+/// sampling; Bengio et al. 2015).
 struct Training {
   Random random;
   int64_t update = 0;
   double own_words = 0;
 };
 
-/// What a decoder remembers of N hypotheses.
+/// What a decoder remembers about N hypotheses.
 class State {
  public:
   virtual ~State() = default;
-  /// Keeps the hypotheses `rows`, in that order; one may be named several times, and one that is not named costs nothing
-  /// from then on.
+  /// Keeps the hypotheses `rows`, in that order; one may be repeated, and one that is left out costs nothing from then
+  /// on.
   virtual void take(std::span<const int32_t> rows) = 0;
 };
 
@@ -45,20 +45,20 @@ class Model {
   /// Logits [N,V] of what follows after `last`, one id per hypothesis: kBegin the first time, then what was chosen.
   virtual Tensor next(State& state, std::span<const int32_t> last) const = 0;
 
-  /// The likeliest answer to each source, of a state as `begin` made it, where the answer's length is fixed and the model
-  /// knows a better way to it than label by label; empty: a search has to look for it.
+  /// The likeliest answer to each source, for a state fresh from `begin`, if the answer's length is fixed and the model
+  /// can find it better than label by label; empty: a search must look for it.
   virtual std::vector<std::vector<int32_t>> best(const State& /*state*/) const { return {}; }
 
   /// Number of classes V that `next` chooses from.
   virtual int64_t vocabulary() const = 0;
-  /// How many tokens the answer to a source of this length has, where that is fixed (a label: 1; tags: one per input);
-  /// -1 where the model says kEnd itself.
+  /// How many tokens the answer to a source of this length has, if that is fixed (a label: 1; tags: one per input); -1
+  /// if the model predicts kEnd itself.
   virtual int64_t answer_length(int64_t /*source_length*/) const { return -1; }
 
-  /// The most tokens that a source may have (learned positions end somewhere); 0: any number.
+  /// The most tokens that a source may have (learned positions have a limit); 0: any number.
   virtual int64_t longest_source() const { return 0; }
-  /// The vectors of the source words [words,size], which may begin with ones that were learned elsewhere; undefined where
-  /// it has none.
+  /// The vectors of the source words [words,size], which may be initialised with pre-trained ones; undefined if it has
+  /// none.
   virtual Var word_table() const { return {}; }
 };
 

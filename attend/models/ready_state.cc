@@ -20,7 +20,7 @@ struct ReadyState : State {
 Tensor next_ready(State& state, std::span<const int32_t> last) {
   auto& ready = dynamic_cast<ReadyState&>(state);
   const int64_t N = ready.logits.dim(0), T = ready.logits.dim(1), V = ready.logits.dim(2);
-  require(static_cast<int64_t>(last.size()) == N, "next: wanted one id for each of ", N, " hypotheses, got ",
+  require(static_cast<int64_t>(last.size()) == N, "next: expected one id for each of ", N, " hypotheses, got ",
           last.size());
   require(ready.step < T, "next: there are ", T, " answers, and all have been given");
   Tensor out({N, V});
@@ -40,7 +40,7 @@ std::unique_ptr<State> ready_state(Tensor logits) {
 Ids labels_of(const char* where, const data::Sequences& target) {
   std::vector<int32_t> labels;
   for (int64_t b = 0; b < target.count(); ++b) {
-    require(target.lengths[static_cast<size_t>(b)] == 1, where, ": wanted one label for each source, got ",
+    require(target.lengths[static_cast<size_t>(b)] == 1, where, ": expected one label for each source, got ",
             target.lengths[static_cast<size_t>(b)], " for source ", b);
     labels.push_back(target.row(b)[0]);
   }

@@ -9,10 +9,10 @@ namespace attend::models {
 
 /// logits [N,T,V] of T answers for each of N sources.
 std::unique_ptr<State> ready_state(Tensor logits);
-/// The next of them, [N,V]; what was chosen before does not matter.
+/// The next of them, [N,V]; earlier choices do not matter.
 Tensor next_ready(State& state, std::span<const int32_t> last);
 
-/// The one label of each target [B]; refuses targets of another length.
+/// The one label of each target [B]; rejects targets of any other length.
 Ids labels_of(const char* where, const data::Sequences& target);
 
 }  // namespace attend::models

@@ -26,6 +26,8 @@ RecurrentDecoderOptions decoder_options(const RecurrentModelOptions& o) {
           .reinforce = o.reinforce};
 }
 
+}  // namespace
+
 /// Source words, target words, encoder, decoder: the order in which they draw their first values.
 EncoderDecoder::Parts parts_of(const RecurrentModelOptions& o, Random& random) {
   EncoderDecoder::Parts parts{.name = "recurrent", .label_smoothing = o.label_smoothing, .names = kRecurrentNames};
@@ -44,9 +46,5 @@ EncoderDecoder::Parts parts_of(const RecurrentModelOptions& o, Random& random) {
   return parts;
 }
 
-}  // namespace
-
-RecurrentModel::RecurrentModel(const RecurrentModelOptions& options, Random& random)
-    : EncoderDecoder(parts_of(options, random)) {}
 
 }  // namespace attend::models

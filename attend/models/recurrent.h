@@ -1,4 +1,4 @@
-// The recurrent encoder–decoder: words in, words out, with every way of telling the decoder of its input (Cho et al.
+// The recurrent encoder–decoder: words in, words out, with every way of passing the input to the decoder (Cho et al.
 // 2014; Sutskever et al. 2014; Bahdanau et al. 2015; Luong et al. 2015).
 #pragma once
 
@@ -9,16 +9,16 @@
 
 namespace attend::models {
 
-/// How the decoder is told of its input.
+/// How the decoder gets its input.
 struct DecoderInputOptions {
   std::string input = "attention";
-  std::string query = "before";  // before: hₜ₋₁ asks, and the answer enters the update; after: hₜ asks
+  std::string query = "before";  // before: hₜ₋₁ is the query, and the context enters the update; after: hₜ is the query
   bool feeding = false;          // query after: the attentional vector enters the next update
 
   template <class Visit>
   void fields(Visit&& visit) {
     visit("input", input,
-          "how it is told of the input: every_step, first_step, initial_state, bridge, reread, attention");
+          "how it gets the input: every_step, first_step, initial_state, bridge, reread, attention");
     visit("query", query, "before (Bahdanau) or after (Luong) the state's update");
     visit("feeding", feeding, "input feeding, with the query after the update");
   }
@@ -44,7 +44,7 @@ struct RecurrentModelOptions {
     visit("hidden", hidden, "width of a state");
     visit("layers", layers, "layers of encoder and decoder");
     visit("cell", cell, "rnn, gru or lstm");
-    visit("bidirectional", bidirectional, "the encoder reads both ways");
+    visit("bidirectional", bidirectional, "the encoder reads in both directions");
     visit("dropout", dropout, "on words, between layers and before the output");
     visit("label_smoothing", label_smoothing, "share of the target spread over all words");
     visit("decoder", decoder, "");
@@ -56,9 +56,7 @@ struct RecurrentModelOptions {
 };
 
 /// A RecurrentEncoder and a RecurrentDecoder of the same width and number of layers.
-class RecurrentModel : public EncoderDecoder {
- public:
-  RecurrentModel(const RecurrentModelOptions& options, Random& random);
-};
+using RecurrentModel = Preset<RecurrentModelOptions>;
+EncoderDecoder::Parts parts_of(const RecurrentModelOptions& options, Random& random);
 
 }  // namespace attend::models

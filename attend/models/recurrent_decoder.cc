@@ -38,7 +38,7 @@ constexpr StartRow kStarts[] = {
 /// Every sequence's last states side by side: [B, directions·H].
 Var joined(const std::vector<Var>& parts) { return parts.size() == 1 ? parts[0] : concat(parts, -1); }
 
-/// Σ over heads of what a draw says: [N,heads,Tq] → [N,Tq,1].
+/// Σ over heads of the values of a draw: [N,heads,Tq] → [N,Tq,1].
 Var over_heads(const Var& x) { return reshape(sum(x, 1), {x.dim(0), x.dim(2), 1}); }
 
 }  // namespace
@@ -47,11 +47,11 @@ std::span<const DecoderInputRow> decoder_inputs() { return kInputs; }
 std::span<const StartRow> starts() { return kStarts; }
 std::span<const ReadoutRow> readouts() { return kReadouts; }
 
-/// What the decoder may know of the sources of N rows.
+/// What the decoder may know about the sources of N rows.
 struct RecurrentDecoder::Source : Memory {
   std::vector<RecurrentState> last;      // of every layer, forward before backward: for its first state
   Var summary;                           // [N,D]
-  AttentionMemory memory;                // of the rows or, where they are shared, of the sources
+  AttentionMemory memory;                // of the rows or, if they are shared, of the sources
   std::shared_ptr<const Sharing> share;  // none: one source for each row
   Var words;                             // [S,N,E], reread
   std::vector<int32_t> lengths;          // by row; empty: all places count
@@ -87,21 +87,21 @@ struct RecurrentDecoder::Hypotheses : State {
   }
 };
 
-/// What one step says, each [N,·].
+/// The output of one step, each [N,·].
 struct RecurrentDecoder::Step {
   Var top, context, weights, asked, log_probability, entropy;
 };
 
-/// What all steps say. With the query after the update, states are attentional vectors.
+/// The output of all steps. With the query after the update, states are attentional vectors.
 struct RecurrentDecoder::Trail : AttentionTrail {
   Var states;    // [T,N,H]
-  Var contexts;  // [T,N,context_], where they are read out
+  Var contexts;  // [T,N,context_], if they are read out
 };
 
 RecurrentDecoder::RecurrentDecoder(const RecurrentDecoderOptions& options, nn::Embedding words,
                                    const EncodedSizes& source, Random& random)
     : options_(options),
-      told_(static_cast<Told>(&row_named("decoder.input", kInputs, options.input) - kInputs)),
+      input_(static_cast<InputKind>(&row_named("decoder.input", kInputs, options.input) - kInputs)),
       readout_(static_cast<Readout>(&row_named("decoder.readout", kReadouts, options.readout) - kReadouts)),
       after_(options.query == "after"),
       asks_word_(options.asks == "state_word"),
@@ -111,10 +111,10 @@ RecurrentDecoder::RecurrentDecoder(const RecurrentDecoderOptions& options, nn::E
   require_one_of("decoder.query", {"before", "after"}, options.query);
   require_one_of("decoder.asks", {"state", "state_word"}, options.asks);
   require_size("decoder.layers", options.layers);
-  require(!options.feeding || (after_ && told_ == Told::attention),
+  require(!options.feeding || (after_ && input_ == InputKind::attention),
           "decoder.feeding: input feeding needs decoder.input attention and decoder.query after, got ", options.input,
           " and ", options.query);
-  require(told_ == Told::attention || !after_,
+  require(input_ == InputKind::attention || !after_,
           "decoder.query: only decoder.input attention asks after the update, got input ", options.input);
   make_reader(source, random);
   make_update(random);
@@ -124,13 +124,13 @@ RecurrentDecoder::RecurrentDecoder(const RecurrentDecoderOptions& options, nn::E
 
 RecurrentDecoder::~RecurrentDecoder() = default;
 
-/// What each step is told by.
+/// What each step gets from the source.
 void RecurrentDecoder::make_reader(const EncodedSizes& source, Random& random) {
   const int64_t E = words_.table().dim(1), H = require_size("hidden", options_.hidden);
-  if (told_ == Told::attention) {
+  if (input_ == InputKind::attention) {
     AttentionConfig config = options_.attention;
     config.query = asks_word_ ? H + E : H, config.key = config.value = source.states;
-    // Where queries and states have widths of their own, a dot product needs its keys projected.
+    // If queries and states differ in width, a dot product needs its keys projected.
     if (score_named(config.score).equal_widths && config.query != config.key && config.query_projection == "none" &&
         config.key_projection == "none") {
       config.key_projection = "linear";
@@ -139,7 +139,7 @@ void RecurrentDecoder::make_reader(const EncodedSizes& source, Random& random) {
     context_ = attention_->context_size();
     if (options_.gate) gate_ = std::make_unique<nn::Linear>(H, 1, random);
     if (config.align == "sample") reinforce_ = std::make_unique<Reinforce>(options_.reinforce, config.query, random);
-  } else if (told_ == Told::reread) {
+  } else if (input_ == InputKind::reread) {
     const bool both_ways = source.directions == 2;
     rereader_ = std::make_unique<nn::Recurrent>(
         nn::RecurrentOptions{.cell = cell_,
@@ -149,7 +149,7 @@ void RecurrentDecoder::make_reader(const EncodedSizes& source, Random& random) {
                              .bidirectional = both_ways},
         random);
     context_ = both_ways ? 2 * H : H;
-  } else if (told_ == Told::every_step || told_ == Told::first_step) {
+  } else if (input_ == InputKind::every_step || input_ == InputKind::first_step) {
     context_ = source.states;
   }
 }
@@ -170,7 +170,7 @@ void RecurrentDecoder::make_update(Random& random) {
 
 void RecurrentDecoder::make_start(const EncodedSizes& source, Random& random) {
   const int64_t H = options_.hidden;
-  const std::string_view start = options_.start == "auto" ? kInputs[static_cast<size_t>(told_)].start : options_.start;
+  const std::string_view start = options_.start == "auto" ? kInputs[static_cast<size_t>(input_)].start : options_.start;
   start_ = static_cast<Start>(&row_named("decoder.start", kStarts, start) - kStarts);
   if (start_ == Start::last) {
     const int64_t width = source.layers > 0 ? source.state : source.states;
@@ -244,7 +244,7 @@ Var RecurrentDecoder::further_losses(const Prediction& said, const Memory& memor
   return losses()(said.trail, said.logits, targets, target_lengths, dynamic_cast<const Source&>(memory).lengths);
 }
 
-std::unique_ptr<RecurrentDecoder::Source> RecurrentDecoder::told_of(const Encoded& encoded,
+std::unique_ptr<RecurrentDecoder::Source> RecurrentDecoder::read_source(const Encoded& encoded,
                                                                     std::span<const int32_t> source_of) const {
   const auto by_row = [&](const Var& x) { return source_of.empty() ? x : take_rows(x, source_of); };
   auto source = std::make_unique<Source>();
@@ -253,7 +253,7 @@ std::unique_ptr<RecurrentDecoder::Source> RecurrentDecoder::told_of(const Encode
   if (start_ == Start::last) {
     for (const RecurrentState& one : encoded.last) source->last.push_back({by_row(one.h), by_row(one.c)});
   }
-  if (told_ == Told::reread) {
+  if (input_ == InputKind::reread) {
     const Var words = encoded.words.defined() ? encoded.words : transpose(encoded.states, 0, 1);
     source->words = source_of.empty() ? words : transpose(take_rows(transpose(words, 0, 1), source_of), 0, 1);
   }
@@ -267,7 +267,7 @@ std::unique_ptr<RecurrentDecoder::Source> RecurrentDecoder::told_of(const Encode
 
 std::unique_ptr<Decoder::Memory> RecurrentDecoder::prepare(const Encoded& encoded,
                                                            std::span<const int32_t> source_of) const {
-  return told_of(encoded, source_of);
+  return read_source(encoded, source_of);
 }
 
 RecurrentDecoder::DecoderState RecurrentDecoder::first_state(const Source& source) const {
@@ -296,7 +296,7 @@ RecurrentDecoder::DecoderState RecurrentDecoder::first_state(const Source& sourc
   return state;
 }
 
-/// The last states of reading [word; state] anew: [N, directions·H].
+/// The last states of rereading [word; state]: [N, directions·H].
 Var RecurrentDecoder::reread(const Source& source, const Var& state) const {
   const int64_t S = source.words.dim(0), N = state.dim(0), H = state.dim(1);
   const Var beside = add(reshape(state, {1, N, H}), Tensor::zeros({S, 1, 1}));
@@ -306,7 +306,7 @@ Var RecurrentDecoder::reread(const Source& source, const Var& state) const {
   return joined(last);
 }
 
-/// h [..,H], the words [..,E] that were just said.
+/// h [..,H], the previous words [..,E].
 Var RecurrentDecoder::query(const Var& h, const Var& word) const {
   return asks_word_ ? concat(std::array{h, word}, -1) : h;
 }
@@ -317,7 +317,7 @@ void RecurrentDecoder::attend_to(const Source& source, const Var& h, const Var& 
   AttentionStep asked = how;
   asked.position = state.position;
   asked.coverage = state.coverage;
-  asked.weights = options_.attention.coverage || losses().want_weights();
+  asked.weights = options_.attention.coverage || losses().needs_weights();
   result.asked = query(h, word);
   const int64_t N = result.asked.dim(0), Q = result.asked.dim(1);
   const auto by_row = [&](const Var& x) {  // [·,each,W] → [N,W]
@@ -336,16 +336,17 @@ void RecurrentDecoder::attend_to(const Source& source, const Var& h, const Var& 
   result.entropy = by_row(over_heads(read.entropy));
 }
 
-/// `word` is read only where it asks, too.
+/// `word` is read only if it is part of the query.
 RecurrentDecoder::Step RecurrentDecoder::step(const Var& word, const Var& word_gates, const Source& source,
                                               DecoderState& state, const AttentionStep& how) const {
   Step result;
   const int64_t N = word_gates.dim(0), width = word_gates.dim(1);
   Var gates = word_gates;
-  if (told_ == Told::every_step || (told_ == Told::first_step && state.position == 0)) result.context = source.summary;
-  if (told_ == Told::first_step && state.position > 0) result.context = Tensor::zeros({N, context_});
-  if (told_ == Told::reread) result.context = reread(source, state.layers.back().h);
-  if (told_ == Told::attention && !after_) attend_to(source, state.layers.back().h, word, state, how, result);
+  if (input_ == InputKind::every_step || (input_ == InputKind::first_step && state.position == 0))
+    result.context = source.summary;
+  if (input_ == InputKind::first_step && state.position > 0) result.context = Tensor::zeros({N, context_});
+  if (input_ == InputKind::reread) result.context = reread(source, state.layers.back().h);
+  if (input_ == InputKind::attention && !after_) attend_to(source, state.layers.back().h, word, state, how, result);
   if (context_weight_.defined()) gates = add(linear(result.context, context_weight_, {}), gates);
   if (state.feed.defined()) gates = add(linear(state.feed, feed_weight_, {}), gates);
   state.layers[0] =
@@ -365,8 +366,8 @@ RecurrentDecoder::Step RecurrentDecoder::step(const Var& word, const Var& word_g
 
 /// True if a step needs what an earlier one has read.
 bool RecurrentDecoder::needs_steps() const {
-  if (told_ == Told::reread || options_.feeding) return true;
-  return told_ == Told::attention && (!after_ || options_.attention.coverage);
+  if (input_ == InputKind::reread || options_.feeding) return true;
+  return input_ == InputKind::attention && (!after_ || options_.attention.coverage);
 }
 
 bool RecurrentDecoder::reads_out_contexts() const {
@@ -402,11 +403,11 @@ RecurrentDecoder::Trail RecurrentDecoder::step_by_step(const Var& words, const V
   return trail;
 }
 
-/// Query after: all states ask at once, and what they read joins them.
+/// Query after: all states query at once, and what they read is combined with them.
 void RecurrentDecoder::attend_at_once(const Var& words, const Source& source, Training* training, Trail& trail) const {
   AttentionStep how;
   if (training) how = {.random = &training->random, .update = training->update};
-  how.weights = losses().want_weights();
+  how.weights = losses().needs_weights();
   trail.asked = query(trail.states, words);
   const auto by_row = [&](const Var& x) { return source.share ? source.share->to_sequences(x) : x; };
   const Var asked = transpose(trail.asked, 0, 1);
@@ -422,7 +423,7 @@ void RecurrentDecoder::attend_at_once(const Var& words, const Source& source, Tr
   trail.entropy = reshape(by_row(over_heads(read.entropy)), {N, T});
 }
 
-/// The same where no step needs what an earlier one has read: every product over all steps at once.
+/// The same if no step needs what an earlier one has read: every product over all steps at once.
 RecurrentDecoder::Trail RecurrentDecoder::all_steps(const Var& words, const Var& word_gates, const Source& source,
                                                     Training* training) const {
   const int64_t T = word_gates.dim(0), N = word_gates.dim(1);
@@ -430,17 +431,17 @@ RecurrentDecoder::Trail RecurrentDecoder::all_steps(const Var& words, const Var&
   Var gates = word_gates;
   if (context_weight_.defined()) {
     Tensor when = Tensor::zeros({T, 1, 1});
-    std::fill_n(when.data(), told_ == Told::first_step ? 1 : T, real{1});
+    std::fill_n(when.data(), input_ == InputKind::first_step ? 1 : T, real{1});
     if (reads_out_contexts()) trail.contexts = multiply(reshape(source.summary, {1, N, context_}), when);
-    const Var told = reshape(linear(source.summary, context_weight_, {}), {1, N, gates.dim(2)});
-    gates = add(multiply(told, when), gates);
+    const Var summary = reshape(linear(source.summary, context_weight_, {}), {1, N, gates.dim(2)});
+    gates = add(multiply(summary, when), gates);
   }
   const DecoderState state = first_state(source);
   trail.states = recurrence(cell_, std::move(gates), state_weight_, candidate_bias_, state.layers[0]).y;
   for (size_t i = 0; i < upper_.size(); ++i) {
     trail.states = upper_[i].sequence(dropout_(trail.states, random_of(training)), state.layers[i + 1]).y;
   }
-  if (told_ == Told::attention) attend_at_once(words, source, training, trail);
+  if (input_ == InputKind::attention) attend_at_once(words, source, training, trail);
   return trail;
 }
 
@@ -471,7 +472,7 @@ Prediction RecurrentDecoder::predict(const Ids& inputs, const Memory& memory, Tr
 
 std::unique_ptr<State> RecurrentDecoder::begin(const Encoded& encoded) const {
   auto hypotheses = std::make_unique<Hypotheses>();
-  hypotheses->source = told_of(encoded, {});
+  hypotheses->source = read_source(encoded, {});
   hypotheses->state = first_state(*hypotheses->source);
   hypotheses->source->last.clear();
   return hypotheses;
@@ -480,7 +481,7 @@ std::unique_ptr<State> RecurrentDecoder::begin(const Encoded& encoded) const {
 Tensor RecurrentDecoder::next(State& state, std::span<const int32_t> last) const {
   auto& hypotheses = dynamic_cast<Hypotheses&>(state);
   const int64_t N = static_cast<int64_t>(last.size()), rows = hypotheses.state.layers[0].h.dim(0);
-  require(rows == N, "next: wanted one id for each of ", rows, " hypotheses, got ", N);
+  require(rows == N, "next: expected one id for each of ", rows, " hypotheses, got ", N);
   const Var words = words_(Ids({N}, {last.begin(), last.end()}));
   const Step one = step(words, linear(words, word_weight_, bias_), *hypotheses.source, hypotheses.state, {});
   return readout(one.top, one.context, words, nullptr).value();

@@ -1,5 +1,5 @@
-// The recurrent decoder, with every way of telling it of its input: a fixed vector, reading again, or attention (Cho et
-// al. 2014; Sutskever et al. 2014; Bahdanau et al. 2015; Luong et al. 2015; Xu et al. 2015).
+// The recurrent decoder, with every way of passing it its input: a fixed vector, rereading, or attention (Cho et al.
+// 2014; Sutskever et al. 2014; Bahdanau et al. 2015; Luong et al. 2015; Xu et al. 2015).
 #pragma once
 
 #include <memory>
@@ -16,30 +16,30 @@ namespace attend::models {
 
 struct DecoderInputRow {
   std::string_view name, formula, paper;
-  std::string_view start;  ///< the first state where none is chosen
+  std::string_view start;  ///< the first state, if none is chosen
 };
-/// How a decoder may be told of its input.
+/// How a decoder may get its input.
 std::span<const DecoderInputRow> decoder_inputs();
 
 struct StartRow {
   std::string_view name, formula;
 };
-/// What its first state is.
+/// What its first state may be.
 std::span<const StartRow> starts();
 
 struct ReadoutRow {
   std::string_view name, formula, paper;
 };
-/// What the next word is told from.
+/// What the next word may be predicted from.
 std::span<const ReadoutRow> readouts();
 
 struct RecurrentDecoderOptions {
   int64_t hidden = 256, layers = 1;
   std::string cell = "gru";
   std::string input = "attention";
-  std::string start = "auto";    // the first state: as the row of `input` has it, or another
-  std::string query = "before";  // before: hₜ₋₁ asks, and the answer enters the update; after: hₜ asks
-  std::string asks = "state";    // or "state_word": together with the word that was just said
+  std::string start = "auto";    // the first state: as in the row of `input`, or another
+  std::string query = "before";  // before: hₜ₋₁ is the query, and the context enters the update; after: hₜ is the query
+  std::string asks = "state";    // or "state_word": together with the previous word
   bool feeding = false;          // query after: the attentional vector enters the next update
   bool gate = false;             // βₜ = σ(w·h + b) times what attention reads
   std::string readout = "joint";
@@ -48,16 +48,29 @@ struct RecurrentDecoderOptions {
   double coverage_penalty = 0;      // weight of Σ min(a, c)
   double doubly_stochastic = 0;     // weight of Σ (1 − Σ α)²
   ReinforceOptions reinforce = {};  // for align = sample
+
+  /// Those that say how it is built; its sizes, its attention and its penalties are named by the networks that have it.
+  template <class Visit>
+  void fields(Visit&& visit) {
+    visit("cell", cell, "recurrent: rnn, gru or lstm");
+    visit("input", input, "recurrent: every_step, first_step, initial_state, bridge, reread or attention");
+    visit("start", start, "recurrent: its first state: zeros, last, bridge, bridge_cells; auto: as its input has it");
+    visit("query", query, "recurrent: attention is asked before (Bahdanau) or after (Luong) the state's update");
+    visit("asks", asks, "recurrent: who asks: state, or state_word (and the word that was just said)");
+    visit("feeding", feeding, "recurrent: input feeding, with the query after the update");
+    visit("gate", gate, "recurrent: how much of what was read counts is decided word by word (beta)");
+    visit("readout", readout, "recurrent: what words are told from: joint (all), deep (all, by tanh) or state (alone)");
+  }
 };
 
-/// E·yₜ₋₁ the word before, cₜ what a step is told of the source, layers on top of each other:
+/// E·yₜ₋₁ is the previous word, cₜ what a step sees of the source; layers are stacked:
 ///   query before: cₜ = read(hₜ₋₁), hₜ = f(E·yₜ₋₁, cₜ, hₜ₋₁);
 ///   query after: hₜ = f(E·yₜ₋₁, [h̃ₜ₋₁,] hₜ₋₁), cₜ = read(hₜ), and h̃ₜ = tanh(W[cₜ; hₜ]) is read out in its place;
 ///   p(yₜ) = softmax(readout).
-/// Answers to one source ask one memory, wherever nothing in the attention looks at a query's place.
+/// Answers to one source share one memory if nothing in the attention depends on a query's position.
 class RecurrentDecoder : public Decoder {
  public:
-  /// `words`: the vectors of its words. `source`: widths of what it will be told of.
+  /// `words`: the vectors of its words. `source`: widths of what it will read.
   RecurrentDecoder(const RecurrentDecoderOptions& options, nn::Embedding words, const EncodedSizes& source,
                    Random& random);
   ~RecurrentDecoder() override;
@@ -77,7 +90,7 @@ class RecurrentDecoder : public Decoder {
   int64_t longest_source() const override;
 
  private:
-  enum class Told { every_step, first_step, initial_state, bridge, reread, attention };
+  enum class InputKind { every_step, first_step, initial_state, bridge, reread, attention };
   enum class Start { zeros, last, bridge, bridge_cells };
   enum class Readout { joint, deep, state };
   struct Source;
@@ -91,7 +104,7 @@ class RecurrentDecoder : public Decoder {
   void make_start(const EncodedSizes& source, Random& random);
   void make_readout(Random& random);
 
-  std::unique_ptr<Source> told_of(const Encoded& encoded, std::span<const int32_t> source_of) const;
+  std::unique_ptr<Source> read_source(const Encoded& encoded, std::span<const int32_t> source_of) const;
   DecoderState first_state(const Source& source) const;
   Var reread(const Source& source, const Var& state) const;
   Var query(const Var& h, const Var& word) const;
@@ -108,14 +121,14 @@ class RecurrentDecoder : public Decoder {
   AttentionLosses losses() const;
 
   RecurrentDecoderOptions options_;
-  Told told_;
+  InputKind input_;
   Start start_ = Start::zeros;
   Readout readout_;
   bool after_, asks_word_;
   Cell cell_;
   nn::Embedding words_;
   nn::Dropout dropout_;
-  int64_t context_ = 0;  // width of what each step is told
+  int64_t context_ = 0;  // width of what each step sees of the source
   std::unique_ptr<Attention> attention_;
   std::unique_ptr<nn::Linear> gate_;
   std::unique_ptr<Reinforce> reinforce_;

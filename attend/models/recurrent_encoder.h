@@ -1,4 +1,4 @@
-// Reads words one after the other, in one or both directions (Graves & Schmidhuber 2005).
+// Reads words one after another, in one or both directions (Graves & Schmidhuber 2005).
 #pragma once
 
 #include "attend/models/encoder.h"
@@ -6,11 +6,12 @@
 
 namespace attend::models {
 
-/// hₜ = f(xₜ, hₜ₋₁); both ways, [h→ₜ; h←ₜ] or h→ₜ + h←ₜ. Its summary is the last state of each direction, joined alike.
+/// hₜ = f(xₜ, hₜ₋₁); in both directions [h→ₜ; h←ₜ] or h→ₜ + h←ₜ. The summary is the last state of each direction,
+/// combined likewise.
 class RecurrentEncoder : public Encoder {
  public:
   enum class Directions { concat, add };
-  /// Of its parts: whoever makes them decides on the order of their random numbers.
+  /// From its parts: the caller that makes them decides the order of their random numbers.
   RecurrentEncoder(SourceEmbedding words, nn::Recurrent layers, double dropout,
                    Directions directions = Directions::concat);
   static std::unique_ptr<Encoder> make(const EncoderOptions& options, Random& random);

@@ -24,7 +24,7 @@ constexpr PositionsRow kPositions[] = {
 }  // namespace
 
 int64_t require_size(const char* what, int64_t size) {
-  require(size >= 1, what, ": wanted at least 1, got ", size);
+  require(size >= 1, what, ": expected at least 1, got ", size);
   return size;
 }
 
@@ -37,7 +37,7 @@ std::optional<nn::Positions> positions_of(std::string_view kind, int64_t longest
 }
 
 void require_not_empty(const char* where, const data::Source& source) {
-  require(source.text().ids.shape.rank() == 2, where, ": wanted sources [B,S], got ", source.text().ids.shape);
+  require(source.text().ids.shape.rank() == 2, where, ": expected sources [B,S], got ", source.text().ids.shape);
   for (size_t b = 0; b < source.lengths().size(); ++b) {
     require(source.lengths()[b] >= 1, where, ": source ", b, " is empty; every source needs at least one token");
   }
@@ -45,7 +45,7 @@ void require_not_empty(const char* where, const data::Source& source) {
 
 void require_same_count(const char* where, const data::Batch& batch) {
   require(batch.source_of.empty(), where,
-          ": wanted one source for each target, got several targets of one (source_of)");
+          ": expected one source for each target, got several targets of one (source_of)");
   data::require_sources(where, batch);
 }
 
@@ -59,7 +59,7 @@ Ids with_own_words(const Ids& inputs, const Tensor& logits, size_t before, doubl
   const size_t V = static_cast<size_t>(logits.dim(-1));
   std::vector<int32_t> mixed = inputs.values;
   for (size_t i = 0; i < mixed.size(); ++i) {
-    const bool own = random.uniform53() < share;  // one number per place, so that the rest of the batch changes nothing
+    const bool own = random.uniform53() < share;  // one number per place, so that the rest of the batch does not matter
     if (!own || mixed[i] == data::kBegin || mixed[i] == data::kPad) continue;
     const real* row = logits.data() + (i - before) * V;
     mixed[i] = static_cast<int32_t>(std::max_element(row, row + V) - row);

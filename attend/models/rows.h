@@ -1,4 +1,4 @@
-// Small things that the networks share: rows of a batch, and checks of what comes in.
+// Small things that the networks share: rows of a batch, and checks of their input.
 #pragma once
 
 #include <initializer_list>
@@ -22,25 +22,25 @@ std::vector<T> taken(const std::vector<T>& from, std::span<const int32_t> rows) 
   return all;
 }
 
-/// What training draws from; null outside of it.
+/// What training draws from; null outside training.
 inline Random* random_of(Training* training) { return training ? &training->random : nullptr; }
 
-/// `size`, refused unless it is at least 1.
+/// `size`; throws Error unless it is at least 1.
 int64_t require_size(const char* what, int64_t size);
-/// Refuses a value of `option` that is not among the known ones, with the nearest.
+/// Rejects a value of `option` that is not one of the known ones, suggesting the nearest.
 void require_one_of(const char* option, std::initializer_list<std::string_view> known, std::string_view value);
 /// What tells places apart: "none", "sinusoidal", or "learned" for the first `longest` places.
 std::optional<nn::Positions> positions_of(std::string_view kind, int64_t longest, int64_t size, Random& random);
-/// Refuses a batch with an empty source: there is nothing to encode.
+/// Rejects a batch with an empty source, in which there is nothing to encode.
 void require_not_empty(const char* where, const data::Source& source);
-/// Refuses a batch whose targets are not as many as its sources, one for each.
+/// Rejects a batch that does not have exactly one target per source.
 void require_same_count(const char* where, const data::Batch& batch);
 
-/// Refuses scheduled sampling, for networks whose decoder reads no words of its own.
+/// Rejects scheduled sampling, for networks whose decoder does not read its own words.
 void refuse_own_words(const char* where, const Training* training);
 
 /// Scheduled sampling in two passes (Mihaylova & Martins 2019; Duckworth et al. 2019): `inputs` in which a `share` of the
-/// words is what the logits [..,V] of a first pass say in their place. The position before i is i − `before`: 1 for
+/// words is replaced with what the logits [..,V] of a first pass predict. The position before i is i − `before`: 1 for
 /// [B,T], B for [T,B]. kBegin and kPad stay.
 Ids with_own_words(const Ids& inputs, const Tensor& logits, size_t before, double share, Random& random);
 

@@ -1,4 +1,4 @@
-// Several answers to one source read it as queries to one memory: it is encoded once, and its keys are kept once.
+// Several answers to one source read it as queries to one memory: it is encoded once, and its keys are stored once.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace attend::models {
 
-/// Rows that read the same source stand side by side in slots [sources · each], some of them empty where sources have
+/// Rows that read the same source occupy neighbouring slots [sources · each], some of which are empty if sources have
 /// different numbers of rows.
 class Sharing {
  public:
@@ -23,14 +23,14 @@ class Sharing {
   /// [sources,each·T,W] → [N,T,W].
   Var to_sequences(const Var& slots) const;
 
-  /// True if rows of one source may ask as queries of one call: nothing in it looks at a query's place.
+  /// True if the rows of one source may be queries of one call: nothing in it depends on a query's position.
   static bool fits(const AttentionConfig& config);
 
  private:
   int64_t sources_, each_ = 0;
   std::vector<int32_t> row_in_;   // of each slot; row 0 in empty ones
   std::vector<int32_t> slot_of_;  // of each row
-  bool in_order_ = true;          // row n is slot n: nothing has to be moved
+  bool in_order_ = true;          // row n is slot n: nothing needs to be moved
 };
 
 }  // namespace attend::models

@@ -121,13 +121,13 @@ SourceEmbedding::SourceEmbedding(const SourceEmbeddingOptions& o, Random& random
       word_dropout_(o.word_dropout),
       letters_size_(letter_reader(o.letters.kind).size(o.letters)),
       letters_(letter_reader(o.letters.kind).make(o.letters, random)) {
-  require(word_dropout_ >= 0 && word_dropout_ < 1, "word_dropout: wanted a share in [0, 1), got ", word_dropout_);
+  require(word_dropout_ >= 0 && word_dropout_ < 1, "word_dropout: expected a share in [0, 1), got ", word_dropout_);
 }
 
 SourceEmbedding::SourceEmbedding(nn::Embedding words) : words_(std::move(words)) {}
 
 Var SourceEmbedding::operator()(const Ids& ids) const {
-  require(!letters_, "SourceEmbedding: wanted words with their letters, as letters.kind says, got words alone");
+  require(!letters_, "SourceEmbedding: expected words with their letters, as letters.kind says, got words alone");
   return words_(ids);
 }
 
@@ -142,7 +142,7 @@ Var SourceEmbedding::operator()(const data::Source& source, Training* training, 
 /// Each word is read once, however often it occurs.
 Var SourceEmbedding::read_letters(const data::Source& source, bool by_time) const {
   const data::Sequences* letters = source.letters();
-  require(letters != nullptr, "SourceEmbedding: wanted the letters of each word, as letters.kind says, got none (",
+  require(letters != nullptr, "SourceEmbedding: expected the letters of each word, as letters.kind says, got none (",
           "Source::add_letters)");
   const int64_t B = source.count(), T = source.text().longest();
   std::map<std::vector<int32_t>, int32_t> known;

@@ -1,5 +1,5 @@
-// What an encoder sees of each word of its source: a vector from a table, and, where it is asked to look inside words, one
-// made from the word's letters. Letters tell of words that training never saw: their endings, capitals, digits.
+// What an encoder sees of each word of its source: a vector from a table and, if it is set to look inside words, one
+// made from the word's letters. Letters help with words that training never saw, by their endings, capitals and digits.
 #pragma once
 
 #include <cstdint>
@@ -21,21 +21,21 @@ struct LetterOptions {
 
   template <class Visit>
   void fields(Visit&& visit) {
-    visit("kind", kind, "a look inside words: none, convolution (over their letters) or recurrent (both ways)");
+    visit("kind", kind, "a look inside words: none, convolution (over their letters) or recurrent (bidirectional)");
     visit("vocabulary", vocabulary, "number of letters");
     visit("size", size, "width of a letter; recurrent: and of a state");
-    visit("filters", filters, "convolution: width of what it makes of a word");
-    visit("width", width, "convolution: letters that it sees at once");
+    visit("filters", filters, "convolution: width of a word's vector");
+    visit("width", width, "convolution: number of letters seen at once");
   }
 };
 
 struct SourceEmbeddingOptions {
   int64_t vocabulary = 0, size = 0;  // words, and the width of each
-  double word_dropout = 0;           // share of the words that training hides behind kUnknown
+  double word_dropout = 0;           // share of the words that training replaces with kUnknown
   LetterOptions letters;
 };
 
-/// Makes a vector of the letters of a word.
+/// Turns the letters of a word into a vector.
 class LetterReader {
  public:
   virtual ~LetterReader() = default;
@@ -53,17 +53,17 @@ struct LetterRow {
 std::span<const LetterRow> letter_readers();
 const LetterRow& letter_reader(std::string_view kind);
 
-/// xₜ = [E[wₜ]; r(letters of wₜ)]: word ids and their letters → [B,T,size()]. A word without letters, as padding is, has a zero
-/// in place of r.
+/// xₜ = [E[wₜ]; r(letters of wₜ)]: word ids and their letters → [B,T,size()]. For a word without letters, such as
+/// padding, r is zero.
 class SourceEmbedding {
  public:
   SourceEmbedding(const SourceEmbeddingOptions& options, Random& random);
   /// The table alone.
-  SourceEmbedding(nn::Embedding words);  // NOLINT(google-explicit-constructor): what encoders had before
+  SourceEmbedding(nn::Embedding words);  // NOLINT(google-explicit-constructor): many encoders have only this
 
   /// [B,T,size()], or by time [T,B,size()]. In training, words may be hidden; their letters never are.
   Var operator()(const data::Source& source, Training* training, bool by_time) const;
-  /// Words alone, where nobody looks inside them: ids [..] → [..,size()].
+  /// Words alone, without looking inside them: ids [..] → [..,size()].
   Var operator()(const Ids& ids) const;
 
   int64_t size() const { return words_.table().dim(1) + letters_size_; }

@@ -19,8 +19,8 @@ Var SourceImages::seen(Var x, Look look) {
 }
 
 const Tensor& SourceImages::value() const {
-  require(probe_.defined(), "SourceImages: a network that ", look_ == Look::grid ? "has a grid" : "reads images",
-          " is wanted; this one has shown none");
+  require(probe_.defined(), "SourceImages: expected a network that ",
+          look_ == Look::grid ? "has a grid" : "reads images", "; this one has shown none" );
   return probe_.value();
 }
 

@@ -6,56 +6,49 @@
 #include "attend/autograd/ops.h"
 #include "attend/autograd/tape.h"
 #include "attend/base/error.h"
-#include "attend/models/ready_state.h"
 #include "attend/models/rows.h"
 
 namespace attend::models {
 
 Tagger::Tagger(const TaggerOptions& options, Random& random)
-    : options_(options),
-      encoder_(make_encoder(options.encoder, random)),
-      dropout_(static_cast<real>(options.dropout)),
-      output_(encoder_->output_size(), require_size("labels", options.labels), random) {
+    : Labeller("Tagger", make_encoder(options.encoder, random), options.labels, options.dropout) {
+  make_output(encoder_->output_size(), random);
   require_one_of("output", {"softmax", "crf"}, options.output);
   if (options.output == "crf") crf_ = std::make_unique<nn::Crf>(options.labels);
 }
 
 void Tagger::params(const nn::VisitParams& visit) {
-  nn::visit_part(visit, "encoder", *encoder_);
-  nn::visit_part(visit, "output", output_);
+  Labeller::params(visit);
   if (crf_) nn::visit_part(visit, "crf", *crf_);
 }
 
-Var Tagger::emissions(const data::Source& source, Training* training) const {
-  require_not_empty("Tagger", source);
-  return output_(dropout_((*encoder_)(source, training).states, random_of(training)));
+Var Tagger::features(const data::Source& source, Training* training) const {
+  require_not_empty(name_, source);
+  return (*encoder_)(source, training).states;
 }
 
-Var Tagger::loss(const data::Batch& batch, Training* training) const {
-  require_same_count("Tagger", batch);
-  refuse_own_words("Tagger", training);
+Var Tagger::loss_of(const Var& emissions, const data::Batch& batch, bool) const {
   require(batch.source.lengths() == batch.target.lengths,
-          "Tagger: wanted one label for each place of the source, got sequences of other lengths");
-  const Var scores = emissions(batch.source, training);
-  if (crf_) return field_loss(scores, batch);
+          "Tagger: expected one label for each place of the source, got sequences of other lengths");
+  if (crf_) return field_loss(emissions, batch);
   Ids targets = batch.target.ids;
   const size_t T = static_cast<size_t>(batch.target.longest());
   for (size_t i = 0; i < targets.size(); ++i) {
     if (i % T >= static_cast<size_t>(batch.target.lengths[i / T])) targets.values[i] = -1;
   }
   data::count_only(batch, targets);
-  return cross_entropy(scores, targets);
+  return cross_entropy(emissions, targets);
 }
 
-/// Of a whole batch the mean over its places. Of one place t of each sequence,
-/// −ln p(yₜ | y₀ … yₜ₋₁) = −ln p(y₀ … yₜ) + ln p(y₀ … yₜ₋₁), where what follows is not known.
+/// For a whole batch the mean over its places. For one place t of each sequence,
+/// −ln p(yₜ | y₀ … yₜ₋₁) = −ln p(y₀ … yₜ) + ln p(y₀ … yₜ₋₁), where what follows is unknown.
 Var Tagger::field_loss(const Var& emissions, const data::Batch& batch) const {
   const std::vector<int32_t>& lengths = batch.target.lengths;
   if (batch.only.empty()) {
     const int64_t places = std::accumulate(lengths.begin(), lengths.end(), int64_t{0});
     return affine(sum(crf_->loss(emissions, batch.target.ids, lengths)), 1 / static_cast<real>(places));
   }
-  require(batch.only.size() == lengths.size(), "Batch::only: wanted one place for each of ", lengths.size(),
+  require(batch.only.size() == lengths.size(), "Batch::only: expected one place for each of ", lengths.size(),
           " pairs, got ", batch.only.size());
   const auto known = [&](int32_t more) {  // the tags before the places that count, and `more` of them
     Ids tags = batch.target.ids;
@@ -77,9 +70,9 @@ struct Tagger::FieldState : State {
 };
 
 std::unique_ptr<State> Tagger::begin(const data::Source& source) const {
+  if (!crf_) return Labeller::begin(source);
   const TapePause pause;
-  Tensor scores = emissions(source, nullptr).value();
-  if (!crf_) return ready_state(std::move(scores));
+  Tensor scores = logits(source).value();
   auto state = std::make_unique<FieldState>();
   state->outlook = crf_->outlook(scores, source.lengths());
   state->emissions = std::move(scores);
@@ -90,10 +83,10 @@ std::unique_ptr<State> Tagger::begin(const data::Source& source) const {
 }
 
 Tensor Tagger::next(State& state, std::span<const int32_t> last) const {
-  if (!crf_) return next_ready(state, last);
+  if (!crf_) return Labeller::next(state, last);
   auto& field = dynamic_cast<FieldState&>(state);
   const int64_t T = field.outlook.dim(1), L = field.outlook.dim(2);
-  require(last.size() == field.source_of.size(), "next: wanted one id for each of ", field.source_of.size(),
+  require(last.size() == field.source_of.size(), "next: expected one id for each of ", field.source_of.size(),
           " hypotheses, got ", last.size());
   require(field.step < T, "next: there are ", T, " answers, and all have been given");
   Tensor logits({static_cast<int64_t>(last.size()), L});

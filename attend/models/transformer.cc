@@ -11,7 +11,7 @@
 namespace attend::models {
 namespace {
 
-/// Learned positions end somewhere.
+/// Learned positions have a limit.
 int64_t longest_of(const TransformerOptions& o) {
   return o.positions == "learned" || o.score == "location" ? o.longest : 0;
 }
@@ -34,17 +34,12 @@ std::unique_ptr<Encoder> TransformerEncoder::make(const EncoderOptions& o, Rando
                                    .heads = o.heads,
                                    .hidden = o.hidden,
                                    .encoder_layers = o.layers,
-                                   .norm = o.blocks.norm,
                                    .positions = o.positions == "auto" ? "sinusoidal" : o.positions,
                                    .longest = o.longest,
-                                   .activation = o.blocks.activation,
                                    .dropout = o.dropout,
-                                   .score = o.blocks.score,
-                                   .align = o.blocks.align,
-                                   .window = o.blocks.window,
                                    .word_dropout = o.word_dropout,
                                    .letters = o.letters};
-  return std::make_unique<TransformerEncoder>(options, random);
+  return std::make_unique<TransformerEncoder>(with_blocks(options, o.blocks), random);
 }
 
 Encoded TransformerEncoder::operator()(const data::Source& source, Training* training) const {
@@ -64,7 +59,7 @@ void TransformerEncoder::params(const nn::VisitParams& visit) {
   if (norm_) nn::visit_part(visit, "norm", *norm_);
 }
 
-/// The source made ready for each block.
+/// The source prepared for each block.
 struct TransformerDecoder::Memories : Memory {
   std::vector<AttentionMemory> blocks;
   std::unique_ptr<const Sharing> share;  // none: one source for each row
@@ -168,7 +163,7 @@ std::unique_ptr<State> TransformerDecoder::begin_alone(int64_t rows) const {
 Tensor TransformerDecoder::step(State& state, std::span<const int32_t> ids, std::span<const uint8_t> active) const {
   const TapePause pause;
   auto& caches = dynamic_cast<Caches&>(state);
-  require(ids.size() == caches.positions.size(), "next: wanted one id for each of ", caches.positions.size(),
+  require(ids.size() == caches.positions.size(), "next: expected one id for each of ", caches.positions.size(),
           " hypotheses, got ", ids.size());
   Var x = words().at(ids, caches.positions);
   for (size_t i = 0; i < blocks_.size(); ++i) {
@@ -180,7 +175,8 @@ Tensor TransformerDecoder::step(State& state, std::span<const int32_t> ids, std:
 
 void TransformerDecoder::set_align(const std::string& name) {
   require(source_, "set_align: only a decoder with a source has an attention whose align can be changed");
-  require(name != "sample", "set_align: a Transformer does not learn from choices that it draws; wanted another align");
+  require(name != "sample",
+          "set_align: a Transformer does not learn from choices that it draws; expected another align");
   for (TransformerBlock& block : blocks_) block.memory().set_align(name);
 }
 
@@ -190,20 +186,13 @@ int64_t TransformerDecoder::longest_source() const {
   return config.score == "location" ? config.longest : 0;
 }
 
-namespace {
-
-EncoderDecoder::Parts transformer_parts(const TransformerOptions& options, Random& random) {
+EncoderDecoder::Parts parts_of(const TransformerOptions& options, Random& random) {
   EncoderDecoder::Parts parts{.name = "transformer", .label_smoothing = options.label_smoothing};
   auto encoder = std::make_unique<TransformerEncoder>(options, random);
   parts.decoder = std::make_unique<TransformerDecoder>(options, options.size, encoder->tokens(), random);
   parts.encoder = std::move(encoder);
   return parts;
 }
-
-}  // namespace
-
-Transformer::Transformer(const TransformerOptions& options, Random& random)
-    : EncoderDecoder(transformer_parts(options, random)) {}
 
 TransformerLanguageModel::TransformerLanguageModel(const TransformerOptions& options, Random& random)
     : options_(options), decoder_(options, 0, nullptr, random) {}
@@ -236,7 +225,7 @@ Var TransformerLanguageModel::loss(const data::Batch& batch, Training* training)
 }
 
 std::unique_ptr<State> TransformerLanguageModel::begin(const data::Source& source) const {
-  require(!source.lengths().empty(), "language_model: wanted at least one source (it may have no tokens), got none");
+  require(!source.lengths().empty(), "language_model: expected at least one source (it may have no tokens), got none");
   std::unique_ptr<State> state = decoder_.begin_alone(source.count());
   const size_t B = static_cast<size_t>(source.count()), S = static_cast<size_t>(source.text().longest());
   const int32_t longest = *std::max_element(source.lengths().begin(), source.lengths().end());

@@ -27,13 +27,13 @@ class TransformerEncoder : public Encoder {
   int64_t size_, longest_;
   TokenEmbedding words_;
   std::vector<TransformerBlock> blocks_;
-  std::unique_ptr<nn::LayerNorm> norm_;  // after the last block, where norms come before
+  std::unique_ptr<nn::LayerNorm> norm_;  // after the last block, for pre-norm
 };
 
 /// A stack of decoder blocks with its words and output layer, with or without a source to attend to.
 class TransformerDecoder : public Decoder {
  public:
-  /// `source`: width of the states that it attends to; 0: it has no source. `source_words` are shared where the options
+  /// `source`: width of the states that it attends to; 0: it has no source. `source_words` are shared if the options
   /// say so, and must outlive it.
   TransformerDecoder(const TransformerOptions& options, int64_t source, const TokenEmbedding* source_words,
                      Random& random);
@@ -55,7 +55,7 @@ class TransformerDecoder : public Decoder {
   /// A state of `rows` answers that have read nothing.
   std::unique_ptr<State> begin_alone(int64_t rows) const;
   /// One more id for every hypothesis → logits [N,V]. Rows that are not `active` stay as they were; their logits are
-  /// void.
+  /// meaningless.
   Tensor step(State& state, std::span<const int32_t> ids, std::span<const uint8_t> active) const;
 
  private:
@@ -72,14 +72,12 @@ class TransformerDecoder : public Decoder {
   const TokenEmbedding* shared_words_ = nullptr;
   std::vector<TransformerBlock> blocks_;
   std::unique_ptr<nn::LayerNorm> norm_;
-  Var output_weight_, output_bias_;  // the weight is undefined where it is the words'
+  Var output_weight_, output_bias_;  // the weight is undefined if it is the words' table
 };
 
 /// Encoder and decoder: translation.
-class Transformer : public EncoderDecoder {
- public:
-  Transformer(const TransformerOptions& options, Random& random);
-};
+using Transformer = Preset<TransformerOptions>;
+EncoderDecoder::Parts parts_of(const TransformerOptions& options, Random& random);
 
 /// The decoder alone: it reads source, kBegin and target as one sequence and is scored on the target (Radford et al.
 /// 2018; Liu et al. 2018). The source may be empty: a language model.

@@ -39,6 +39,12 @@ std::string self_window(const TransformerOptions& o, TransformerBlock::Kind kind
 
 }  // namespace
 
+TransformerOptions with_blocks(TransformerOptions options, const BlockOptions& blocks) {
+  options.norm = blocks.norm, options.activation = blocks.activation;
+  options.score = blocks.score, options.align = blocks.align, options.window = blocks.window;
+  return options;
+}
+
 TransformerOptions checked(const TransformerOptions& o) {
   require_one_of("norm", {"pre", "post"}, o.norm);
   require_one_of("positions", {"sinusoidal", "learned", "none"}, o.positions);
@@ -46,10 +52,10 @@ TransformerOptions checked(const TransformerOptions& o) {
   require_one_of("tied", {"none", "output", "all"}, o.tied);
   require_size("size", o.size);
   require_size("hidden", o.hidden);
-  require(o.heads >= 1 && o.size % o.heads == 0, "heads: wanted a divisor of size ", o.size, ", got ", o.heads);
-  require(o.window >= 0, "window: wanted at least 0, got ", o.window);
+  require(o.heads >= 1 && o.size % o.heads == 0, "heads: expected a divisor of size ", o.size, ", got ", o.heads);
+  require(o.window >= 0, "window: expected at least 0, got ", o.window);
   const int64_t letters = letter_reader(o.letters.kind).size(o.letters);
-  require(letters < o.size, "letters: wanted fewer numbers for the letters of a word than the ", o.size,
+  require(letters < o.size, "letters: expected fewer numbers for the letters of a word than the ", o.size,
           " that a word has in all (size), got ", letters);
   return o;
 }

@@ -1,5 +1,5 @@
-// What Transformers are made of (Vaswani et al. 2017): tokens with positions, and blocks of attention, over any score
-// and align, and feed-forward layers.
+// The parts of Transformers (Vaswani et al. 2017): tokens with positions, and blocks of attention, with any score and
+// align, and feed-forward layers.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "attend/attention/attention.h"
-#include "attend/models/model.h"
+#include "attend/models/encoder.h"
 #include "attend/models/sharing.h"
 #include "attend/models/source_embedding.h"
 #include "attend/nn/layers.h"
@@ -21,13 +21,13 @@ struct TransformerOptions {
   int64_t encoder_layers = 3, decoder_layers = 3;
   std::string norm = "pre";              // before each part (Xiong et al. 2020), or after it ("post", the paper's)
   std::string positions = "sinusoidal";  // or "learned", or "none"
-  int64_t longest = 1024;                // most positions that are learned
+  int64_t longest = 1024;                // number of learned positions
   std::string activation = "relu";       // or "gelu"
   std::string tied = "none";             // "output": the decoder's words are its output layer; "all": the source's too
   double dropout = 0.1, label_smoothing = 0.1;
   std::string score = "scaled_dot", align = "softmax";
   int64_t window = 0;  // self-attention reaches this far; 0: everywhere
-  // No options of its own, but of encoders (EncoderOptions):
+  // Not options of this network, but of encoders (EncoderOptions):
   double word_dropout = 0;
   LetterOptions letters;
 
@@ -41,8 +41,8 @@ struct TransformerOptions {
     visit("encoder_layers", encoder_layers, "blocks of the encoder");
     visit("decoder_layers", decoder_layers, "blocks of the decoder");
     visit("norm", norm, "layer norm before (pre) or after (post) each part");
-    visit("positions", positions, "sinusoidal, learned, or none: nothing tells places apart");
-    visit("longest", longest, "most positions that are learned");
+    visit("positions", positions, "sinusoidal, learned, or none");
+    visit("longest", longest, "number of learned positions");
     visit("activation", activation, "relu or gelu, in the feed-forward layers");
     visit("tied", tied, "share embeddings: none, output, all");
     visit("dropout", dropout, "on tokens, weights, inside and after each part");
@@ -65,7 +65,9 @@ class FeedForward {
   nn::Dropout dropout_;
 };
 
-/// The options, refused where one is not among its choices or does not fit another.
+/// The options with blocks that are made like these.
+TransformerOptions with_blocks(TransformerOptions options, const BlockOptions& blocks);
+/// The options; throws Error if one is not among its choices or does not fit another.
 TransformerOptions checked(const TransformerOptions& options);
 
 /// Where a stack is in a forward pass.
@@ -87,7 +89,7 @@ class TransformerBlock {
   /// One position of N hypotheses, x [N,1,D]. Rows that are not `active` leave no trace in the cache.
   Var step(const Var& x, const AttentionMemory* memory, AttentionCache& cache,
            std::span<const uint8_t> active = {}) const;
-  /// A source made ready for this block's attention to it.
+  /// A source prepared for this block's attention to it.
   AttentionMemory prepare(const Var& source, std::span<const int32_t> lengths) const;
   /// Of a decoder: its attention to the source.
   Attention& memory() { return *memory_; }
@@ -110,12 +112,12 @@ class TransformerBlock {
 class TokenEmbedding {
  public:
   TokenEmbedding(const TransformerOptions& options, int64_t words, Random& random);
-  /// A source, with a look inside its words where the options say so; what the letters say then takes the place of the last
-  /// numbers of a word.
+  /// A source, with a look inside its words if the options say so: the vector of the letters then replaces the last
+  /// numbers of a word's vector.
   Var operator()(const data::Source& source, Training* training) const;
-  /// `of_source`: they are what SourceWords shows.
+  /// `of_source`: these are the words that SourceWords shows.
   Var operator()(const Ids& ids, Random* training, bool of_source) const;
-  /// One id per row, each at a position of its own: [N] → [N,1,D].
+  /// One id per row, each at its own position: [N] → [N,1,D].
   Var at(std::span<const int32_t> ids, std::span<const int64_t> positions) const;
   const Var& table() const { return words_.table(); }
   void params(const nn::VisitParams& visit);

@@ -5,6 +5,7 @@
 
 #include "attend/base/error.h"
 #include "attend/base/names.h"
+#include "attend/data/vectors.h"
 #include "attend/models/autoencoder.h"
 #include "attend/models/captioner.h"
 #include "attend/models/classifier.h"
@@ -25,12 +26,6 @@ std::unique_ptr<Model> make(const Settings& settings, Random& random) {
   Options options;
   set_options("model", options, settings);
   return std::make_unique<Kind>(options, random);
-}
-
-std::unique_ptr<Model> make_encoder_decoder(const Settings& settings, Random& random) {
-  EncoderDecoderOptions options;
-  set_options("model", options, settings);
-  return std::make_unique<EncoderDecoder>(parts_of(options, random));
 }
 
 Reads reads_by_encoder(const Settings& settings) {
@@ -57,7 +52,8 @@ constexpr ModelRow kZoo[] = {
      options<TransformerOptions>},
     {"encoder_decoder",
      "any encoder under any decoder: a Transformer that describes images, a recurrent one over a Transformer", "",
-     make_encoder_decoder, options<EncoderDecoderOptions>, Reads::either, Answers::words, reads_by_encoder},
+     make<Preset<EncoderDecoderOptions>, EncoderDecoderOptions>, options<EncoderDecoderOptions>, Reads::either,
+     Answers::words, reads_by_encoder},
     {"classifier", "one label for a sequence (many to one), by its last state or by attention pooling",
      "Lin et al. 2017", make<Classifier, ClassifierOptions>, options<ClassifierOptions>, Reads::words, Answers::label},
     {"tagger", "one label per step (many to many), each by itself or all together (crf)",
@@ -93,21 +89,21 @@ void save_weights(Model& model, const std::filesystem::path& path) {
 
 void load_weights(Model& model, const std::filesystem::path& path) {
   const SafetensorsFile file(path);
-  std::vector<nn::NamedParam> wanted = nn::parameters(model);
+  std::vector<nn::NamedParam> params = nn::parameters(model);
   std::set<std::string> names;
-  std::vector<Tensor> saved;  // all are read before any is put back: a file that is refused changes nothing
-  for (const nn::NamedParam& p : wanted) {
+  std::vector<Tensor> saved;  // all are read before any is restored: a file that is rejected changes nothing
+  for (const nn::NamedParam& p : params) {
     saved.push_back(file.read(p.name));
-    require(saved.back().shape() == p.var.shape(), path.string(), ": ", p.name, " of shape ", p.var.shape(),
-            " is wanted, got ", saved.back().shape());
+    require(saved.back().shape() == p.var.shape(), path.string(), ": expected ", p.name, " of shape ", p.var.shape(),
+            ", got ", saved.back().shape());
     names.insert(p.name);
   }
   for (const auto& entry : file.entries()) {
     require(names.contains(entry.name), path.string(), ": this network has no parameter ", entry.name,
             "; the file is of another network");
   }
-  for (size_t i = 0; i < wanted.size(); ++i) {
-    std::copy(saved[i].begin(), saved[i].end(), wanted[i].var.value().data());
+  for (size_t i = 0; i < params.size(); ++i) {
+    std::copy(saved[i].begin(), saved[i].end(), params[i].var.value().data());
   }
 }
 
@@ -121,8 +117,25 @@ int64_t take_weights(Model& model, const std::filesystem::path& path) {
     std::copy(saved.begin(), saved.end(), p.var.value().data());
     ++taken;
   }
-  require(taken > 0, path.string(), ": weights of a network like this one are wanted, got none of the same name and shape");
+  require(taken > 0, path.string(),
+          ": expected weights of a network like this one, got none of the same name and shape");
   return taken;
+}
+
+int64_t take_vectors(Model& model, const std::filesystem::path& path, std::span<const std::string> words) {
+  const Var table = model.word_table();
+  require(table.defined(), "vectors: this network has no table of source words");
+  const data::WordVectors vectors = data::read_vectors(path, words);
+  const int64_t width = table.dim(1);
+  require(vectors.width() == width, path.string(), ": expected vectors of ", width,
+          " numbers, as wide as the network's words, got ", vectors.width(), "; set the width of its words to that");
+  Tensor values = table.value();
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (!vectors.found[i]) continue;
+    std::copy_n(vectors.values.data() + static_cast<int64_t>(i) * width, width,
+                values.data() + (static_cast<int64_t>(i) + data::kFirstWord) * width);
+  }
+  return vectors.count;
 }
 
 }  // namespace attend::models

@@ -13,23 +13,23 @@
 
 namespace attend::models {
 
-/// What a network reads: text, or pixels; either, where its options decide.
+/// What a network reads: text or pixels; `either` if its options decide.
 enum class Reads { words, images, either };
 inline bool can_read(Reads network, Reads what) { return network == Reads::either || network == what; }
-/// What it answers with: a sequence that ends when it says so, one label, a label for each token of its source (all by
-/// begin and next), or an image (begin and next refuse).
+/// What it answers with: a sequence that it ends itself, one label, a label for each token of its source (all by begin
+/// and next), or an image (begin and next throw).
 enum class Answers { words, label, tags, image };
 
 struct ModelRow {
   std::string_view name, summary, paper;
-  /// The network with these settings over its defaults; an unknown option is refused with the nearest.
+  /// The network with these settings over its defaults; an unknown option is rejected and the nearest suggested.
   std::unique_ptr<Model> (*make)(const Settings& settings, Random& random);
-  /// All its options with these settings over their defaults; names begin with `prefix` ("model."), here and there.
+  /// All its options with these settings over their defaults; in both, names begin with `prefix` ("model.").
   std::vector<OptionInfo> (*options)(const SettingList& settings, const std::string& prefix);
   Reads reads = Reads::words;
   Answers answers = Answers::words;
-  /// Where its options decide: what a network with these settings reads. `either`: text where it is given a source
-  /// vocabulary, else images.
+  /// If its options decide: what a network with these settings reads. `either`: text if it is given a source
+  /// vocabulary, otherwise images.
   Reads (*reads_with)(const Settings& settings) = nullptr;
 
   Reads reads_of(const Settings& settings) const { return reads_with ? reads_with(settings) : reads; }
@@ -40,10 +40,13 @@ std::unique_ptr<Model> make_model(std::string_view name, const Settings& setting
 
 /// All parameters as safetensors, by name.
 void save_weights(Model& model, const std::filesystem::path& path);
-/// Puts them back; refuses a file that lacks one, has another, or has one of another shape.
+/// Restores them; rejects a file that lacks one, has an extra one, or has one of another shape.
 void load_weights(Model& model, const std::filesystem::path& path);
-/// Puts back those whose names and shapes agree, and leaves the others as they are. Tells how many it took; refuses a file in
-/// which there are none.
+/// Restores those whose names and shapes match, and leaves the others as they are. Returns how many it took; rejects a
+/// file that has none.
 int64_t take_weights(Model& model, const std::filesystem::path& path);
+/// Puts vectors that others have trained (data/vectors.h) in the place of those of the source words, `words` from kFirstWord on.
+/// Words without one keep their own. Tells how many there were; refuses a network without such a table, or of another width.
+int64_t take_vectors(Model& model, const std::filesystem::path& path, std::span<const std::string> words);
 
 }  // namespace attend::models

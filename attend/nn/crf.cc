@@ -68,7 +68,7 @@ Tensor Crf::outlook(const Tensor& emissions, const std::vector<int32_t>& lengths
     kernels::crf_backward(table, e.data(), steps, beta.data());
     real* to = out.data() + b * static_cast<size_t>(emissions.dim(1)) * L;
     for (size_t t = 0; t < steps; ++t) {
-      // Only differences count: without the largest, what is left has all digits of a float.
+      // Only differences matter: relative to the largest, the rest keep the full precision of a float.
       const double top = *std::max_element(&beta[t * L], &beta[t * L] + L);
       for (size_t j = 0; j < L; ++j) to[t * L + j] = static_cast<real>(e[t * L + j] + (beta[t * L + j] - top));
     }

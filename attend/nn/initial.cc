@@ -96,7 +96,7 @@ Tensor initial(std::string_view name, const Shape& shape, Random& random) {
     }
     known += (known.empty() ? "" : ", ") + std::string(row.name);
   }
-  fail("initialiser: one of ", known, " is wanted, got \"", name, "\"");
+  fail("initialiser: expected one of ", known, ", got \"", name, "\"");
 }
 
 }  // namespace attend::nn

@@ -14,11 +14,11 @@ struct InitialiserRow {
   void (*fill)(Tensor& weight, Random& random);
 };
 
-/// The menu of initialisers. The last axis counts as inputs, the first as outputs; further axes (of a convolution) belong
-/// to both.
+/// The menu of initialisers. The last axis counts as inputs, the first as outputs; further axes (of a convolution)
+/// count as both.
 std::span<const InitialiserRow> initialisers();
 
-/// A tensor filled by the named initialiser; an unknown name is refused with the known ones.
+/// A tensor filled by the named initialiser; an unknown name is rejected with a list of the known ones.
 Tensor initial(std::string_view name, const Shape& shape, Random& random);
 
 }  // namespace attend::nn

@@ -1,5 +1,5 @@
-// What every layer has besides operator(): `params(visit)`, which names its parameters. Optimisers, checkpoints and
-// whoever else needs all parameters visit that and nothing else.
+// What every layer has besides operator(): `params(visit)`, which names its parameters. Optimisers, checkpoints and all
+// other code that needs the parameters use it and nothing else.
 #pragma once
 
 #include <functional>

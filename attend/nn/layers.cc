@@ -45,7 +45,7 @@ void LinearPair::params(const VisitParams& visit) {
 }
 
 Mlp::Mlp(const std::vector<int64_t>& sizes, Activation activation, Random& random) {
-  require(sizes.size() >= 2, "Mlp: at least the sizes of input and output are wanted, got ", sizes.size());
+  require(sizes.size() >= 2, "Mlp: expected at least the sizes of input and output, got ", sizes.size());
   for (size_t i = 0; i + 1 < sizes.size(); ++i) {
     const bool last = i + 2 == sizes.size();
     layers_.emplace_back(sizes[i], sizes[i + 1], random, true, last ? Activation::none : activation);
@@ -123,8 +123,8 @@ Positions Positions::learned(int64_t most, int64_t size, Random& random) {
 }
 
 Var Positions::operator()(const Var& x, int64_t first) const {
-  require(x.defined() && x.rank() == 3 && x.dim(2) == size_ && first >= 0, "Positions: x [B,T,", size_,
-          "] is wanted, got ", x.shape());
+  require(x.defined() && x.rank() == 3 && x.dim(2) == size_ && first >= 0, "Positions: expected x [B,T,", size_,
+          "], got ", x.shape());
   const int64_t end = first + x.dim(1);
   require(!table_.defined() || end <= table_.dim(0), "Positions: at most ", table_.defined() ? table_.dim(0) : 0,
           " positions have been learned, got ", end);
@@ -138,7 +138,7 @@ Tensor Positions::sinusoids(int64_t end) const {
 
 Var Positions::at(const Var& x, std::span<const int64_t> positions) const {
   const int64_t N = static_cast<int64_t>(positions.size());
-  require(x.defined() && x.shape() == Shape{N, 1, size_}, "Positions: x [", N, ",1,", size_, "] is wanted, got ",
+  require(x.defined() && x.shape() == Shape{N, 1, size_}, "Positions: expected x [", N, ",1,", size_, "], got ",
           x.shape());
   const int64_t last = N == 0 ? 0 : *std::max_element(positions.begin(), positions.end());
   require(!table_.defined() || last < table_.dim(0), "Positions: at most ", table_.defined() ? table_.dim(0) : 0,

@@ -76,7 +76,7 @@ class LayerNorm {
   real epsilon_;
 };
 
-/// Drops while training, that is, where the caller passes a stream of random numbers; else the identity.
+/// Drops in training, that is, when the caller passes a stream of random numbers; otherwise the identity.
 class Dropout {
  public:
   explicit Dropout(real rate);
@@ -101,7 +101,7 @@ class Conv2d {
   Conv2dOptions options_;
 };
 
-/// Wu & He 2018: groups of channels of one image, so that a batch of one is like any other. With `relu` inside.
+/// Wu & He 2018: normalises groups of channels of one image, so the size of the batch does not matter. Includes `relu`.
 class GroupNorm {
  public:
   GroupNorm(int64_t channels, const GroupNormOptions& options);
@@ -123,7 +123,7 @@ class Positions {
   static Positions learned(int64_t most, int64_t size, Random& random);
   /// `first` is the position of x's first step, for decoding step by step.
   Var operator()(const Var& x, int64_t first = 0) const;
-  /// Each row at a position of its own: x [N,1,size].
+  /// Each row at its own position: x [N,1,size].
   Var at(const Var& x, std::span<const int64_t> positions) const;
   void params(const VisitParams& visit);
 
@@ -133,7 +133,7 @@ class Positions {
 
   int64_t size_ = 0;
   Var table_;         // undefined for sinusoids
-  Tensor sinusoids_;  // as many as most inputs want
+  Tensor sinusoids_;  // enough for most inputs
 };
 
 }  // namespace attend::nn

@@ -15,11 +15,11 @@ Cell cell_named(std::string_view name) {
   if (name == "rnn") return Cell::rnn;
   if (name == "gru") return Cell::gru;
   if (name == "lstm") return Cell::lstm;
-  fail("recurrent cell: one of rnn, gru, lstm is wanted, got \"", name, "\"");
+  fail("recurrent cell: expected one of rnn, gru, lstm, got \"", name, "\"");
 }
 
 RecurrentCell::RecurrentCell(Cell cell, int64_t in, int64_t hidden, Random& random) : cell_(cell) {
-  require(in >= 1 && hidden >= 1, "RecurrentCell: sizes of at least 1 are wanted, got ", in, " and ", hidden);
+  require(in >= 1 && hidden >= 1, "RecurrentCell: expected sizes of at least 1, got ", in, " and ", hidden);
   const int64_t width = static_cast<int64_t>(kernels::gates_of(cell)) * hidden;
   weights_.input = Var::leaf(initial("glorot", {width, in}, random));
   weights_.state = Var::leaf(initial("orthogonal", {width, hidden}, random));
@@ -30,7 +30,7 @@ RecurrentCell::RecurrentCell(Cell cell, int64_t in, int64_t hidden, Random& rand
 }
 
 RecurrentState RecurrentCell::operator()(const Var& x, const RecurrentState& before) const {
-  require(x.defined() && x.rank() == 2, "RecurrentCell: x [B,I] is wanted, got ", x.shape());
+  require(x.defined() && x.rank() == 2, "RecurrentCell: expected x [B,I], got ", x.shape());
   return sequence(reshape(x, {1, x.dim(0), x.dim(1)}), before).last;
 }
 
@@ -47,7 +47,7 @@ void RecurrentCell::params(const VisitParams& visit) {
 }
 
 Recurrent::Recurrent(const RecurrentOptions& options, Random& random) : options_(options) {
-  require(options.layers >= 1, "Recurrent: at least one layer is wanted, got ", options.layers);
+  require(options.layers >= 1, "Recurrent: expected at least one layer, got ", options.layers);
   require(options.dropout >= 0 && options.dropout < 1, "Recurrent: dropout must be in [0, 1), got ", options.dropout);
   const int64_t directions = options.bidirectional ? 2 : 1;
   for (int64_t layer = 0; layer < options.layers; ++layer) {
@@ -58,8 +58,8 @@ Recurrent::Recurrent(const RecurrentOptions& options, Random& random) : options_
 
 Recurrent::Output Recurrent::operator()(const Var& x, const std::vector<int32_t>& lengths,
                                         const std::vector<RecurrentState>& initial, Random* training) const {
-  require(initial.empty() || initial.size() == cells_.size(), "Recurrent: ", cells_.size(),
-          " initial states (or none) are wanted, got ", initial.size());
+  require(initial.empty() || initial.size() == cells_.size(), "Recurrent: expected ", cells_.size(),
+          " initial states (or none), got ", initial.size());
   const auto begin = [&](size_t i) { return initial.empty() ? RecurrentState{} : initial[i]; };
   Output out{x, {}};
   const size_t directions = options_.bidirectional ? 2 : 1;
@@ -80,8 +80,8 @@ Recurrent::Output Recurrent::operator()(const Var& x, const std::vector<int32_t>
 
 std::vector<RecurrentState> Recurrent::step(const Var& x, const std::vector<RecurrentState>& state,
                                             Random* training) const {
-  require(!options_.bidirectional, "Recurrent::step: one direction is wanted; both need the whole sequence");
-  require(state.size() == cells_.size(), "Recurrent::step: ", cells_.size(), " states are wanted, got ", state.size());
+  require(!options_.bidirectional, "Recurrent::step: expected one direction; both need the whole sequence");
+  require(state.size() == cells_.size(), "Recurrent::step: expected ", cells_.size(), " states, got ", state.size());
   std::vector<RecurrentState> next;
   Var input = x;
   for (size_t i = 0; i < cells_.size(); ++i) {

@@ -11,7 +11,7 @@
 
 namespace attend::nn {
 
-/// "rnn", "gru" or "lstm"; other names are refused.
+/// "rnn", "gru" or "lstm"; other names are rejected.
 Cell cell_named(std::string_view name);
 
 /// One layer in one direction.

@@ -5,12 +5,12 @@
 #include "attend/attention/observe.h"
 #include "attend/autograd/tape.h"
 #include "attend/base/error.h"
+#include "attend/base/joined.h"
 #include "attend/explain/alignment.h"
 #include "attend/explain/recorder.h"
 #include "attend/models/autoencoder.h"
 #include "attend/tasks/explanation.h"
 #include "attend/tasks/model.h"
-#include "attend/tasks/words.h"
 
 namespace attend::tasks {
 namespace {
@@ -146,7 +146,7 @@ void TaskModel::align_one(const Ready& ready, const Tensor& weights, const Answe
     if (word < 0 || unknown == text.npos) continue;
     text.replace(unknown, data::Tokeniser::kUnknownText.size(), source.words[static_cast<size_t>(word)]);
   }
-  if (options.replace_unknown) answer.text = joined(target.words);
+  if (options.replace_unknown) answer.text = joined(target.words, " ");
   answer.source = source.words, answer.target = target.words;
   answer.weights =
       explain::word_weights(weights, source.word_of, target.word_of, static_cast<int64_t>(source.words.size()),

@@ -7,8 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "attend/base/error.h"
-#include "attend/base/names.h"
+#include "attend/base/joined.h"
 #include "attend/base/replacement.h"
+#include "attend/explain/alignment.h"
 #include "attend/explain/grid.h"
 #include "attend/explain/heatmap.h"
 #include "attend/explain/image_picture.h"
@@ -25,53 +26,6 @@ using nlohmann::json;
 constexpr const char* kCache = "compare.json";
 constexpr size_t kMostCached = size_t{1} << 30;
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-
-int64_t words_in(std::string_view text) {
-  int64_t words = 0;
-  bool before = true;  // a blank
-  for (const char c : text) {
-    const bool blank = c == ' ' || c == '\t';
-    words += before && !blank ? 1 : 0;
-    before = blank;
-  }
-  return words;
-}
-
-int64_t letters_in(std::string_view text) {
-  return std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; });
-}
-
-/// Lengths at which a group ends, from coarse to fine.
-const std::vector<int64_t> kBounds[] = {
-    {10, 15, 20, 30, 40, 60, 80, 120}, {5, 10, 15, 20, 25, 30},         {3, 6, 9, 12, 15, 18},
-    {2, 4, 6, 8, 10, 12, 14},          {1, 2, 3, 4, 5, 6, 7, 8, 9, 10},
-};
-
-/// From the front: a group ends at the first bound at which it has enough; what is left over joins the last one.
-std::vector<LengthGroup> groups_at(std::span<const int64_t> bounds, std::span<const int64_t> lengths, int64_t least) {
-  std::vector<LengthGroup> groups;
-  const int64_t longest = *std::ranges::max_element(lengths);
-  const auto counted = [&](LengthGroup group) {
-    group.count = std::ranges::count_if(lengths, [&](int64_t n) { return group.has(n); });
-    return group;
-  };
-  int64_t first = 1;
-  for (const int64_t bound : bounds) {
-    if (bound >= longest) break;
-    const LengthGroup group = counted({first, bound});
-    if (group.count < least) continue;
-    groups.push_back(group);
-    first = bound + 1;
-  }
-  const LengthGroup rest = counted({first, {}});
-  if (rest.count >= least || groups.empty()) {
-    groups.push_back(rest);
-  } else {
-    groups.back() = counted({groups.back().first, {}});
-  }
-  groups.front().first = std::max<int64_t>(1, *std::ranges::min_element(lengths));
-  return groups;
-}
 
 bool reads_letters(const TaskConfig& config) { return config.options.tokeniser.kind == "characters"; }
 
@@ -116,7 +70,7 @@ void save(const fs::path& path, const json& key, const Measured& measured) {
   write_file(path, all.dump() + "\n");
 }
 
-/// What was kept under that key; nothing where there is none, or it belongs to another one.
+/// What was saved with that key; nothing where there is no file, or its key differs.
 std::optional<Measured> kept(const fs::path& path, const json& key) {
   if (!fs::exists(path)) return {};
   try {
@@ -168,18 +122,11 @@ std::string shown_method(const TaskModel& model, const Explainable& known) {
   return model.row().input().streamed || known.methods.empty() ? "" : known.methods[0];
 }
 
-bool has_links(const Examples& examples) {
-  for (int64_t i = 0; i < examples.count; ++i) {
-    if (!examples.at(i).links.empty()) return true;
-  }
-  return false;
-}
-
 Measured made(const fs::path& folder, const TestSet& test, std::span<const size_t> shown, const Done& done) {
   const TaskModel model = TaskModel::load(folder);
   const Explainable known = explainable(model);
   EvaluateOptions how;
-  how.align = known.attends() && has_links(test.examples), how.done = done;
+  how.align = has_links(test.examples) && explain::attends_to_source(model.model()), how.done = done;
   how.answer.search = model.config().options.search;
   Scored scored = evaluate(model, test.examples, how);
   Measured measured{.judged = std::move(scored.judged), .links = std::move(scored.links)};
@@ -193,7 +140,7 @@ Measured made(const fs::path& folder, const TestSet& test, std::span<const size_
 
 void score(Measured& measured, const TaskRow& row, const TestSet& test) {
   for (const std::string_view name : row.scores) {
-    const double value = measured.judged.outputs.empty() ? kNone : score_named(name).score(measured.judged);
+    const double value = measured.judged.outputs.empty() ? kNone : train::score_named(name).score(measured.judged);
     if (!std::isnan(value)) measured.scores[std::string(name)] = value;
   }
   if (measured.links.empty()) return;
@@ -213,8 +160,7 @@ TestSet test_set(const TaskConfig& config, const TestFiles& files) {
   const TaskOptions& o = config.options;
   TestSet test;
   if (files.named()) {
-    for (const std::string& name : files.text.all()) test.name += (test.name.empty() ? "" : " and ") + name;
-    if (test.name.empty()) test.name = files.images.images;
+    test.name = files.text.empty() ? files.images.images : joined(files.text.all(), " and ");
     test.examples = read_test(config, files);
   } else if (!o.corpus.empty()) {
     test = {"held-out examples of the built-in corpus " + o.corpus, read_test(config, {}), ""};
@@ -225,29 +171,11 @@ TestSet test_set(const TaskConfig& config, const TestFiles& files) {
     if (valid.images.images.empty() && !o.images.valid_names.empty()) valid.images.images = o.images.images;
     require(valid.named(), config.row().input().files[0],
             ": name files to score with, as the recipe names no validation files");
-    std::string names;
-    for (const std::string& name : valid.text.all()) names += (names.empty() ? "" : ", ") + name;
-    test = {"the validation files " + (names.empty() ? valid.images.images : names), read_test(config, valid), ""};
+    const std::string names = valid.text.empty() ? valid.images.images : joined(valid.text.all());
+    test = {"the validation files " + names, read_test(config, valid), ""};
   }
   test.fingerprint = fingerprint_of(test.examples);
   return test;
-}
-
-std::string LengthGroup::text() const {
-  if (!last) return std::to_string(first) + "+";
-  return *last == first ? std::to_string(first) : std::to_string(first) + "–" + std::to_string(*last);
-}
-
-std::vector<LengthGroup> length_groups(std::span<const int64_t> lengths, int64_t least) {
-  constexpr size_t kWanted = 4;
-  if (lengths.empty()) return {};
-  std::vector<LengthGroup> best;
-  for (const std::vector<int64_t>& bounds : kBounds) {
-    std::vector<LengthGroup> groups = groups_at(bounds, lengths, least);
-    if (groups.size() > best.size()) best = std::move(groups);
-    if (best.size() >= kWanted) break;
-  }
-  return best;
 }
 
 std::vector<int64_t> source_lengths(const Examples& examples, bool letters) {
@@ -256,24 +184,9 @@ std::vector<int64_t> source_lengths(const Examples& examples, bool letters) {
     const Example one = examples.at(i);
     const auto* text = std::get_if<std::string>(&one.inputs.at(0));
     if (!text) return {};
-    lengths.push_back(letters ? letters_in(*text) : words_in(*text));
+    lengths.push_back(train::length_of(*text, letters));
   }
   return lengths;
-}
-
-std::vector<double> score_by_length(const ScoreRow& score, const Judged& judged, std::span<const int64_t> lengths,
-                                    std::span<const LengthGroup> groups) {
-  require(judged.outputs.size() == lengths.size(), "score_by_length: expected ", lengths.size(), " outputs, got ",
-          judged.outputs.size());
-  std::vector<double> scores;
-  for (const LengthGroup& group : groups) {
-    Judged some;
-    for (size_t i = 0; i < lengths.size(); ++i) {
-      if (group.has(lengths[i])) some.outputs.push_back(judged.outputs[i]), some.right.push_back(judged.right[i]);
-    }
-    scores.push_back(some.outputs.empty() ? kNone : score.score(some));
-  }
-  return scores;
 }
 
 std::vector<size_t> examples_to_show(const Examples& examples, size_t count) {
@@ -303,7 +216,7 @@ Measured measure(const fs::path& folder, const TestSet& test, std::span<const si
   return *measured;
 }
 
-Curve read_curve(const fs::path& folder, const ScoreRow& score) {
+Curve read_curve(const fs::path& folder, const train::ScoreRow& score) {
   Curve curve;
   std::ifstream in(folder / "log.jsonl");
   double seconds = 0;

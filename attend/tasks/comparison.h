@@ -13,6 +13,8 @@
 
 #include "attend/tasks/model.h"
 #include "attend/train/agreement.h"
+#include "attend/train/by_length.h"
+#include "attend/train/scores.h"
 
 namespace attend::tasks {
 
@@ -26,23 +28,8 @@ struct TestSet {
 /// Throws Error where there are none of these.
 TestSet test_set(const TaskConfig& config, const TestFiles& files);
 
-/// Examples with a source of `first` to `last` words, or of `first` and more.
-struct LengthGroup {
-  int64_t first = 1;
-  std::optional<int64_t> last;
-  int64_t count = 0;
-
-  bool has(int64_t length) const { return length >= first && (!last || length <= *last); }
-  std::string text() const;  ///< "11–15", "21+"
-};
-/// Groups with round bounds, from the shortest to the longest: as few bounds as tell at least four groups apart, each with at
-/// least `least` sentences.
-std::vector<LengthGroup> length_groups(std::span<const int64_t> lengths, int64_t least);
 /// The lengths of sources: words, or letters where models read letters. Empty where they are images.
 std::vector<int64_t> source_lengths(const Examples& examples, bool letters);
-/// The score of the answers of each group; not a number where a group has none.
-std::vector<double> score_by_length(const ScoreRow& score, const Judged& judged, std::span<const int64_t> lengths,
-                                    std::span<const LengthGroup> groups);
 
 /// Up to `count` examples to look at: texts of different lengths but none too long for a picture; images as they come.
 std::vector<size_t> examples_to_show(const Examples& examples, size_t count = 3);
@@ -56,7 +43,7 @@ struct ShownAnswer {
 
 /// What a model made of a test set.
 struct Measured {
-  Judged judged;
+  train::Judged judged;
   std::vector<data::Links> links;  ///< empty: no gold alignments, or the model does not attend
   std::vector<ShownAnswer> shown;
   int64_t parameters = 0;
@@ -74,6 +61,6 @@ struct Curve {
   std::vector<double> steps, minutes, loss, score;
 };
 /// Empty where there is no log.
-Curve read_curve(const std::filesystem::path& folder, const ScoreRow& score);
+Curve read_curve(const std::filesystem::path& folder, const train::ScoreRow& score);
 
 }  // namespace attend::tasks

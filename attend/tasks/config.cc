@@ -2,7 +2,7 @@
 
 #include "attend/base/error.h"
 #include "attend/base/names.h"
-#include "attend/tasks/scores.h"
+#include "attend/train/scores.h"
 
 namespace attend::tasks {
 namespace {
@@ -15,7 +15,7 @@ void check_best_by(const TaskOptions& options) {
   std::vector<std::string_view> known{"loss"};
   if (options.scored != 0 || !options.row->input().streamed) {
     for (const std::string_view name : options.row->scores) {
-      if (score_named(name).better > 0) known.push_back(name);  // what falls is followed by the loss
+      if (train::score_named(name).better > 0) known.push_back(name);  // what falls is followed by the loss
     }
   }
   for (const std::string_view one : known) {
@@ -57,11 +57,9 @@ void TaskConfig::check() const {
   if (!row().input().streamed) return;  // the size of images decides whether their network can be built
   ModelChoice tried = model;
   const std::string few = std::to_string(data::kFirstWord + 1);
-  Settings derived;
-  for (const auto& names : {row().input().derived, row().output->derived}) {
-    for (const std::string_view name : names) derived[std::string(name)] = few;
+  for (OptionInfo& option : tried.options) {
+    if (row().derives(ModelChoice::own_name(option))) option.value = few;
   }
-  tried.derive(derived);
   (void)tried.make(0);
 }
 

@@ -5,13 +5,13 @@
 
 #include "attend/attention/observe.h"
 #include "attend/base/error.h"
+#include "attend/base/joined.h"
 #include "attend/data/utf8.h"
 #include "attend/explain/alignment.h"
 #include "attend/explain/evidence.h"
 #include "attend/explain/grid.h"
 #include "attend/explain/methods.h"
 #include "attend/tasks/image_look.h"
-#include "attend/tasks/words.h"
 
 namespace attend::tasks {
 namespace {
@@ -77,7 +77,7 @@ void check_evidence(const std::vector<explain::TraceSite>& sites, const explain:
                     const ExplainOptions& options) {
   const auto site = std::ranges::find(sites, part.site, &explain::TraceSite::site);
   require(!options.evidence || looks_at_source(*site),
-          "explain: for evidence a site that looks at the source, such as decoder.memory, is wanted, got ", part.site);
+          "explain: evidence: expected a site that looks at the source, such as decoder.memory, got ", part.site);
 }
 
 /// The answers of a search over one source, or the one that was given.
@@ -148,8 +148,7 @@ std::vector<std::string> notes_on(const TaskModel& model, const Ready& ready, in
     if (std::ranges::find(unknown, word) == unknown.end()) unknown.push_back(word);
   }
   if (unknown.empty()) return notes;
-  std::string list;
-  for (size_t i = 0; i < std::min(unknown.size(), kNamedWords); ++i) list += (i == 0 ? "" : ", ") + unknown[i];
+  std::string list = joined(std::span(unknown).first(std::min(unknown.size(), kNamedWords)));
   if (unknown.size() > kNamedWords) list += " and " + std::to_string(unknown.size() - kNamedWords) + " more";
   const bool letters = !ready.letters.empty();
   notes.push_back("The vocabulary does not contain " + list + ": all that the model sees there is " +
@@ -199,10 +198,8 @@ std::string method_for(const Explainable& known, const std::string& method) {
 void check_explain(const TaskModel& model, const Explainable& known, const Example& example,
                    const ExplainOptions& options) {
   const std::string method = method_for(known, options.method);
-  std::string there;
-  for (const std::string& one : known.methods) there += (there.empty() ? "" : ", ") + one;
   require(std::ranges::find(known.methods, method) != known.methods.end(), "method: this model has ",
-          there.empty() ? "none" : there, "; got ", quoted(method));
+          known.methods.empty() ? "none" : joined(known.methods), "; got ", quoted(method));
   const decode::SearchOptions search = model.output().search(options.search);
   if (!model.row().input().streamed) {
     decode::check(search);

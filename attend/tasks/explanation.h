@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "attend/explain/gaze.h"
 #include "attend/explain/image_trace.h"
 #include "attend/explain/recorder.h"
 #include "attend/explain/trace.h"
@@ -88,15 +89,9 @@ explain::Trace trace_of(const TaskModel& model, const explain::Recorder& recorde
 Explanation explain(const TaskModel& model, const Example& example, const ExplainOptions& options);
 explain::Trace explain_text(const TaskModel& model, const std::string& text, const ExplainOptions& options);
 
-/// How much a captioner's words look at what they speak of, in percent: the mean over all words that speak of an object.
-struct Gaze {
-  int64_t words = 0;
-  double on_object = 0;  ///< attention on the cells that the object's box touches
-  double by_chance = 0;  ///< what even attention to all cells would have there
-};
 /// Whether there is something to measure: captions by a network that attends, and examples that know what their words speak of.
 bool has_gaze(const TaskModel& model, const Examples& examples);
-/// Each image's first caption is given to the network and read word by word.
-Gaze gaze(const TaskModel& model, const Examples& examples, const Done& done = {});
+/// How much words look at what they speak of: each image's first caption is given to the network and read word by word.
+explain::Gaze gaze(const TaskModel& model, const Examples& examples, const Done& done = {});
 
 }  // namespace attend::tasks

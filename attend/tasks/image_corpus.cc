@@ -21,12 +21,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int64_t kMostHeldOut = 5000;
+constexpr int64_t kMostImagesHeldOut = 5000;
 constexpr int64_t kSceneSize = 60;
 
 using StoredPtr = std::shared_ptr<const data::StoredImages>;
 
-/// With the names of their labels, where these are wanted.
+/// With the names of their labels, where they are needed.
 Examples examples_of(data::ImageSetPtr set, bool labels) {
   const auto named = [set, labels](const data::LabelledImage& one) {
     return labels ? std::vector{set->labels().at(static_cast<size_t>(one.label))} : std::vector<std::string>();
@@ -48,9 +48,9 @@ StoredPtr some_of(const data::StoredImages& all, std::span<const int64_t> number
 
 /// How many of `count` are held out.
 int64_t held_count(int64_t count, double share) {
-  require(share > 0 && share < 1, "held_out: a share between 0 and 1 is wanted, got ", share);
-  const int64_t held = std::clamp<int64_t>(static_cast<int64_t>(share * static_cast<double>(count)), 1, kMostHeldOut);
-  require(count > held, "train: at least two images are wanted, one to learn from and one to validate with, got ",
+  require(share > 0 && share < 1, "held_out: expected a share between 0 and 1, got ", share);
+  const int64_t held = std::clamp<int64_t>(static_cast<int64_t>(share * static_cast<double>(count)), 1, kMostImagesHeldOut);
+  require(count > held, "train: expected at least two images, one to learn from and one to validate with, got ",
           count);
   return held;
 }
@@ -153,7 +153,7 @@ Examples labelled_test(const TaskOptions& options, const Wanted& wanted) {
   return examples_of(data::scenes_over({all, all, all}, scene_options(files), options.seed()).test, wanted.labels);
 }
 
-constexpr std::string_view kShapes = "shapes";
+constexpr std::string_view kShapesCorpus = "shapes";
 constexpr int64_t kShapesTrain = 20000, kShapesHeldOut = 1000;
 
 /// Scenes of shapes with all captions that are right: those of one scene differ in what they begin with, so that a network
@@ -238,7 +238,7 @@ void keep_apart(Corpus& corpus, bool listed) {
 Corpus captioned_corpus(const TaskOptions& options) {
   const ImageFiles& files = options.images;
   if (!options.corpus.empty()) {
-    require(options.corpus == kShapes, "corpus: captions are built in for ", kShapes, ", got ", quoted(options.corpus));
+    require(options.corpus == kShapesCorpus, "corpus: captions are built in for ", kShapesCorpus, ", got ", quoted(options.corpus));
     return {.train = shapes(data::ShapesPart::kTrain, options),
             .valid = shapes(data::ShapesPart::kValid, options),
             .test = shapes(data::ShapesPart::kTest, options)};

@@ -8,8 +8,8 @@
 namespace attend::tasks {
 namespace {
 
-constexpr std::string_view kFiles[] = {"images", "labels", "captions"};
-constexpr std::string_view kDerived[] = {"channels",         "height",         "width",
+constexpr std::string_view kImageFiles[] = {"images", "labels", "captions"};
+constexpr std::string_view kImageDerived[] = {"channels",         "height",         "width",
                                          "encoder.channels", "encoder.height", "encoder.width"};
 
 /// Features [D,h,w] of all examples as [B,D,h,w].
@@ -92,17 +92,7 @@ Examples image_test(const TaskConfig& config, const TestFiles& files, const std:
 }  // namespace
 
 constinit const InputRow kImageInput{
-    "image",
-    models::Reads::images,
-    "images",
-    "PNG or JPEG files, or .npy features",
-    false,
-    kFiles,
-    kDerived,
-    [](const TaskConfig& config, std::string_view name) -> std::unique_ptr<Input> {
-      return std::make_unique<ImageInput>(config, name);
-    },
-    read_image_corpus,
-    image_test};
+    "image", models::Reads::images, "images", "PNG or JPEG files, or .npy features", false, kImageFiles,
+    kImageDerived, make_input<ImageInput>, read_image_corpus, image_test};
 
 }  // namespace attend::tasks

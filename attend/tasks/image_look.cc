@@ -8,7 +8,7 @@
 #include "attend/autograd/ops/glimpse.h"
 #include "attend/autograd/tape.h"
 #include "attend/base/error.h"
-#include "attend/base/names.h"
+#include "attend/base/joined.h"
 #include "attend/data/resize.h"
 #include "attend/explain/alignment.h"
 #include "attend/explain/image_saliency.h"
@@ -157,14 +157,13 @@ SaliencyLook map_of(const TaskModel& model, const Example& example, const data::
 
 /// The method by its name, or the first that the network has.
 const LookMethod& method_of(const TaskModel& model, const std::string& name) {
-  std::string there;
   for (const LookMethod& method : kMethods) {
-    if (!method.applies(model.model())) continue;
-    if (name == "auto" || name == method.name) return method;
-    there += (there.empty() ? "" : ", ") + std::string(method.name);
+    if (method.applies(model.model()) && (name == "auto" || name == method.name)) return method;
   }
-  require(!there.empty(), "explain: the network ", model.config().model.name, " answers with images: nothing can be shown");
-  fail("explain: method: the network ", model.config().model.name, " has ", there, "; got ", name);
+  const std::vector<std::string> there = look_methods(model.model());
+  const std::string& network = model.config().model.name;
+  require(!there.empty(), "explain: the network ", network, " answers with images: nothing can be shown");
+  fail("explain: method: the network ", network, " has ", joined(there), "; got ", name);
 }
 
 }  // namespace
@@ -218,62 +217,23 @@ explain::ImageLook look(const TaskModel& model, const Example& example, const Ex
   return look;
 }
 
-namespace {
-
-/// A rows × columns grid over an image of height × width pixels.
-struct Cells {
-  int64_t rows, columns, height, width;
-
-  bool touches(int64_t cell, const data::Box& box) const {
-    const int64_t row = cell / columns, column = cell % columns;
-    return meets(row, rows, height, box.top, box.height) && meets(column, columns, width, box.left, box.width);
-  }
-
- private:
-  /// Cell i of n along `extent` pixels is [i·extent/n, (i+1)·extent/n).
-  static bool meets(int64_t i, int64_t n, int64_t extent, int64_t begin, int64_t length) {
-    return i * extent < (begin + length) * n && begin * n < (i + 1) * extent;
-  }
-};
-
-void add_words(Gaze& sum, const explain::CaptionLook& seen, const Example& example) {
-  require(seen.words.size() == example.spoken.size(), "gaze: expected a caption of ", example.spoken.size(),
-          " words, got one of ", seen.words.size());
-  const data::Image& image = std::get<data::Image>(example.inputs.at(0));
-  const Cells grid{seen.rows, seen.columns, image.height, image.width};
-  const int64_t cells = seen.rows * seen.columns;
-  for (size_t word = 0; word < seen.words.size(); ++word) {
-    const data::Box& box = example.spoken[word];
-    if (box.height == 0) continue;
-    const real* weights = seen.weights.data() + static_cast<int64_t>(word) * cells;
-    for (int64_t cell = 0; cell < cells; ++cell) {
-      if (!grid.touches(cell, box)) continue;
-      sum.on_object += static_cast<double>(weights[cell]);
-      sum.by_chance += 1.0 / static_cast<double>(cells);
-    }
-    ++sum.words;
-  }
-}
-
-}  // namespace
-
 bool has_gaze(const TaskModel& model, const Examples& examples) {
   if (model.row().input().streamed || !model.output().words() || examples.count == 0) return false;
   return !examples.at(0).spoken.empty() && !explainable(model).methods.empty();
 }
 
-Gaze gaze(const TaskModel& model, const Examples& examples, const Done& done) {
-  Gaze sum;
+explain::Gaze gaze(const TaskModel& model, const Examples& examples, const Done& done) {
+  explain::Gaze sum;
   for (int64_t i = 0; i < examples.count; ++i) {
     const Example example = examples.at(i);
     ExplainOptions options;
     options.method = "attention", options.target = example.right.at(0);
-    add_words(sum, std::get<CaptionLook>(look(model, example, options).seen), example);
+    sum.add(std::get<CaptionLook>(look(model, example, options).seen), std::get<data::Image>(example.inputs.at(0)),
+            example.spoken);
     if (done) done(i + 1);
   }
   require(sum.words > 0, "gaze: expected a caption with a word that speaks of an object, got none");
-  const double percent = 100 / static_cast<double>(sum.words);
-  return {sum.words, sum.on_object * percent, sum.by_chance * percent};
+  return sum;
 }
 
 }  // namespace attend::tasks

@@ -24,8 +24,6 @@ class ImageOutput : public Output {
 
 }  // namespace
 
-constinit const OutputRow kImageOutput{
-    "image", [](const TaskConfig& config) -> std::unique_ptr<Output> { return std::make_unique<ImageOutput>(config); },
-    {}};
+constinit const OutputRow kImageOutput{"image", make_output<ImageOutput>, {}};
 
 }  // namespace attend::tasks

@@ -70,4 +70,10 @@ class Input {
   std::string name_;
 };
 
+/// For a row of that kind.
+template <class Kind>
+std::unique_ptr<Input> make_input(const TaskConfig& config, std::string_view name) {
+  return std::make_unique<Kind>(config, name);
+}
+
 }  // namespace attend::tasks

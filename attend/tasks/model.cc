@@ -88,24 +88,24 @@ data::Source TaskModel::source(std::span<const Ready* const> batch) const {
 }
 
 data::Batch TaskModel::batch(std::span<const Example> examples) const {
+  const std::vector<std::string> itself{""};  // what an image is rebuilt to
   std::vector<Ready> ready;
   std::vector<const Ready*> all;
   std::vector<std::vector<int32_t>> targets;
   data::Batch batch;
   ready.reserve(examples.size());
-  bool shared = false;
+  // Captions say which image they belong to, even where each has one: it is how their network reads them.
+  bool shared = output_->words() && !row().input().streamed;
   for (size_t i = 0; i < examples.size(); ++i) {
     all.push_back(&ready.emplace_back(input().ready(examples[i].inputs.at(0))));
-    if (output_->is_image()) targets.push_back({0});
-    shared |= examples[i].right.size() != 1 && !output_->is_image();
-    for (const std::string& right : examples[i].right) {
-      if (output_->is_image()) break;
+    const std::vector<std::string>& answers = output_->is_image() ? itself : examples[i].right;
+    shared |= answers.size() != 1;
+    for (const std::string& right : answers) {
       targets.push_back(output_->encode(right, ready.back()));
       batch.source_of.push_back(static_cast<int32_t>(i));
     }
   }
-  // Captions say which image they belong to, even where each has one: it is how their network reads them.
-  if (!shared && !(output_->words() && !row().input().streamed)) batch.source_of.clear();
+  if (!shared) batch.source_of.clear();
   batch.source = source(all), batch.target = data::Sequences(targets);
   return batch;
 }
@@ -114,7 +114,7 @@ std::map<std::string, double> Scored::scores(const TaskRow& row) const {
   std::map<std::string, double> all;
   if (judged.outputs.empty()) return all;
   for (const std::string_view name : row.scores) {
-    const double score = score_named(name).score(judged);
+    const double score = train::score_named(name).score(judged);
     if (!std::isnan(score)) all[std::string(name)] = score;
   }
   return all;
@@ -138,6 +138,13 @@ void add_loss(const TaskModel& model, const data::Batch& batch, Scored& scored, 
 }
 
 }  // namespace
+
+bool has_links(const Examples& examples) {
+  for (int64_t i = 0; i < examples.count; ++i) {
+    if (!examples.at(i).links.empty()) return true;
+  }
+  return false;
+}
 
 Scored evaluate(const TaskModel& model, const Examples& examples, const EvaluateOptions& options) {
   const bool image = model.output().is_image();

@@ -14,7 +14,7 @@
 #include "attend/tasks/corpus.h"
 #include "attend/tasks/input.h"
 #include "attend/tasks/output.h"
-#include "attend/tasks/scores.h"
+#include "attend/train/scores.h"
 
 namespace attend::tasks {
 
@@ -103,7 +103,7 @@ struct Scored {
   int64_t examples = 0;
   double loss = 0;  ///< where it was asked for
   std::vector<std::string> titles = {};
-  Judged judged;
+  train::Judged judged;
   std::vector<data::Links> links = {}, gold = {};  ///< where there are gold alignments and the model attends
 
   /// Of the task's rows.
@@ -119,6 +119,8 @@ struct EvaluateOptions {
   Done done = {};
 };
 Scored evaluate(const TaskModel& model, const Examples& examples, const EvaluateOptions& options);
+/// Whether one of them has a gold alignment.
+bool has_links(const Examples& examples);
 /// How right it would be to give all of them this one answer, such as the most frequent caption.
 Scored evaluate_answer(const TaskModel& model, const Examples& examples, const std::string& answer);
 

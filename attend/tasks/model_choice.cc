@@ -2,11 +2,12 @@
 
 #include <algorithm>
 
+#include "attend/base/joined.h"
 #include "attend/base/names.h"
 
 namespace attend::tasks {
 namespace {
-constexpr std::string_view kModelName = "model.name", kPrefix = "model.", kLetters = ".letters.kind";
+constexpr std::string_view kModelName = "model.name", kPrefix = "model.", kLettersKind = ".letters.kind";
 }
 
 ModelChoice ModelChoice::take(SettingList& settings, std::span<const std::string_view> networks) {
@@ -20,23 +21,25 @@ ModelChoice ModelChoice::take(SettingList& settings, std::span<const std::string
 }
 
 std::vector<OptionInfo> ModelChoice::with(std::vector<OptionInfo> of_run) const {
-  std::string names;
-  for (const std::string_view one : networks) names += (names.empty() ? "" : ", ") + std::string(one);
-  of_run.push_back({std::string(kModelName), name, "the network: " + names, "text"});
+  of_run.push_back({std::string(kModelName), name, "the network: " + joined(networks), "text"});
   of_run.insert(of_run.end(), options.begin(), options.end());
   return of_run;
 }
 
 void ModelChoice::derive(const Settings& derived) {
   for (OptionInfo& option : options) {
-    const auto one = derived.find(option.name.substr(kPrefix.size()));
+    const auto one = derived.find(std::string(own_name(option)));
     if (one != derived.end()) option.value = one->second;
   }
 }
 
+std::string_view ModelChoice::own_name(std::string_view name) {
+  return name.starts_with(kPrefix) ? name.substr(kPrefix.size()) : "";
+}
+
 bool ModelChoice::reads_letters() const {
   return std::ranges::any_of(
-      options, [](const OptionInfo& option) { return option.name.ends_with(kLetters) && option.value != "none"; });
+      options, [](const OptionInfo& option) { return option.name.ends_with(kLettersKind) && option.value != "none"; });
 }
 
 std::unique_ptr<models::Model> ModelChoice::make(int64_t seed) const {

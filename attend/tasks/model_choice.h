@@ -23,6 +23,9 @@ struct ModelChoice {
   std::vector<OptionInfo> with(std::vector<OptionInfo> of_run) const;
   /// Sets those of its options that follow from the data (names without "model."); one that it lacks is passed over.
   void derive(const Settings& derived);
+  /// Without "model.": "hidden"; "" of options that are not a network's.
+  static std::string_view own_name(std::string_view name);
+  static std::string_view own_name(const OptionInfo& option) { return own_name(option.name); }
   /// Whether it looks at the letters of its words.
   bool reads_letters() const;
   std::unique_ptr<models::Model> make(int64_t seed) const;

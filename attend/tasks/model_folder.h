@@ -8,7 +8,7 @@
 
 namespace attend::tasks {
 
-/// The options in a model's folder; a folder without them is none.
+/// The options in a model's folder; a folder without this file holds no model.
 inline constexpr const char* kConfig = "config.yml";
 
 /// Throws Error where this is no folder of a model, with what to do.

@@ -62,4 +62,10 @@ class Output {
   const TaskConfig* config_;
 };
 
+/// For a row of that kind.
+template <class Kind>
+std::unique_ptr<Output> make_output(const TaskConfig& config) {
+  return std::make_unique<Kind>(config);
+}
+
 }  // namespace attend::tasks

@@ -178,6 +178,11 @@ bool names_files(const TaskRow& task, const SettingList& asked) {
 
 }  // namespace
 
+bool TaskRow::derives(std::string_view option) const {
+  const auto has = [&](const auto& names) { return std::ranges::find(names, option) != names.end(); };
+  return has(input().derived) || has(output->derived);
+}
+
 std::span<const TaskRow> tasks() { return table(); }
 void add_task(const TaskRow& row) { table().push_back(row); }
 const TaskRow& task_named(std::string_view name) { return row_named("task", tasks(), name); }

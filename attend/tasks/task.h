@@ -64,6 +64,8 @@ struct TaskRow {
   std::span<const std::string_view> scores;    ///< rows of scores(), the main one first; empty: none
 
   const InputRow& input() const { return *inputs[0].kind; }
+  /// Whether the network's option of that name ("labels") follows from the data, whatever was asked for.
+  bool derives(std::string_view option) const;
 };
 /// The menu: help, option checks and tests iterate over it.
 std::span<const TaskRow> tasks();

@@ -11,7 +11,7 @@
 namespace attend::tasks {
 namespace {
 
-constexpr int64_t kMostHeldOut = 2000;
+constexpr int64_t kMostTextsHeldOut = 2000;
 
 Example example_of(data::Example&& one) {
   Example example{.inputs = {std::move(one.source)}, .right = {std::move(one.target)}, .links = std::move(one.links)};
@@ -98,7 +98,7 @@ class TextStream : public ExampleStream {
     rewind();
     for (Example example; read(example); ++count) {
       const double draw = draws_.uniform53();
-      const bool full = static_cast<int64_t>(least.size()) > kMostHeldOut;
+      const bool full = static_cast<int64_t>(least.size()) > kMostTextsHeldOut;
       if (full && draw >= least.front().draw) continue;
       if (full) std::ranges::pop_heap(least, {}, &Drawn::draw), least.pop_back();
       least.push_back({draw, count, std::move(example)});
@@ -106,7 +106,7 @@ class TextStream : public ExampleStream {
     }
     const double share = options_.held_out;
     const int64_t some = static_cast<int64_t>(share * static_cast<double>(count));
-    const int64_t wanted = share > 0 ? std::min(count - 1, std::clamp<int64_t>(some, 1, kMostHeldOut)) : 0;
+    const int64_t wanted = share > 0 ? std::min(count - 1, std::clamp<int64_t>(some, 1, kMostTextsHeldOut)) : 0;
     require(wanted > 0, "train: nothing to validate with; name validation files, or hold out a larger share than ",
             share, " of more than ", count, " examples");
     std::ranges::sort(least, {}, &Drawn::draw);

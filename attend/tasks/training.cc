@@ -7,7 +7,6 @@
 #include "attend/base/error.h"
 #include "attend/base/replacement.h"
 #include "attend/tasks/batch_plan.h"
-#include "attend/tasks/pretrained.h"
 
 namespace attend::tasks {
 namespace {
@@ -67,9 +66,13 @@ void TaskTraining::learn(TaskConfig config, bool resume, const Prepared& prepare
     output->learn(corpus_, *inputs[0], prepared);
   }
   model_ = std::make_unique<TaskModel>(std::move(config), std::move(inputs), std::move(output));
-  if (!resume) {
-    const std::string taken = take_vectors(*model_);
-    if (!taken.empty()) notes_.push_back(taken);
+  if (const std::string& path = model_->config().options.vectors; !resume && !path.empty()) {
+    std::vector<std::string> words;
+    const auto& known = model_->input().tokeniser();
+    for (int32_t id = data::kFirstWord; known && id < known->size(); ++id) words.push_back(known->piece(id));
+    const int64_t taken = models::take_vectors(model_->model(), path, words);
+    notes_.push_back(std::to_string(taken) + " of " + std::to_string(words.size()) +
+                     " words begin with a vector of " + path);
   }
   if (corpus_.stream && !model_->output().searches()) {
     for (const std::string& label : seen_once(corpus_)) notes_.push_back("note: only one example has the label " + label);
@@ -151,10 +154,10 @@ void TaskTraining::start(bool resume) {
   if (resume) {
     trainer_->resume();
   } else {
-    const std::string begun = trainer_->take_start();
-    if (!begun.empty()) notes_.push_back(begun);
-    TaskModel::forget(folder_);  // killed while a model is replaced, it is none rather than a mixture
-    fs::remove(folder_ / ValidSentences::kFile);
+    const std::string taken = trainer_->take_start();
+    if (!taken.empty()) notes_.push_back(taken);
+    TaskModel::forget(folder_);  // killed while a model is replaced, the folder holds none, not a mixture of two
+    fs::remove(folder_ / train::ValidSentences::kFile);
     trainer_->save_start();
   }
   model_->save(folder_);

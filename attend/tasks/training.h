@@ -11,7 +11,7 @@
 #include "attend/base/folder_lock.h"
 #include "attend/tasks/model.h"
 #include "attend/tasks/model_folder.h"
-#include "attend/tasks/valid_sentences.h"
+#include "attend/train/valid_sentences.h"
 #include "attend/train/trainer.h"
 
 namespace attend::tasks {
@@ -65,7 +65,7 @@ class TaskTraining {
   std::vector<data::Batch> valid_batches_;  // of texts, by length
   int64_t valid_left_out_ = 0;
   mutable size_t samples_ = 0;
-  mutable ValidSentences last_;  // of the last validation
+  mutable train::ValidSentences last_;  // of the last validation
   std::unique_ptr<train::Trainer> trainer_;
   std::vector<std::string> notes_;  // which weights it began with, labels that were seen once
 };

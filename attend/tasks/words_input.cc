@@ -1,75 +1,20 @@
 #include <algorithm>
 
 #include "attend/base/error.h"
+#include "attend/data/split_text.h"
 #include "attend/data/utf8.h"
 #include "attend/tasks/input.h"
 #include "attend/tasks/text_corpus.h"
-#include "attend/tasks/words.h"
 
 namespace attend::tasks {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char *kStem = "source", *kLettersStem = "letters";
-constexpr std::string_view kFiles[] = {"source", "target", "tsv", "data"};
-constexpr std::string_view kDerived[] = {"source_vocabulary", "encoder.vocabulary", "encoder.letters.vocabulary",
+constexpr const char *kSourceStem = "source", *kLettersStem = "letters";
+constexpr std::string_view kTextFiles[] = {"source", "target", "tsv", "data"};
+constexpr std::string_view kTextDerived[] = {"source_vocabulary", "encoder.vocabulary", "encoder.letters.vocabulary",
                                          "letters.vocabulary"};
-
-bool ends_clause(const std::string& word) {
-  return !word.empty() && std::string_view(".,;:!?").find(word.back()) != std::string_view::npos;
-}
-
-/// After how many of these words to cut so that the part before has at most `longest` tokens: after the last word that ends
-/// a clause if that is not in the first half, else after the last word that fits; after one in any case.
-size_t cut_after(std::span<const std::string> words, std::span<const int64_t> tokens, int64_t longest) {
-  size_t fits = 0, clause = 0;
-  for (int64_t sum = 0; fits < words.size() && (sum += tokens[fits]) <= longest; ++fits) {
-    if (ends_clause(words[fits]) && sum > longest / 2) clause = fits + 1;
-  }
-  return std::max<size_t>(1, clause > 0 ? clause : fits);
-}
-
-/// A part of a line; its first word may continue the last one of the part before.
-struct Cut {
-  std::string text;
-  bool continues = false;
-};
-
-/// A word that is too long in itself (a text without spaces), by halves between characters.
-void split_word(const data::Tokeniser& tokeniser, std::string_view word, int64_t longest, bool continues,
-                std::vector<Cut>& parts) {
-  size_t middle = word.size() / 2;
-  while (middle > 0 && (static_cast<unsigned char>(word[middle]) & 0xC0) == 0x80) --middle;  // not within a character
-  if (middle == 0 || static_cast<int64_t>(tokeniser.encode(word).size()) <= longest) {
-    parts.push_back({std::string(word), continues});
-    return;
-  }
-  split_word(tokeniser, word.substr(0, middle), longest, continues, parts);
-  split_word(tokeniser, word.substr(middle), longest, true, parts);
-}
-
-/// A line in parts that the model can take.
-std::vector<Cut> split_line(const data::Tokeniser& tokeniser, const std::string& line, int64_t longest) {
-  const data::TokenisedWords whole = tokeniser.tokenise(line);
-  if (longest <= 0 || static_cast<int64_t>(whole.ids.size()) <= longest) return {{line}};
-  std::vector<int64_t> tokens(whole.words.size(), 0);
-  for (const int32_t word : whole.word_of) {
-    if (word >= 0) ++tokens[static_cast<size_t>(word)];
-  }
-  std::vector<Cut> parts;
-  for (size_t at = 0; at < whole.words.size();) {
-    const std::span words = std::span(whole.words).subspan(at);
-    const size_t count = cut_after(words, std::span(tokens).subspan(at), longest);
-    if (count == 1) {
-      split_word(tokeniser, words[0], longest, false, parts);
-    } else {
-      parts.push_back({joined(words.first(count))});
-    }
-    at += count;
-  }
-  return parts;
-}
 
 class WordsInput : public Input {
  public:
@@ -97,12 +42,12 @@ class WordsInput : public Input {
   }
 
   void load(const fs::path& folder) override {
-    words_ = data::load_tokeniser(folder, kStem);
+    words_ = data::load_tokeniser(folder, kSourceStem);
     if (model().reads_letters()) letters_ = data::load_tokeniser(folder, kLettersStem);
   }
 
   void save(const fs::path& folder) const override {
-    words_->save(folder, kStem);
+    words_->save(folder, kSourceStem);
     if (letters_) letters_->save(folder, kLettersStem);
   }
 
@@ -130,7 +75,7 @@ class WordsInput : public Input {
     const auto* text = std::get_if<std::string>(&value);
     require(text != nullptr, name(), ": expected a text, got an image");
     std::vector<Ready> all;
-    for (const Cut& part : split_line(*words_, *text, longest)) {
+    for (const data::TextPart& part : data::split_text(*words_, *text, longest)) {
       all.push_back(ready(part.text));
       all.back().continues = part.continues;
     }
@@ -152,7 +97,9 @@ class WordsInput : public Input {
     return data::split_words(word).empty() ? "a" : word;
   }
 
-  explain::TraceSide side(const Ready& ready) const override { return side_of(*words_, ready.tokens, ready.text); }
+  explain::TraceSide side(const Ready& ready) const override {
+    return explain::text_side(*words_, ready.tokens, ready.text);
+  }
 
   const std::shared_ptr<data::Tokeniser>& tokeniser() const override { return words_; }
 
@@ -178,33 +125,8 @@ Examples text_test(const TaskConfig& config, const TestFiles& files, const std::
 }  // namespace
 
 constinit const InputRow kTextInput{
-    "text",
-    models::Reads::words,
-    "tokens",
-    "lines of text",
-    true,
-    kFiles,
-    kDerived,
-    [](const TaskConfig& config, std::string_view name) -> std::unique_ptr<Input> {
-      return std::make_unique<WordsInput>(config, name);
-    },
-    read_text_corpus,
-    text_test};
-
-std::string joined(std::span<const std::string> words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
-  return text;
-}
-
-explain::TraceSide side_of(const data::Tokeniser& tokeniser, const data::TokenisedWords& words, std::string text) {
-  explain::TraceSide side{std::move(text), {}, words.words, words.word_of, {}};
-  for (size_t i = 0; i < words.ids.size(); ++i) {
-    side.tokens.push_back(tokeniser.piece(words.ids[i]));
-    if (words.ids[i] == data::kUnknown) side.unknown.push_back(static_cast<int32_t>(i));
-  }
-  return side;
-}
+    "text", models::Reads::words, "tokens",         "lines of text", true, kTextFiles,
+    kTextDerived, make_input<WordsInput>, read_text_corpus, text_test};
 
 int64_t Ready::length() const { return is_text() ? static_cast<int64_t>(tokens.ids.size()) : 1; }
 

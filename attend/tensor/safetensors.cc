@@ -44,7 +44,7 @@ constexpr uint64_t kAlignment = 8;
 constexpr uint64_t kMaxElements = uint64_t{1} << 48;  // as in Shape
 constexpr std::string_view kMetadata = "__metadata__";
 
-/// Text of unknown origin for a message: as a JSON string, cut where it is long.
+/// Untrusted text for a message: as a JSON string, shortened if it is long.
 struct Quoted {
   std::string_view text;
 };
@@ -134,10 +134,10 @@ class DiskSource : public ByteSource {
   explicit DiskSource(const std::string& path)
       // O_NONBLOCK: a named pipe must be refused below, not waited for.
       : path_(path), file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
-    if (!file_.open()) fail(path_, ": wanted to open the file, got: ", system_reason(errno));
+    if (!file_.open()) fail(path_, ": cannot open the file: ", system_reason(errno));
     struct stat status {};
-    if (::fstat(file_.number(), &status) != 0) fail(path_, ": wanted the file's size, got: ", system_reason(errno));
-    require(S_ISREG(status.st_mode), path_, ": wanted a regular file, got a folder, a pipe or a device");
+    if (::fstat(file_.number(), &status) != 0) fail(path_, ": cannot tell the file's size: ", system_reason(errno));
+    require(S_ISREG(status.st_mode), path_, ": expected a regular file, got a folder, a pipe or a device");
     size_ = static_cast<uint64_t>(status.st_size);
   }
 
@@ -147,8 +147,8 @@ class DiskSource : public ByteSource {
     while (!into.empty()) {
       const ssize_t count = ::pread(file_.number(), into.data(), into.size(), static_cast<off_t>(offset));
       if (count < 0 && errno == EINTR) continue;
-      if (count < 0) fail(path_, ": wanted ", into.size(), " bytes at ", offset, ", got: ", system_reason(errno));
-      require(count > 0, path_, ": wanted ", into.size(), " bytes at ", offset,
+      if (count < 0) fail(path_, ": cannot read ", into.size(), " bytes at ", offset, ": ", system_reason(errno));
+      require(count > 0, path_, ": expected ", into.size(), " bytes at ", offset,
               ", got the end of the file: it was shortened after it was opened");
       into = into.subspan(static_cast<size_t>(count));
       offset += static_cast<uint64_t>(count);
@@ -176,7 +176,7 @@ class MemorySource : public ByteSource {
 // The header.
 
 /// Receives the events of the JSON parser, which keeps no tree and does not recurse. Anything that the format does not
-/// have at this place is refused as it comes, so depth is bounded by what the format has.
+/// allow at this point is rejected at once, so depth is bounded by the format.
 class HeaderReader {
  public:
   HeaderReader(std::string_view file, std::vector<SafetensorsEntry>& entries,
@@ -189,7 +189,7 @@ class HeaderReader {
   bool binary(json::binary_t&) { refuse("binary"); }
 
   bool number_integer(int64_t value) {
-    if (value < 0) refuse(value);  // the parser brings -0 here, too
+    if (value < 0) refuse(value);  // the parser reports -0 here too
     return number_unsigned(static_cast<uint64_t>(value));
   }
 
@@ -209,9 +209,9 @@ class HeaderReader {
   bool string(std::string& text) {
     if (place_ == Place::kMetadata) {
       const bool is_new = metadata_.emplace(key_, std::move(text)).second;
-      require(is_new, *this, "wanted each name once, got it again");
+      require(is_new, *this, "expected each name once, got it again");
     } else if (place_ == Place::kTensor && key_ == "dtype") {
-      require(find_dtype(text) != nullptr, *this, "wanted a dtype of the format (F32, BF16, I64, …), got ",
+      require(find_dtype(text) != nullptr, *this, "expected a dtype of the format (F32, BF16, I64, …), got ",
               Quoted{text});
       entry().dtype = std::move(text);
     } else {
@@ -226,9 +226,9 @@ class HeaderReader {
       name_ = key_;
     } else if (place_ == Place::kTensor) {
       const auto* field = std::find(std::begin(kFields), std::end(kFields), key_);
-      require(field != std::end(kFields), *this, "wanted dtype, shape and data_offsets, nothing else");
+      require(field != std::end(kFields), *this, "expected dtype, shape and data_offsets, nothing else");
       const unsigned bit = 1u << (field - std::begin(kFields));
-      require((fields_ & bit) == 0, *this, "wanted once, got it again");
+      require((fields_ & bit) == 0, *this, "given twice");
       fields_ |= bit;
     }
     return true;
@@ -238,7 +238,7 @@ class HeaderReader {
     if (place_ == Place::kStart) {
       place_ = Place::kTop;
     } else if (place_ == Place::kTop && name_ == kMetadata) {
-      require(!has_metadata_, file_, ": ", kMetadata, " is wanted at most once, got it again");
+      require(!has_metadata_, file_, ": expected ", kMetadata, " at most once, got it again");
       has_metadata_ = true;
       place_ = Place::kMetadata;
     } else if (place_ == Place::kTop) {
@@ -254,8 +254,8 @@ class HeaderReader {
   bool end_object() {
     if (place_ == Place::kTensor) {
       for (size_t i = 0; i < std::size(kFields); ++i) {
-        require(fields_ >> i & 1, file_, ": tensor ", Quoted{name_}, ": wanted dtype, shape and data_offsets, got no ",
-                kFields[i]);
+        require(fields_ >> i & 1, file_, ": tensor ", Quoted{name_},
+                ": expected dtype, shape and data_offsets, got no ", kFields[i]);
       }
     }
     place_ = place_ == Place::kTop ? Place::kStart : Place::kTop;
@@ -282,14 +282,14 @@ class HeaderReader {
   }
 
   bool parse_error(size_t position, const std::string& token, const json::exception&) {
-    fail(file_, ": wanted a header in JSON, got an error at its byte ", position, ", near ", Quoted{token});
+    fail(file_, ": expected a header in JSON, got an error at its byte ", position, ", near ", Quoted{token});
   }
 
  private:
   enum class Place { kStart, kTop, kMetadata, kTensor, kShape, kOffsets };
   static constexpr std::string_view kFields[] = {"dtype", "shape", "data_offsets"};
 
-  /// The file and the part of its header that is being read, as the beginning of a message.
+  /// The file and the part of its header that is being read, to begin a message.
   friend std::ostream& operator<<(std::ostream& out, const HeaderReader& r) {
     out << r.file_ << ": ";
     if (r.place_ == Place::kStart) return out;
@@ -301,7 +301,7 @@ class HeaderReader {
     return r.place_ == Place::kTop ? out : out << Quoted{r.key_} << ": ";
   }
 
-  const char* wanted() const {
+  const char* expected() const {
     if (place_ == Place::kStart) return "a JSON object";
     if (place_ == Place::kTop) {
       return name_ == kMetadata ? "an object of strings" : "an object with dtype, shape and data_offsets";
@@ -312,15 +312,16 @@ class HeaderReader {
 
   template <class Got>
   [[noreturn]] void refuse(const Got& got) const {
-    fail(*this, "wanted ", wanted(), ", got ", got);
+    fail(*this, "expected ", expected(), ", got ", got);
   }
 
   void add_extent(uint64_t extent) {
     Shape& shape = entry().shape;
-    require(shape.rank() < Shape::kMaxRank, *this, "wanted at most ", Shape::kMaxRank, " axes, got more after ", shape);
-    // The second condition is Shape's; the first one keeps an extent within int64_t where another one is 0.
+    require(shape.rank() < Shape::kMaxRank, *this, "expected at most ", Shape::kMaxRank, " axes, got more after ",
+            shape);
+    // The second condition is Shape's; the first keeps an extent within int64_t if another one is 0.
     require(extent <= kMaxElements && (extent == 0 || elements_ <= kMaxElements / extent), *this,
-            "wanted at most 2^48 elements, got ", shape, " times ", extent);
+            "expected at most 2^48 elements, got ", shape, " times ", extent);
     elements_ *= extent;
     shape.append(static_cast<int64_t>(extent));
   }
@@ -333,7 +334,7 @@ class HeaderReader {
   Place place_ = Place::kStart;
   std::string name_, key_;  // of the tensor (or kMetadata), and inside it
   bool has_metadata_ = false;
-  unsigned fields_ = 0;  // those of kFields that have come, one bit each
+  unsigned fields_ = 0;  // those of kFields seen so far, one bit each
   uint64_t elements_ = 1;
   int offsets_ = 0;
 };
@@ -360,7 +361,7 @@ std::string json_string(const std::string& where, const std::string& text) {
   try {
     return json(text).dump();
   } catch (const json::exception&) {
-    fail(where, ": wanted names and metadata in UTF-8, got ", Quoted{text});
+    fail(where, ": expected names and metadata in UTF-8, got ", Quoted{text});
   }
 }
 
@@ -380,7 +381,7 @@ std::string header_of(const std::string& where, const std::vector<NamedTensor>& 
   for (const auto& [name, tensor] : tensors) {
     require(tensor.defined(), where, ": tensor ", Quoted{name}, " is undefined");
     require(name != kMetadata, where, ": no tensor may have the name ", kMetadata);
-    require(names.insert(name).second, where, ": wanted each name once, got ", Quoted{name}, " again");
+    require(names.insert(name).second, where, ": expected each name once, got ", Quoted{name}, " again");
     const uint64_t end = begin + tensor.size() * sizeof(float);
     if (header.back() != '{') header += ',';
     header += json_string(where, name) + R"(:{"dtype":"F32","shape":[)";
@@ -393,7 +394,7 @@ std::string header_of(const std::string& where, const std::vector<NamedTensor>& 
   }
   header += '}';
   header.resize((header.size() + kAlignment - 1) / kAlignment * kAlignment, ' ');
-  require(header.size() <= kMaxHeader, where, ": wanted names and metadata of at most ", kMaxHeader, " bytes, got ",
+  require(header.size() <= kMaxHeader, where, ": expected names and metadata of at most ", kMaxHeader, " bytes, got ",
           header.size());
   return header;
 }
@@ -423,20 +424,20 @@ SafetensorsFile::SafetensorsFile(std::span<const std::byte> bytes, std::string n
 
 void SafetensorsFile::read_header() {
   const uint64_t size = source_->size();
-  require(size >= kLengthBytes, name_, ": wanted a safetensors file, at least ", kLengthBytes, " bytes, got ", size);
+  require(size >= kLengthBytes, name_, ": expected a safetensors file, at least ", kLengthBytes, " bytes, got ", size);
   uint64_t length = 0;
   source_->read(0, std::as_writable_bytes(std::span(&length, 1)));
-  require(length <= kMaxHeader, name_, ": wanted a header of at most ", kMaxHeader, " bytes, got ", length);
-  require(length <= size - kLengthBytes, name_, ": wanted a header of ", length, " bytes, got a file with ",
-          size - kLengthBytes, " bytes behind the length");
+  require(length <= kMaxHeader, name_, ": expected a header of at most ", kMaxHeader, " bytes, got ", length);
+  require(length <= size - kLengthBytes, name_, ": expected a header of ", length, " bytes, got a file with ",
+          size - kLengthBytes, " bytes after the length");
   std::string header(length, '\0');
   source_->read(kLengthBytes, std::as_writable_bytes(std::span(header)));
   data_at_ = kLengthBytes + length;
 
-  // Both of these the parser would let pass: it skips a byte order mark or spaces, and takes a zero for the end.
-  require(header.starts_with('{'), name_, ": wanted a header that begins with {, got ", Quoted{header});
+  // The parser would accept both of these: it skips a byte order mark or spaces, and takes a zero for the end.
+  require(header.starts_with('{'), name_, ": expected a header that begins with {, got ", Quoted{header});
   const size_t zero = header.find('\0');
-  require(zero == std::string::npos, name_, ": wanted a header in JSON, got a zero byte at ", zero);
+  require(zero == std::string::npos, name_, ": expected a header in JSON, got a zero byte at ", zero);
   HeaderReader reader(name_, entries_, metadata_);
   json::sax_parse(header.begin(), header.end(), &reader);
 
@@ -452,15 +453,15 @@ void SafetensorsFile::check_sizes() const {
   const uint64_t data = source_->size() - data_at_;
   for (const SafetensorsEntry& entry : entries_) {
     const Quoted name{entry.name};
-    require(entry.begin <= entry.end, name_, ": tensor ", name, ": wanted data_offsets in order, got [", entry.begin,
+    require(entry.begin <= entry.end, name_, ": tensor ", name, ": expected data_offsets in order, got [", entry.begin,
             ", ", entry.end, "]");
-    require(entry.end <= data, name_, ": tensor ", name, ": wanted data_offsets within the ", data,
+    require(entry.end <= data, name_, ": tensor ", name, ": expected data_offsets within the ", data,
             " bytes of data, got [", entry.begin, ", ", entry.end, "]");
     // No overflow: at most 2^48 elements of at most 64 bits.
     const uint64_t bits = entry.shape.size() * find_dtype(entry.dtype)->bits;
-    require(bits % 8 == 0, name_, ": tensor ", name, ": wanted whole bytes, got ", bits, " bits for ", entry.dtype, ' ',
-            entry.shape);
-    require(bits / 8 == entry.end - entry.begin, name_, ": tensor ", name, ": wanted ", bits / 8, " bytes for ",
+    require(bits % 8 == 0, name_, ": tensor ", name, ": expected whole bytes, got ", bits, " bits for ", entry.dtype,
+            ' ', entry.shape);
+    require(bits / 8 == entry.end - entry.begin, name_, ": tensor ", name, ": expected ", bits / 8, " bytes for ",
             entry.dtype, ' ', entry.shape, ", got data_offsets [", entry.begin, ", ", entry.end, "]");
   }
 }
@@ -470,13 +471,13 @@ void SafetensorsFile::check_cover() const {
   uint64_t covered = 0;
   for (const SafetensorsEntry& entry : entries_) {
     const Quoted name{entry.name};
-    require(entry.begin >= covered, name_, ": tensor ", name, ": wanted bytes of its own from ", covered,
+    require(entry.begin >= covered, name_, ": tensor ", name, ": expected bytes of its own from ", covered,
             " on, got an overlap from ", entry.begin, " on");
-    require(entry.begin == covered, name_, ": tensor ", name, ": wanted no hole in the data, got one of ",
+    require(entry.begin == covered, name_, ": tensor ", name, ": expected no hole in the data, got one of ",
             entry.begin - covered, " bytes before ", entry.begin);
     covered = entry.end;
   }
-  require(covered == data, name_, ": wanted ", covered, " bytes of data behind the header, as its tensors have, got ",
+  require(covered == data, name_, ": expected ", covered, " bytes of data after the header, as its tensors have, got ",
           data);
 }
 
@@ -486,25 +487,26 @@ void SafetensorsFile::index_names() {
   std::sort(by_name_.begin(), by_name_.end(), [&](size_t a, size_t b) { return entries_[a].name < entries_[b].name; });
   const auto twice = std::adjacent_find(by_name_.begin(), by_name_.end(),
                                         [&](size_t a, size_t b) { return entries_[a].name == entries_[b].name; });
-  if (twice != by_name_.end()) fail(name_, ": wanted each tensor once, got ", Quoted{entries_[*twice].name}, " again");
+  if (twice != by_name_.end()) fail(name_, ": expected each tensor once, got ", Quoted{entries_[*twice].name},
+                                    " again");
 }
 
 const SafetensorsEntry* SafetensorsFile::find(std::string_view name) const {
   const auto found = std::lower_bound(by_name_.begin(), by_name_.end(), name,
-                                      [&](size_t i, std::string_view wanted) { return entries_[i].name < wanted; });
+                                      [&](size_t i, std::string_view sought) { return entries_[i].name < sought; });
   return found != by_name_.end() && entries_[*found].name == name ? &entries_[*found] : nullptr;
 }
 
 Tensor SafetensorsFile::read(std::string_view name) const {
   const SafetensorsEntry* entry = find(name);
-  require(entry != nullptr, name_, ": wanted a tensor ", Quoted{name}, ", got none of that name among ",
+  require(entry != nullptr, name_, ": expected a tensor ", Quoted{name}, ", got none of that name among ",
           entries_.size());
   return read(*entry);
 }
 
 Tensor SafetensorsFile::read(const SafetensorsEntry& entry) const {
   const Dtype& dtype = *find_dtype(entry.dtype);
-  require(dtype.read != nullptr, name_, ": tensor ", Quoted{entry.name}, ": wanted F32, F64, F16 or BF16, got ",
+  require(dtype.read != nullptr, name_, ": tensor ", Quoted{entry.name}, ": expected F32, F64, F16 or BF16, got ",
           entry.dtype);
   Tensor tensor(entry.shape);
   dtype.read(*source_, data_at_ + entry.begin, tensor.values());

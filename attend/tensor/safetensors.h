@@ -28,7 +28,7 @@ struct NamedTensor {
 void write_safetensors(const std::filesystem::path& path, const std::vector<NamedTensor>& tensors,
                        const std::map<std::string, std::string>& metadata = {});
 
-/// What a file says of one tensor; its bytes are [begin, end) of the data behind the header.
+/// What a file says about one tensor; its bytes are [begin, end) of the data after the header.
 struct SafetensorsEntry {
   std::string name;
   std::string dtype;  // as in the file: "F32", "BF16", "I64", …
@@ -39,8 +39,8 @@ struct SafetensorsEntry {
 
 class ByteSource;
 
-/// A file opened for reading. Its header is checked in full before anything else: memory for a tensor is taken only
-/// when that tensor is read, and by then its bytes are known to be there. Copies share the open file.
+/// A file opened for reading. Its header is checked in full before anything else; memory for a tensor is allocated only
+/// when that tensor is read, by which time its bytes are known to exist. Copies share the open file.
 class SafetensorsFile {
  public:
   explicit SafetensorsFile(const std::filesystem::path& path);
@@ -53,7 +53,7 @@ class SafetensorsFile {
   /// The entry of that name, or nullptr.
   const SafetensorsEntry* find(std::string_view name) const;
 
-  /// F32, F64, F16 and BF16, rounded to `real` where that is narrower; refuses what holds no real numbers.
+  /// F32, F64, F16 and BF16, rounded to `real` where that is narrower; rejects types that are not real numbers.
   Tensor read(std::string_view name) const;
   /// All of them, in the order of entries().
   std::vector<NamedTensor> read_all() const;

@@ -19,7 +19,7 @@ Tensor Tensor::full(const Shape& shape, real value) {
 }
 
 Tensor Tensor::of(const Shape& shape, std::span<const real> values) {
-  require(values.size() == shape.size(), "Tensor::of: shape ", shape, " wants ", shape.size(), " values, got ",
+  require(values.size() == shape.size(), "Tensor::of: shape ", shape, " needs ", shape.size(), " values, got ",
           values.size());
   Tensor t(shape);
   std::copy(values.begin(), values.end(), t.data_);
@@ -33,14 +33,14 @@ Tensor Tensor::of(const Shape& shape, std::initializer_list<real> values) {
 Tensor Tensor::scalar(real value) { return full({}, value); }
 
 real Tensor::item() const {
-  require(defined() && size() == 1, "Tensor::item: wanted one element, got shape ", shape_,
+  require(defined() && size() == 1, "Tensor::item: expected one element, got shape ", shape_,
           defined() ? "" : " (undefined)");
   return data_[0];
 }
 
 Tensor Tensor::reshape(const Shape& shape) const {
   require(defined(), "Tensor::reshape: the tensor is undefined");
-  require(shape.size() == size(), "Tensor::reshape: wanted ", size(), " elements as in ", shape_, ", got ", shape);
+  require(shape.size() == size(), "Tensor::reshape: expected ", size(), " elements as in ", shape_, ", got ", shape);
   Tensor view = *this;
   view.shape_ = shape;
   return view;
@@ -67,7 +67,7 @@ Tensor Tensor::reshape(std::initializer_list<int64_t> extents) const {
 }
 
 Tensor Tensor::rows(int64_t begin, int64_t end) const {
-  require(rank() > 0 && 0 <= begin && begin <= end && end <= dim(0), "Tensor::rows: wanted a range within ", shape_,
+  require(rank() > 0 && 0 <= begin && begin <= end && end <= dim(0), "Tensor::rows: expected a range within ", shape_,
           ", got [", begin, ", ", end, ")");
   Tensor view = *this;
   view.shape_ = shape_.with(0, end - begin);
@@ -85,8 +85,8 @@ Tensor Tensor::clone() const { return defined() ? of(shape_, values()) : Tensor(
 
 void Tensor::fill(real value) { std::fill_n(data_, size(), value); }
 
-Ids::Ids(const Shape& wanted, std::vector<int32_t> given) : shape(wanted), values(std::move(given)) {
-  require(values.size() == shape.size(), "Ids: shape ", shape, " wants ", shape.size(), " values, got ", values.size());
+Ids::Ids(const Shape& extents, std::vector<int32_t> given) : shape(extents), values(std::move(given)) {
+  require(values.size() == shape.size(), "Ids: shape ", shape, " needs ", shape.size(), " values, got ", values.size());
 }
 
 }  // namespace attend

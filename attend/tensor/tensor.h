@@ -15,12 +15,12 @@ class Tensor {
  public:
   /// Undefined: no shape, no memory.
   Tensor() = default;
-  /// Of that shape, not initialised.
+  /// Uninitialised.
   explicit Tensor(const Shape& shape);
 
   static Tensor zeros(const Shape& shape);
   static Tensor full(const Shape& shape, real value);
-  /// Copies `values`, as many as the shape has.
+  /// Copies `values`, which must match the shape in number.
   static Tensor of(const Shape& shape, std::span<const real> values);
   static Tensor of(const Shape& shape, std::initializer_list<real> values);
   static Tensor scalar(real value);
@@ -40,7 +40,7 @@ class Tensor {
 
   /// The only value of a tensor with one element.
   real item() const;
-  /// The same memory under another shape of the same size. One extent may be -1: what is left over.
+  /// The same memory under another shape of the same size. One extent may be -1, to be inferred.
   Tensor reshape(const Shape& shape) const;
   Tensor reshape(std::initializer_list<int64_t> extents) const;
   /// Rows [begin, end) of the first axis: a view.
@@ -49,7 +49,7 @@ class Tensor {
   Tensor operator[](int64_t row) const;
   Tensor clone() const;
   void fill(real value);
-  /// True if nobody else holds this memory: it may be overwritten in place.
+  /// True if nothing else shares this memory, so that it may be overwritten in place.
   bool unique() const { return memory_.unique(); }
 
  private:

@@ -31,7 +31,7 @@ double exact_match(std::span<const std::string> outputs, std::span<const std::st
 AlignmentScore alignment_score(std::span<const data::Links> links, std::span<const data::Links> sure,
                                std::span<const data::Links> possible) {
   require(links.size() == sure.size() && (possible.empty() || possible.size() == sure.size()),
-          "alignment_score: links of as many sentences are wanted, got ", links.size(), ", sure ones of ", sure.size(),
+          "alignment_score: expected links of as many sentences, got ", links.size(), ", sure ones of ", sure.size(),
           " and possible ones of ", possible.size());
   double a = 0, s = 0, a_in_s = 0, a_in_p = 0;
   for (size_t i = 0; i < links.size(); ++i) {

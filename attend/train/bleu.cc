@@ -23,8 +23,8 @@ std::u32string replace_all(std::u32string text, std::u32string_view from, std::u
   return text;
 }
 
-/// Of two neighbours that match, one is a mark that gets blanks around it. As s/(first)(second)/…/g: what one match has
-/// taken is not looked at by the next.
+/// Of two neighbours that match, one is a mark that gets blanks around it. As s/(first)(second)/…/g: matches do not
+/// overlap.
 struct PairRule {
   bool (*first)(char32_t);
   bool (*second)(char32_t);
@@ -156,7 +156,7 @@ double brevity_penalty(int64_t hyp_len, int64_t ref_len) {
   return hyp_len == 0 ? 0 : std::exp(1 - static_cast<double>(ref_len) / static_cast<double>(hyp_len));
 }
 
-/// Orders of which there are no n-grams at all, and those after them, have precision 0.
+/// Orders without any n-grams, and those after them, have precision 0.
 std::array<double, kOrders> smoothed_precisions(const BleuCounts& counts, const BleuSmoothingRow& smoothing) {
   std::array<double, kOrders> precisions{};
   double unmatched = smoothing.unmatched;
@@ -207,12 +207,12 @@ BleuScore bleu(std::span<const std::string> outputs, std::span<const std::vector
                const BleuOptions& options) {
   const BleuTokeniserRow& tokeniser = row_named("BLEU's tokeniser", kTokenisers, options.tokenise);
   const BleuSmoothingRow& smoothing = row_named("BLEU's smoothing", kSmoothings, options.smooth);
-  require(outputs.size() == references.size(), "bleu: as many outputs as lists of references are wanted, got ",
+  require(outputs.size() == references.size(), "bleu: expected as many outputs as lists of references, got ",
           outputs.size(), " outputs and ", references.size(), " lists");
-  require(!outputs.empty(), "bleu: at least one line is wanted, got none");
+  require(!outputs.empty(), "bleu: expected at least one line, got none");
   BleuCounts counts;
   for (size_t i = 0; i < outputs.size(); ++i) {
-    require(!references[i].empty(), "bleu: output ", i + 1, ": at least one reference is wanted, got none");
+    require(!references[i].empty(), "bleu: output ", i + 1, ": expected at least one reference, got none");
     const std::vector<std::string> repeated(references[i].size(), outputs[i]);
     std::vector<std::u32string> words;
     std::u32string said;
@@ -227,7 +227,7 @@ BleuScore bleu(std::span<const std::string> outputs, std::span<const std::vector
 }
 
 double BleuScore::up_to(size_t k) const {
-  require(k >= 1 && k <= kOrders, "BLEU: an order from 1 to 4 is wanted, got ", k);
+  require(k >= 1 && k <= kOrders, "BLEU: expected an order from 1 to 4, got ", k);
   return brevity * geometric_mean(std::span(precisions).first(k));
 }
 

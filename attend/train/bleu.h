@@ -24,7 +24,7 @@ struct BleuOptions {
   void fields(auto&& visit) {
     visit("tokenise", tokenise, "how lines become words: 13a, intl, char, none");
     visit("smooth", smooth, "what an order without a match counts: exp, floor, add-k, none");
-    visit("lowercase", lowercase, "without regard to case");
+    visit("lowercase", lowercase, "ignore case");
   }
 };
 
@@ -62,8 +62,8 @@ struct BleuScore {
 /// Throws Error unless there are as many outputs as references, and at least one.
 BleuScore bleu(std::span<const std::string> outputs, std::span<const std::string> references,
                const BleuOptions& options = {});
-/// With at least one reference per output: an n-gram counts as often as in the reference that has it most; the length is
-/// that of the reference nearest in length, of two the shorter.
+/// With at least one reference per output: an n-gram counts as often as in the reference where it is most frequent; the
+/// length is that of the reference closest in length, the shorter of two.
 BleuScore bleu(std::span<const std::string> outputs, std::span<const std::vector<std::string>> references,
                const BleuOptions& options = {});
 /// "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:…"; references 0: their number differs ("nrefs:var").

@@ -22,7 +22,7 @@ bool is_deleted(std::string_view label) {
   return std::find(std::begin(kDeleted), std::end(kDeleted), label) != std::end(kDeleted);
 }
 
-/// Of labels that count as the same, one.
+/// One representative of labels that count as the same.
 std::string_view canonical(std::string_view label) { return label == "PRT" ? "ADVP" : label; }
 
 struct Bracket {
@@ -36,7 +36,7 @@ bool cross(const Bracket& a, const Bracket& b) {
          (b.begin < a.begin && a.begin < b.end && b.end < a.end);
 }
 
-/// What evalb keeps of a tree. It points into the tree.
+/// What evalb keeps of a tree; points into the tree.
 struct Sentence {
   std::vector<std::string_view> words, tags;
   std::vector<Bracket> brackets;

@@ -12,7 +12,7 @@ namespace attend::train {
 
 struct BracketTotals {
   int64_t sentences = 0;
-  int64_t failed = 0;   ///< of those: other words than the reference's once deleted ones are left out, or no tree
+  int64_t failed = 0;   ///< of those: not a tree, or its words differ from the reference's after deletions
   int64_t skipped = 0;  ///< of those: no words
   Matches brackets;     ///< of all others, as everything below
   int64_t exact = 0;    ///< sentences with all brackets right
@@ -27,7 +27,8 @@ struct BracketTotals {
   double exact_match() const { return Matches::share(exact, valid()); }
   double average_crossing() const { return Matches::share(crossing, valid()); }
   double tag_accuracy() const { return Matches::share(right_tags, words); }
-  /// evalb leaves failed and skipped sentences out; here their brackets are missed, so that a parser gains nothing by them.
+  /// evalb leaves out failed and skipped sentences; here their brackets count as missed, so that a parser gains nothing
+  /// from them.
   Matches strict() const { return {brackets.right, brackets.outputs, brackets.references + missed}; }
 };
 

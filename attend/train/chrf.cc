@@ -22,7 +22,7 @@ void count_orders(std::span<const Item> output, std::span<const Item> reference,
   const Ngrams<Item> hyp(output, orders.size()), ref(reference, orders.size());
   for (size_t n = 1; n <= orders.size(); ++n) {
     ChrfCounts& counts = orders[n - 1];
-    // A reference too short for the order says nothing of the output's n-grams.
+    // A reference too short for the order says nothing about the output's n-grams.
     if (ref.count(n) > 0) counts.hyp += hyp.count(n);
     counts.ref += ref.count(n);
     counts.shared += hyp.shared(ref, n);
@@ -72,7 +72,7 @@ double f_score(std::span<const ChrfCounts> orders, double beta) {
 
 double chrf(std::span<const std::string> outputs, std::span<const std::string> references, const ChrfOptions& options) {
   require(options.char_order >= 1 && options.word_order >= 0 && options.beta >= 1,
-          "chrf: char_order and beta of at least 1 and a word_order of at least 0 are wanted, got ", options.char_order,
+          "chrf: expected char_order and beta of at least 1 and a word_order of at least 0, got ", options.char_order,
           ", ", options.beta, " and ", options.word_order);
   std::vector<ChrfCounts> chars(static_cast<size_t>(options.char_order)),
       words(static_cast<size_t>(options.word_order));

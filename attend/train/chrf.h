@@ -12,14 +12,14 @@ namespace attend::train {
 struct ChrfOptions {
   int64_t char_order = 6;
   int64_t word_order = 0;  // 2: chrF++
-  int64_t beta = 2;        // recall counts this often as much as precision
+  int64_t beta = 2;        // recall counts this many times as much as precision
   bool lowercase = false;
 
   void fields(auto&& visit) {
     visit("char_order", char_order, "longest n-gram of characters");
     visit("word_order", word_order, "longest n-gram of words; 2: chrF++");
-    visit("beta", beta, "recall counts this often as much as precision");
-    visit("lowercase", lowercase, "without regard to case");
+    visit("beta", beta, "recall counts this many times as much as precision");
+    visit("lowercase", lowercase, "ignore case");
   }
 };
 

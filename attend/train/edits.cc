@@ -16,7 +16,7 @@ struct Edits {
   int64_t total() const { return substitutions + insertions + deletions; }
 };
 
-/// What both begin with, and what both end with, is right.
+/// A common prefix and a common suffix are correct.
 void strip_common(std::span<const std::string_view>& reference, std::span<const std::string_view>& output) {
   const auto front = std::ranges::mismatch(reference, output).in1 - reference.begin();
   reference = reference.subspan(static_cast<size_t>(front));
@@ -27,9 +27,9 @@ void strip_common(std::span<const std::string_view>& reference, std::span<const 
   }
 }
 
-/// The way that reading backwards from the end takes, which prefers a deletion, then an insertion, as RapidFuzz does. The
-/// step that ends in (i, j) depends on the distances around it alone, so that its counts can be carried forwards, and two
-/// rows are enough.
+/// The path that is found by tracing back from the end, preferring a deletion, then an insertion, as RapidFuzz does.
+/// The step that ends in (i, j) depends only on the distances around it, so that its counts can be carried forwards,
+/// and two rows are enough.
 Edits fewest_edits(std::span<const std::string_view> reference, std::span<const std::string_view> output) {
   strip_common(reference, output);
   std::vector<Edits> above, row(reference.size() + 1);  // row[i]: from the first i of the reference to the first j
@@ -82,7 +82,7 @@ EditScores edit_scores(std::span<const std::string> outputs, std::span<const std
   check_counts("edit_scores", outputs.size(), references.size());
   EditScores scores;
   for (size_t i = 0; i < outputs.size(); ++i) {
-    require(!references[i].empty(), "edit_scores: expected at least one reference for output ", i + 1, ", found none");
+    require(!references[i].empty(), "edit_scores: expected at least one reference for output ", i + 1, ", got none");
     const Tokens output = data::split_words(outputs[i]);
     Edits nearest;
     size_t tokens = 0;

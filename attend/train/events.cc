@@ -29,7 +29,7 @@ constexpr std::array<uint32_t, 256> crc_table() {
   return table;
 }
 
-/// As records have it: the checksum of data that contains checksums is a poor one.
+/// As in records: the checksum of data that contains checksums is a poor one.
 uint32_t masked(uint32_t crc) { return std::rotr(crc, 15) + 0xa282ead8u; }
 
 template <class Number>
@@ -71,7 +71,7 @@ void append(const Descriptor& file, const fs::path& path, std::string_view bytes
   while (!bytes.empty()) {
     const ssize_t count = ::write(file.number(), bytes.data(), bytes.size());
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) fail(path.native(), ": wanted to write it, got: ", system_reason(errno));
+    if (count < 0) fail(path.native(), ": cannot write it: ", system_reason(errno));
     bytes.remove_prefix(static_cast<size_t>(count));
   }
 }
@@ -79,7 +79,7 @@ void append(const Descriptor& file, const fs::path& path, std::string_view bytes
 void make_folder(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
-  require(!error, folder.native(), ": wanted to make the folder, got: ", error.message());
+  require(!error, folder.native(), ": cannot make the folder: ", error.message());
 }
 
 /// A new file; `path` becomes its name. TensorBoard reads them in the order of their names.
@@ -93,11 +93,11 @@ int create_events(const fs::path& folder, fs::path& path) {
     path = folder / name;
     const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
     if (file >= 0) return file;
-    if (errno != EEXIST && errno != EINTR) fail(path.native(), ": wanted to create it, got: ", system_reason(errno));
+    if (errno != EEXIST && errno != EINTR) fail(path.native(), ": cannot create it: ", system_reason(errno));
   }
 }
 
-/// A finished line of a step that the resumed run does not make again.
+/// A complete line of a step that the resumed run does not repeat.
 bool kept(const std::string& line, int64_t resumed_at) {
   const ordered_json entry = ordered_json::parse(line, nullptr, false);
   if (!entry.is_object()) return false;
@@ -105,11 +105,11 @@ bool kept(const std::string& line, int64_t resumed_at) {
   return step != entry.end() && step->is_number() && step->get<double>() <= static_cast<double>(resumed_at);
 }
 
-/// Those entries of an old log, which may be missing, that a run from this step on keeps.
+/// The entries of an old log, which may not exist, that a run resumed at this step keeps.
 std::string kept_entries(const fs::path& path, int64_t resumed_at) {
   std::ifstream in(path, std::ios::binary);
   std::string all;
-  for (std::string line; std::getline(in, line) && !in.eof();) {  // at the end of the file: a line that has no end
+  for (std::string line; std::getline(in, line) && !in.eof();) {  // at the end of the file: an unfinished line
     if (kept(line, resumed_at)) all += line + "\n";
   }
   return all;
@@ -118,7 +118,7 @@ std::string kept_entries(const fs::path& path, int64_t resumed_at) {
 int begin_log(const fs::path& path, std::optional<int64_t> resumed_at) {
   write_file(path, resumed_at ? kept_entries(path, *resumed_at) : "");
   const int file = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
-  if (file < 0) fail(path.native(), ": wanted to open it, got: ", system_reason(errno));
+  if (file < 0) fail(path.native(), ": cannot open it: ", system_reason(errno));
   return file;
 }
 
@@ -138,7 +138,7 @@ std::string framed_record(std::string_view data) {
 
 EventFile::EventFile(const fs::path& folder, std::optional<int64_t> resumed_at) : file_(create_events(folder, path_)) {
   append(file_, path_, framed_record(event(0, file_version())));
-  // TensorBoard forgets what it has from the step of a start on.
+  // TensorBoard discards what it has from the step of a start event on.
   if (resumed_at) append(file_, path_, framed_record(event(*resumed_at + 1, session_start())));
 }
 

@@ -1,5 +1,5 @@
-// What a run writes about itself while it goes on: curves for TensorBoard, and a log of JSON lines. Each entry is written at
-// once and as a whole, so that a kill leaves what was written before.
+// What a run writes about itself as it progresses: curves for TensorBoard, and a log of JSON lines. Each entry is
+// written immediately and in one piece, so that a kill leaves all earlier entries intact.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace attend::train {
 
-/// Castagnoli's checksum (CRC-32C, RFC 3720), which the records of TensorBoard have.
+/// Castagnoli's checksum (CRC-32C, RFC 3720), used in TensorBoard's records.
 uint32_t crc32c(std::string_view bytes);
 /// A record of an event file: length, masked checksum of the length, data, masked checksum of the data.
 std::string framed_record(std::string_view data);
@@ -24,7 +24,7 @@ std::string framed_record(std::string_view data);
 /// A file for TensorBoard in `folder`, which is made if it is missing: events.out.tfevents.….
 class EventFile {
  public:
-  /// `resumed_at`: TensorBoard forgets what earlier files of the folder have for later steps than this one.
+  /// `resumed_at`: TensorBoard discards what earlier files of the folder have for steps after this one.
   explicit EventFile(const std::filesystem::path& folder, std::optional<int64_t> resumed_at = std::nullopt);
   void scalar(std::string_view tag, int64_t step, double value);
   const std::filesystem::path& path() const { return path_; }
@@ -34,15 +34,15 @@ class EventFile {
   Descriptor file_;
 };
 
-/// A value of a log entry. What is no finite number is written as null, which is all that JSON has for it.
+/// A value of a log entry. A number that is not finite is written as null, as JSON has no way to write it.
 using LogValue = std::variant<double, int64_t, bool, std::string>;
 using LogEntry = std::vector<std::pair<std::string, LogValue>>;
 
 /// One JSON object per line, each with its step: {"step":100,"loss":2.13}.
 class JsonLog {
  public:
-  /// Begins anew; where the run goes on from a step, keeps what was written up to that step, and drops a line that was
-  /// not finished.
+  /// Starts a new log; if the run resumes at a step, keeps what was written up to that step, and drops an unfinished
+  /// line.
   explicit JsonLog(const std::filesystem::path& path, std::optional<int64_t> resumed_at = std::nullopt);
   void add(int64_t step, const LogEntry& entry);
 

@@ -1,4 +1,4 @@
-// Outputs and references, line by line: what all scores of text begin with.
+// Outputs and references, line by line: the basis of all text scores.
 #pragma once
 
 #include <span>
@@ -13,9 +13,9 @@ namespace attend::train {
 
 /// Throws Error unless there are as many outputs as references, and at least one.
 inline void check_counts(std::string_view where, size_t outputs, size_t references) {
-  require(outputs == references, where, ": as many outputs as references are wanted, got ", outputs, " outputs and ",
+  require(outputs == references, where, ": expected as many outputs as references, got ", outputs, " outputs and ",
           references, " references");
-  require(outputs > 0, where, ": at least one line is wanted, got none");
+  require(outputs > 0, where, ": expected at least one line, got none");
 }
 
 /// Calls visit(output, reference) with the code points of every pair of lines. Throws Error unless there are as many

@@ -7,7 +7,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Where curves go; a new run has none of an earlier one beside its own.
+/// The folder for curves; a new run removes those of an earlier one.
 fs::path curves_in(const fs::path& folder, bool resumed) {
   const fs::path curves = folder / "tensorboard";
   if (resumed || !fs::exists(curves)) return curves;

@@ -11,7 +11,7 @@ namespace attend::train {
 
 class Log : public Watcher {
  public:
-  /// `resumed_at`: the run goes on from this step, and what the log has beyond it is dropped; without it, all of it.
+  /// `resumed_at`: the run resumes at this step, and later entries are dropped; without it, all entries are.
   explicit Log(const std::filesystem::path& folder, std::optional<int64_t> resumed_at = std::nullopt);
 
   void stepped(const StepReport& report) override;

@@ -1,12 +1,12 @@
-// How much of what was said is right, and how much of what is right was said.
+// Precision and recall: how much of the output is correct, and how much of what is correct was output.
 #pragma once
 
 #include <cstdint>
 
 namespace attend::train {
 
-/// Counts of one kind of thing (a label, a type of span, brackets). Where there is nothing to divide by, a share is 0, as
-/// scikit-learn and seqeval have it.
+/// Counts of one kind of thing (a label, a type of span, brackets). If there is nothing to divide by, a share is 0, as
+/// in scikit-learn and seqeval.
 struct Matches {
   int64_t right = 0, outputs = 0, references = 0;
 

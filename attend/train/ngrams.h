@@ -8,7 +8,7 @@
 
 namespace attend::train {
 
-/// All n-grams of a sequence, n up to `longest`. It points into the sequence.
+/// All n-grams of a sequence, for n up to `longest`. It refers to the sequence, which must outlive it.
 template <class Item>
 class Ngrams {
  public:
@@ -39,7 +39,7 @@ class Ngrams {
 
   /// Σ min(count here, count there) over the n-grams of that order.
   int64_t shared(const Ngrams& other, size_t n) const {
-    // Sorted by their longest, they are sorted by every shorter one, too.
+    // Sorted by the longest, they are sorted by every shorter one too.
     int64_t both = 0;
     for (auto a = sorted_.begin(), b = other.sorted_.begin(); a != sorted_.end() && b != other.sorted_.end();) {
       const bool a_is_short = a->size() < n, b_is_short = b->size() < n;

@@ -22,7 +22,7 @@ class Sgd : public Optimiser {
     require(std::isfinite(options.momentum) && options.momentum >= 0,
             "optimiser sgd: the momentum must not be negative, got ", options.momentum);
     require(!options.nesterov || options.momentum > 0,
-            "optimiser sgd: Nesterov's update wants a momentum above 0, got ", options.momentum);
+            "optimiser sgd: Nesterov's update needs a momentum above 0, got ", options.momentum);
   }
 
  private:
@@ -121,7 +121,8 @@ Optimiser::Optimiser(std::string_view name, std::array<std::string_view, 2> kept
 void Optimiser::step(double learning_rate, double gradient_scale) {
   require(std::isfinite(learning_rate) && learning_rate >= 0, "optimiser ", name_,
           ": the learning rate must not be negative, got ", learning_rate);
-  require(std::isfinite(gradient_scale), "optimiser ", name_, ": wanted a finite gradient scale, got ", gradient_scale);
+  require(std::isfinite(gradient_scale), "optimiser ", name_, ": expected a finite gradient scale, got ",
+          gradient_scale);
   std::vector<kernels::Update> updates;
   updates.reserve(parameters_.size());
   for (size_t i = 0; i < parameters_.size(); ++i) {
@@ -151,7 +152,7 @@ void Optimiser::state(const VisitTensor& tensor, const VisitNumber& number) {
       const std::string entry = name_ + "." + std::string(kept_[k]) + "." + name;
       Tensor value = history.kept[k];
       tensor(entry, value);
-      require(value.defined() && value.shape() == var.shape(), "optimiser: wanted ", entry, " of shape ", var.shape(),
+      require(value.defined() && value.shape() == var.shape(), "optimiser: expected ", entry, " of shape ", var.shape(),
               ", got ", value.shape(), value.defined() ? "" : " (undefined)");
       history.kept[k] = std::move(value);
       if (!history.kept[k].unique()) history.kept[k] = history.kept[k].clone();
@@ -159,8 +160,8 @@ void Optimiser::state(const VisitTensor& tensor, const VisitNumber& number) {
     double steps = static_cast<double>(history.steps);
     const std::string entry = name_ + ".step." + name;
     number(entry, steps);
-    require(steps >= 0 && steps == std::floor(steps) && steps < 0x1p53, "optimiser: wanted a count of steps in ", entry,
-            ", got ", steps);
+    require(steps >= 0 && steps == std::floor(steps) && steps < 0x1p53, "optimiser: expected a count of steps in ",
+            entry, ", got ", steps);
     history.steps = static_cast<int64_t>(steps);
   }
 }
@@ -195,7 +196,7 @@ double clip_norm(std::span<const nn::NamedParam> parameters, double most) {
   const double norm = gradient_norm(parameters), scale = clip_scale(norm, most);
   if (scale == 1) return norm;
   std::vector<std::span<real>> parts;
-  // A gradient that somebody else holds too is copied first, and only the copy is scaled.
+  // A shared gradient is copied first, and only the copy is scaled.
   for (const Var& p : with_gradient(parameters)) parts.push_back(p.slot().buffer().values());
   kernels::scale(parts, static_cast<real>(scale));
   return norm;

@@ -24,11 +24,11 @@ struct OptimiserOptions {
   double beta1 = 0.9;
   double beta2 = 0.999;
   double rho = 0.9;
-  std::optional<double> epsilon = {};  // ε and λ; where not given, the method's own in the table
+  std::optional<double> epsilon = {};  // ε and λ; if not given, the method's own from the table
   std::optional<double> weight_decay = {};
 };
 
-/// Visits a tensor that has to survive a restart.
+/// Visits a tensor that must survive a restart.
 using VisitTensor = std::function<void(const std::string& name, Tensor& value)>;
 
 class Optimiser {
@@ -36,19 +36,20 @@ class Optimiser {
   virtual ~Optimiser() = default;
 
   /// One step of every parameter that has a gradient; the others, and their step counts, stay as they are.
-  /// The gradients are taken times `gradient_scale`: clip_scale(gradient_norm(…), most) clips without writing them.
+  /// The gradients are multiplied by `gradient_scale`: clip_scale(gradient_norm(…), most) clips without rewriting them.
   void step(double learning_rate, double gradient_scale = 1);
   void clear_gradients();
 
-  /// Visits what a checkpoint has to keep: "adam.m.<parameter>" (a tensor), "adam.step.<parameter>" (a count). A visitor
-  /// may write back what it once saw, and the next steps are the same bits; it may keep a tensor, which then is a copy.
+  /// Visits what a checkpoint must keep: "adam.m.<parameter>" (a tensor), "adam.step.<parameter>" (a count). If a
+  /// visitor writes back what it saw earlier, the next steps are the same bit for bit; if it keeps a tensor, that is a
+  /// copy.
   void state(const VisitTensor& tensor, const VisitNumber& number);
 
   /// What is trained: constants are left out, and a parameter that two layers share appears once, under its first name.
   const std::vector<nn::NamedParam>& parameters() const { return parameters_; }
 
  protected:
-  /// `kept` names what the method remembers of each parameter, "" where it needs less.
+  /// `kept` names what the method remembers of each parameter, "" if it needs less.
   Optimiser(std::string_view name, std::array<std::string_view, 2> kept, std::vector<nn::NamedParam> parameters);
 
  private:
@@ -66,8 +67,8 @@ class Optimiser {
 
 struct OptimiserRow {
   std::string_view name, formula, paper;
-  double learning_rate;          // what one begins with
-  double epsilon, weight_decay;  // used where the options leave them open
+  double learning_rate;          // the usual one to start with
+  double epsilon, weight_decay;  // used if the options do not set them
   std::unique_ptr<Optimiser> (*make)(const OptimiserOptions& options, std::vector<nn::NamedParam> parameters);
 };
 /// The menu: help, option checks and tests iterate over it.
@@ -78,10 +79,10 @@ std::unique_ptr<Optimiser> make_optimiser(std::string_view name, const Optimiser
 
 /// √(Σ g²) over all gradients, summed in double precision in a fixed order.
 double gradient_norm(std::span<const nn::NamedParam> parameters);
-/// min(1, most/(norm + 1e-6)), as PyTorch has it; 1 for a norm that is not finite, which is for the caller to judge.
+/// min(1, most/(norm + 1e-6)), as in PyTorch; 1 for a norm that is not finite, which the caller must deal with.
 double clip_scale(double norm, double most);
-/// Scales the gradients so that their norm is at most `most` (Pascanu et al. 2013, algorithm 1). Returns the norm before;
-/// where it is not finite, nothing is scaled.
+/// Scales the gradients so that their norm is at most `most` (Pascanu et al. 2013, algorithm 1). Returns the norm
+/// before scaling; if it is not finite, nothing is scaled.
 double clip_norm(std::span<const nn::NamedParam> parameters, double most);
 
 }  // namespace attend::train

@@ -54,7 +54,7 @@ class Cosine : public Schedule {
         floor_(options.floor),
         warmup_(static_cast<double>(options.warmup)),
         steps_(static_cast<double>(options.steps)) {
-    require(options.steps > options.warmup, "schedule cosine: wanted more steps than the warm-up's ", options.warmup,
+    require(options.steps > options.warmup, "schedule cosine: expected more steps than the warm-up's ", options.warmup,
             ", got ", options.steps);
     require(floor_ >= 0 && floor_ <= rate, "schedule cosine: the floor must be within 0 … ", rate, " (the rate), got ",
             floor_);
@@ -98,11 +98,11 @@ class Plateau : public Schedule {
     visit("plateau.best", best);
     visit("plateau.improvements", scores);
     visit("plateau.worse", worse);
-    require(std::isfinite(rate) && rate >= 0, "schedule plateau: wanted a rate that is not negative, got ", rate);
-    require(std::isfinite(best), "schedule plateau: wanted a finite best score, got ", best);
+    require(std::isfinite(rate) && rate >= 0, "schedule plateau: expected a rate that is not negative, got ", rate);
+    require(std::isfinite(best), "schedule plateau: expected a finite best score, got ", best);
     for (const double count : {scores, worse}) {
       require(count >= 0 && count == std::floor(count) && std::isfinite(count),
-              "schedule plateau: wanted a count of scores, got ", count);
+              "schedule plateau: expected a count of scores, got ", count);
     }
     rate_ = rate, best_ = best, scores_ = scores, worse_ = worse;
   }

@@ -1,5 +1,5 @@
 // Schedules: the learning rate as a function of the step. Pure and resumable: rate(s) does not depend on which steps
-// were asked for before; what `plateau` has learnt from validation scores is its visitable state.
+// were requested before; what `plateau` has learned from validation scores is its visitable state.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@
 
 namespace attend::train {
 
-/// Visits a number that has to survive a restart; a checkpoint reads it, or writes it back.
+/// Visits a number that must survive a restart; a checkpoint reads it, or writes it back.
 using VisitNumber = std::function<void(const std::string& name, double& value)>;
 
 /// Each schedule reads only what its formula names.
 struct ScheduleOptions {
-  std::optional<double> rate = {};  // r; where not given, the table's
+  std::optional<double> rate = {};  // r; if not given, the table's
   int64_t warmup = 0;               // w, in steps
   int64_t steps = 0;                // T: cosine is at its floor from here on
   double floor = 0;                 // f
@@ -36,9 +36,9 @@ class Schedule {
   virtual ~Schedule() = default;
   /// The learning rate of step 1, 2, …
   double rate(int64_t step) const;
-  /// Tells of a validation score. Only `plateau` listens.
+  /// Reports a validation score. Only `plateau` uses it.
   virtual void observe(double score);
-  /// Visits what a checkpoint has to keep, as "plateau.best". Refuses values that cannot be, once they are put back.
+  /// Visits what a checkpoint must keep, such as "plateau.best". Rejects impossible values that are written back.
   virtual void state(const VisitNumber& visit);
 
  private:
@@ -47,7 +47,7 @@ class Schedule {
 
 struct ScheduleRow {
   std::string_view name, formula, source;
-  double rate;  // used where the options leave it open
+  double rate;  // used if the options do not set it
   std::unique_ptr<Schedule> (*make)(const ScheduleOptions& options, double rate);
 };
 /// The menu: help, option checks and tests iterate over it.

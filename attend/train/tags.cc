@@ -12,7 +12,7 @@
 namespace attend::train {
 namespace {
 
-/// "B-PER" as seqeval takes it apart: its first character, and what is behind the first dash after that.
+/// "B-PER" as split by seqeval: its first character, and what follows the first dash after that.
 struct Mark {
   std::string_view prefix = "O", type;
 
@@ -38,7 +38,7 @@ bool begins(const Mark& before, const Mark& mark) {
 /// Type, first and last word.
 using Span = std::tuple<std::string_view, size_t, size_t>;
 
-/// Collects the spans of all sentences; words are counted on, with one between two sentences.
+/// Collects the spans of all sentences; words are counted consecutively, with a gap of one between sentences.
 class Spans {
  public:
   void add(const std::vector<std::string_view>& tags) {
@@ -70,7 +70,7 @@ void each_sentence(const char* where, std::span<const std::string> outputs, std:
   for (size_t i = 0; i < outputs.size(); ++i) {
     const Tags output = data::split_words(outputs[i]), reference = data::split_words(references[i]);
     require(output.size() == reference.size(), where, ": expected as many tags in output ", i + 1,
-            " as in its reference, ", reference.size(), ", found ", output.size());
+            " as in its reference, ", reference.size(), ", got ", output.size());
     visit(output, reference);
   }
 }

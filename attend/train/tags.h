@@ -1,5 +1,5 @@
-// Scores of taggers: by word, and by span for tags that mark spans (B-PER I-PER O). A line has the tags of a sentence, with
-// white space between them.
+// Scores of taggers: by word, and by span for tags that mark spans (B-PER I-PER O). A line has the tags of a sentence,
+// separated by white space.
 #pragma once
 
 #include <cstdint>
@@ -27,9 +27,9 @@ struct SpanScores {
   std::map<std::string, Matches> types;  ///< PER, LOC, …: those of either side
 };
 
-/// A span is right if its type and both of its ends are. Spans are found as seqeval does by default, and conlleval before
-/// it (Tjong Kim Sang & De Meulder 2003): B, I, E, S and O are known, and a span may begin with I where nothing of its type
-/// came before.
+/// A span is correct if its type and both ends are. Spans are found as by seqeval's default, and conlleval before it
+/// (Tjong Kim Sang & De Meulder 2003): B, I, E, S and O are known, and a span may begin with I if nothing of its type
+/// precedes it.
 SpanScores span_scores(std::span<const std::string> outputs, std::span<const std::string> references);
 
 }  // namespace attend::train

@@ -23,7 +23,7 @@ using nlohmann::json;
 constexpr const char* kWeights = "weights.safetensors";
 constexpr const char* kCheckpoint = "checkpoint.safetensors";
 constexpr const char* kPlace = "place";  // the numbers of a checkpoint, as JSON in its metadata
-constexpr const char* kRate = "rate";    // among them, train.rate: what a schedule made of it is its own
+constexpr const char* kRate = "rate";    // among them, train.rate; a schedule's derived rate is its own state
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
@@ -51,7 +51,7 @@ OptimiserOptions optimiser_options(const TrainerOptions& options) {
 
 void check_options(const TrainerOptions& options) {
   const auto at_least = [](const char* name, double value, double least) {
-    require(value >= least, "train.", name, ": at least ", least, " is wanted, got ", value);
+    require(value >= least, "train.", name, ": expected at least ", least, ", got ", value);
   };
   at_least("epochs", static_cast<double>(options.epochs), options.steps > 0 ? 0 : 1);
   at_least("steps", static_cast<double>(options.steps), 0);
@@ -63,7 +63,7 @@ void check_options(const TrainerOptions& options) {
   at_least("average", static_cast<double>(options.average), 0);
   at_least("save_minutes", options.save_minutes, 0);
   at_least("scheduled_sampling", options.scheduled_sampling, 0);
-  require(options.scheduled_sampling <= 1, "train.scheduled_sampling: at most 1 is wanted, got ",
+  require(options.scheduled_sampling <= 1, "train.scheduled_sampling: expected at most 1, got ",
           options.scheduled_sampling);
 }
 
@@ -75,7 +75,7 @@ uint64_t bytes_of(models::Model& model) {
 
 }  // namespace
 
-/// Where a run is: all that a resumed one needs besides weights and the optimiser's tensors.
+/// The position of a run: everything a resumed one needs besides weights and the optimiser's tensors.
 struct Trainer::Place {
   double step = 0, epoch = 0, batch = 0;  // updates done; the next batch
   double random = 0;                      // position in the stream of dropout
@@ -91,10 +91,10 @@ struct Trainer::Place {
     number("best_score", best_score), number("worse", worse);
   }
 
-  /// A file may say anything; what is counted with is checked.
+  /// A file may contain anything; numbers used as counts are checked.
   void check(const std::string& where) const {
     for (const double count : {step, epoch, batch, random, best_step + 1, worse}) {
-      require(count >= 0 && count == std::floor(count) && count < 0x1p53, where, ": wanted the counts of a run, got ",
+      require(count >= 0 && count == std::floor(count) && count < 0x1p53, where, ": expected the counts of a run, got ",
               count, "; it is damaged");
     }
   }
@@ -129,17 +129,17 @@ bool Trainer::out_of_patience() const {
 void Trainer::check_room() const {
   require_writable(folder_);
   // Weights, a checkpoint of three times that, the new one beside the old while it is written, and the means.
-  const uint64_t wanted = bytes_of(model_) * static_cast<uint64_t>(8 + options_.average) + (uint64_t{1} << 20);
+  const uint64_t needed = bytes_of(model_) * static_cast<uint64_t>(8 + options_.average) + (uint64_t{1} << 20);
   std::error_code problem;
   const fs::space_info space = fs::space(folder_, problem);
-  require(problem || space.available >= wanted, folder_.string(), ": the run will need ", wanted >> 20,
+  require(problem || space.available >= needed, folder_.string(), ": the run will need ", needed >> 20,
           " MiB on this disk, which has ", space.available >> 20, " MiB left");
 }
 
 std::string Trainer::take_start() {
   if (options_.start_from.empty()) return "";
   const int64_t taken = models::take_weights(model_, fs::path(options_.start_from) / kWeights);
-  return "begun with " + std::to_string(taken) + " of " + std::to_string(nn::parameters(model_).size()) +
+  return "started with " + std::to_string(taken) + " of " + std::to_string(nn::parameters(model_).size()) +
          " weights of " + options_.start_from;
 }
 
@@ -178,7 +178,7 @@ StepReport Trainer::report() const {
           .seconds = p.seconds};
 }
 
-/// The next `accumulate` batches; the place moves behind them.
+/// The next `accumulate` batches; the position moves past them.
 std::vector<data::Batch> Trainer::next_batches() {
   std::vector<data::Batch> parts;
   for (int64_t i = 0; i < options_.accumulate; ++i) {
@@ -234,7 +234,7 @@ void Trainer::resume() {
   const fs::path path = folder_ / kCheckpoint;
   const SafetensorsFile file(path);
   const auto found = file.metadata().find(kPlace);
-  require(found != file.metadata().end(), path.string(), ": a checkpoint of a run is wanted, got other tensors");
+  require(found != file.metadata().end(), path.string(), ": expected a checkpoint of a run, got other tensors");
   const json numbers = json::parse(found->second, nullptr, false);
   const VisitNumber number = [&](const std::string& name, double& value) {
     require(numbers.is_object() && numbers.contains(name) && numbers[name].is_number(), path.string(), ": no number ",
@@ -243,15 +243,15 @@ void Trainer::resume() {
   };
   for (nn::NamedParam& p : nn::parameters(model_)) {
     const Tensor value = file.read("model." + p.name);
-    require(value.shape() == p.var.shape(), path.string(), ": ", p.name, " of shape ", p.var.shape(),
-            " is wanted, got ", value.shape());
+    require(value.shape() == p.var.shape(), path.string(), ": expected ", p.name, " of shape ", p.var.shape(),
+            ", got ", value.shape());
     std::copy(value.begin(), value.end(), p.var.value().data());
   }
   optimiser_->state([&](const std::string& name, Tensor& value) { value = file.read(name); }, number);
   place_->visit(number);
   place_->check(path.string());
   schedule_->state([&](const std::string& name, double& value) {
-    if (numbers.contains(name)) number(name, value);  // else the run had another schedule
+    if (numbers.contains(name)) number(name, value);  // otherwise the run had another schedule
   });
   double before = std::numeric_limits<double>::quiet_NaN();
   if (numbers.contains(kRate)) number(kRate, before);
@@ -263,8 +263,8 @@ void Trainer::resume() {
   training_.random.seek(static_cast<uint64_t>(place_->random));
 }
 
-/// A plateau remembers what it made of the rate `before`; where another one is asked for, that counts. Checkpoints that do
-/// not say (NaN) are of a rate that was at least the remembered one.
+/// A plateau remembers the rate that it derived from the rate `before`; if a different one is requested, that counts.
+/// Checkpoints that do not say (NaN) had a rate of at least the remembered one.
 void Trainer::take_rate(double before) {
   schedule_->state([&](const std::string& name, double& value) {
     if (name != "plateau.rate" || before == options_.rate) return;
@@ -281,7 +281,7 @@ double Trainer::judged(const Validation& validation) const {
   refuse_name("train.best_by", known, options_.best_by);
 }
 
-/// What is not finite would stay the best for ever, and JSON has no number for it.
+/// A score that is not finite would stay the best for ever, and JSON has no number for it.
 bool Trainer::keep_if_best(double score) {
   const bool best = std::isfinite(score) && (place_->best_step < 0 || score > place_->best_score);
   if (best) {
@@ -292,7 +292,7 @@ bool Trainer::keep_if_best(double score) {
   return best;
 }
 
-/// Judges the weights as they are, and keeps them where they are the best so far.
+/// Judges the current weights, and saves them if they are the best so far.
 void Trainer::validate(std::span<Watcher* const> watchers) {
   const Validation validation = validate_(model_);
   const double score = judged(validation);
@@ -328,8 +328,8 @@ void Trainer::load_average(const std::vector<fs::path>& files) {
   }
 }
 
-/// The mean of the last weights takes the place of the best ones where it is better. The run itself stays where it was, with
-/// the weights of its last step, so that it can be asked for more.
+/// The mean of the last weights replaces the best ones if it is better. The run itself keeps its position and the
+/// weights of its last step, so that it can be extended.
 bool Trainer::try_average(std::span<Watcher* const> watchers) {
   const std::vector<fs::path> files = kept_files();
   if (files.size() < 2) return false;

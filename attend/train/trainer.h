@@ -1,6 +1,6 @@
-// The training loop: batches → steps → validation → checkpoints. Knows a model by `loss` alone; where batches come from
-// and how a model is judged are given to it. A run is a function of its options: stopped anywhere and resumed, it takes
-// the same steps to the last bit.
+// The training loop: batches → steps → validation → checkpoints. Uses only `loss` of a model; where batches come from
+// and how a model is judged are passed to it. A run is a function of its options: stopped anywhere and resumed, it
+// takes the same steps bit for bit.
 #pragma once
 
 #include <cstdint>
@@ -38,8 +38,8 @@ struct TrainerOptions {
 
   template <class Visit>
   void fields(Visit&& visit) {
-    visit("epochs", epochs, "how often all pairs are read, where steps is 0");
-    visit("steps", steps, "updates of the weights; 0: as many as the epochs have");
+    visit("epochs", epochs, "how often all pairs are read, if steps is 0");
+    visit("steps", steps, "updates of the weights; 0: given by the epochs");
     visit("accumulate", accumulate, "batches whose gradients make one update");
     visit("optimiser", optimiser, "sgd, adam, adamw or adadelta");
     visit("rate", rate, "learning rate, at its highest");
@@ -50,19 +50,18 @@ struct TrainerOptions {
     visit("schedule", schedule, "of the learning rate: constant, warmup, noam, cosine or plateau");
     visit("warmup", warmup, "steps in which the rate rises from 0; -1: a tenth of all, at most 400");
     visit("floor", floor, "cosine and plateau: the rate does not fall below this");
-    visit("factor", factor, "plateau: the rate is multiplied by this when a validation brings no improvement");
+    visit("factor", factor, "plateau: the rate is multiplied by this after a validation without improvement");
     visit("width", width, "noam: width of the model");
     visit("clip", clip, "largest norm of a gradient; 0: any");
     visit("scheduled_sampling", scheduled_sampling,
-          "share of the words that the decoder reads of itself in place of the right ones; rises to this over the run");
+          "share of the words that the decoder replaces with its own guesses; rises to this over the run");
     visit("validate_every", validate_every, "steps between validations; 0: once an epoch");
-    visit("patience", patience, "stop after so many validations in a row without improvement; 0: never");
-    visit("best_by", best_by, "what decides which weights are the best: loss, or a score of the task such as bleu");
-    visit("average", average, "in the end, try the mean of the weights of the last k validations; 0: do not");
-    visit("save_minutes", save_minutes, "longest time between checkpoints; there is one at each validation, too");
+    visit("patience", patience, "stop after this many validations in a row without improvement; 0: never");
+    visit("best_by", best_by, "what the best weights are chosen by: loss, or a score of the task such as bleu");
+    visit("average", average, "at the end, try the mean of the weights of the last k validations; 0: do not");
+    visit("save_minutes", save_minutes, "longest time between checkpoints; there is also one at each validation");
     visit("start_from", start_from,
-          "folder of a model to begin with: its weights of the same names and shapes are taken; its words have to be "
-          "the same");
+          "folder of a model to start from: takes its weights of the same names and shapes; its words must match");
     visit("seed", seed, "of weights, dropout, held-out pairs and built-in corpora; batch.seed is that of the order");
   }
 };
@@ -75,14 +74,14 @@ struct BatchSource {
   std::function<int64_t(const data::Batch& batch)> counted = data::target_tokens;
 };
 
-/// How good the weights are: the loss per target token, further scores by name (higher is better), and one answer to look at.
+/// How good the weights are: the loss per target token, further scores by name (higher is better), and a sample answer.
 struct Validation {
   double loss = 0;
   std::map<std::string, double> scores;
   std::string source, reference, output;
 };
 using Validate = std::function<Validation(const models::Model& model)>;
-/// Told that the weights which were judged last are the best so far, and saved.
+/// Called when the weights judged last are the best so far, and have been saved.
 using BecameBest = std::function<void()>;
 
 /// What was done since the last report.
@@ -94,7 +93,7 @@ struct StepReport {
   double seconds = 0;  ///< of training, without validations, since the run began
 };
 
-/// Whoever shows or logs a run.
+/// Displays or logs a run.
 class Watcher {
  public:
   virtual ~Watcher() = default;
@@ -115,27 +114,29 @@ struct TrainResult {
 };
 
 /// A run in a folder, in which it keeps
-///   weights.safetensors     the best weights so far: what is used
-///   checkpoint.safetensors  the last state, with all that a resumed run needs
-///   average/                the weights of the last validations, where they are to be averaged
-/// Each is replaced in one move, so that a kill leaves the last good one.
+///   weights.safetensors     the best weights so far, for use
+///   checkpoint.safetensors  the last state, with everything a resumed run needs
+///   average/                the weights of the last validations, if they are to be averaged
+/// Each is replaced atomically, so that a kill leaves the last good one.
 class Trainer {
  public:
   Trainer(models::Model& model, BatchSource batches, Validate validate, TrainerOptions options,
           std::filesystem::path folder);
   ~Trainer();
 
-  /// Whoever keeps more than the weights of the best.
-  void when_best(BecameBest told) { became_best_ = std::move(told); }
-  /// Refuses a folder that cannot be written, or a disk without room for all that the run will keep.
+  /// For callers that keep more than the best weights.
+  void when_best(BecameBest callback) { became_best_ = std::move(callback); }
+  /// Throws Error if the folder cannot be written to, or the disk lacks room for everything the run will keep.
   void check_room() const;
-  /// Takes the weights of the folder that options.start_from names, if it does. Says how many there were; "" where none is named.
+  /// Takes the weights of the folder that options.start_from names, if any. Says how many there were; "" if none is
+  /// named.
   std::string take_start();
-  /// Writes the weights as they are, so that from here on there is a model to load and to resume.
+  /// Writes the current weights, so that from now on there is a model to load and to resume.
   void save_start();
-  /// Goes on from the folder's checkpoint. A rate other than the run had is used from here on, with any schedule.
+  /// Resumes from the folder's checkpoint. A learning rate that differs from the run's is used from here on, with any
+  /// schedule.
   void resume();
-  /// Trains to the end, or until a watcher stops it. Throws Error where the loss is not finite, with step and rate.
+  /// Trains to the end, or until a watcher stops it. Throws Error, with step and rate, if the loss is not finite.
   TrainResult run(std::span<Watcher* const> watchers);
 
   const TrainerOptions& options() const { return options_; }

@@ -13,7 +13,7 @@ import json
 import sys
 import tempfile
 
-from rows import best, options_of, parser_of, wanted_of
+from rows import best, options_of, parser_of, requested_rows
 
 LAYERS, WIDTH, HEADS, INNER, VOCABULARY = 3, 256, 4, 1024, 8000
 WORDS_IN, WORDS_OUT = 25, 32
@@ -63,7 +63,7 @@ def random_network(ctranslate2, np, random):
 def main():
     parser = parser_of(__doc__)
     arguments = options_of(parser)
-    wanted = wanted_of(parser, arguments, ROWS)
+    requested = requested_rows(parser, arguments, ROWS)
     try:
         import ctranslate2
         import numpy as np
@@ -75,11 +75,11 @@ def main():
     print(json.dumps({"ctranslate2": ctranslate2.__version__, "threads": arguments.threads}), flush=True)
     with tempfile.TemporaryDirectory() as folder:
         random_network(ctranslate2, np, random).save(folder)
-        found = {name: (float("inf"), 0) for name in wanted}
+        found = {name: (float("inf"), 0) for name in requested}
         for threads in sorted({1, arguments.threads}):
             translator = ctranslate2.Translator(folder, device="cpu", compute_type="float32", inter_threads=1,
                                                 intra_threads=threads)
-            for name in wanted:
+            for name in requested:
                 beam, batch = ROWS[name]
 
                 def run():

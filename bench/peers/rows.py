@@ -1,4 +1,4 @@
-"""What the peers' scripts share: their options, which rows are asked for, and the best of several runs."""
+"""What the peers' scripts share: their options, which rows are requested, and the best of several runs."""
 import argparse
 import re
 import sys
@@ -18,10 +18,10 @@ def parser_of(text):
 
 
 def options_of(parser):
-    """Refuses what no row needs to be known for, before anything slow is imported."""
+    """Rejects options that are invalid for every row, before anything slow is imported."""
     arguments = parser.parse_args()
     if arguments.threads < 1:
-        parser.error("--threads: at least 1 is wanted")
+        parser.error("--threads: expected at least 1")
     try:
         re.compile(arguments.match)
     except re.error as error:
@@ -29,21 +29,21 @@ def options_of(parser):
     return arguments
 
 
-def wanted_of(parser, arguments, rows):
+def requested_rows(parser, arguments, rows):
     """The names of the rows to measure; with --list they are printed, and that is all."""
-    wanted = [name.strip() for name in arguments.rows.split(",")] if arguments.rows else list(rows)
-    for name in wanted:
+    requested = [name.strip() for name in arguments.rows.split(",")] if arguments.rows else list(rows)
+    for name in requested:
         if name not in rows:
             parser.error(f"--rows: no row is called {name!r}; --list prints the names")
-    wanted = [name for name in wanted if re.search(arguments.match, name)]
+    requested = [name for name in requested if re.search(arguments.match, name)]
     if arguments.list:
-        print("\n".join(wanted))
+        print("\n".join(requested))
         sys.exit(0)
-    return wanted
+    return requested
 
 
 def torch_with(threads):
-    """PyTorch, made ready; where it is not installed, the end."""
+    """PyTorch, ready to use; ends the program if it is not installed."""
     try:
         import torch
     except ImportError as error:

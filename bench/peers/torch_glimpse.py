@@ -11,7 +11,7 @@ loops over images: patches are gathered by index from a padded image, coarser on
 import json
 import sys
 
-from rows import best, options_of, parser_of, torch_with, wanted_of
+from rows import best, options_of, parser_of, torch_with, requested_rows
 
 IMAGES, GLIMPSES, LABELS, HIDDEN, DEVIATION = 128, 6, 10, 256, 0.15
 # name: (side of the image, patch, scales, copies); copies of None: the retina alone, for ten copies
@@ -107,11 +107,11 @@ def networks(torch):
 def main():
     parser = parser_of(__doc__)
     arguments = options_of(parser)
-    wanted = wanted_of(parser, arguments, ROWS)
+    requested = requested_rows(parser, arguments, ROWS)
     torch = torch_with(arguments.threads)
     prepared = networks(torch)
     print(json.dumps({"torch": torch.__version__, "threads": torch.get_num_threads()}), flush=True)
-    for name in wanted:
+    for name in requested:
         ms = best(prepared(*ROWS[name]), arguments.seconds, least=6) * 1e3
         print(json.dumps({"name": name, "ms": float(f"{ms:.6g}")}), flush=True)
     return 0

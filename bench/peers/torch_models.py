@@ -16,7 +16,7 @@ import subprocess
 import sys
 import warnings
 
-from rows import best, options_of, parser_of, torch_with, wanted_of
+from rows import best, options_of, parser_of, torch_with, requested_rows
 
 WORD, HIDDEN = 256, 256
 BEGIN, FORBIDDEN = 2, [0, 2, 3]  # padding, beginning and end are never said: the answers have a fixed length
@@ -36,7 +36,7 @@ DECODED = {f"decode/recurrent {kind} B{batch}": (beam, batch)
 
 
 def peak_mebibytes():
-    """The most that this process has had resident; getrusage would begin at what its parent had."""
+    """The peak resident memory of this process; getrusage would start at what its parent had."""
     try:
         with open("/proc/self/status") as status:
             return next(int(line.split()[1]) for line in status if line.startswith("VmHWM:")) / 1024
@@ -46,11 +46,11 @@ def peak_mebibytes():
 
 
 def networks(torch):
-    """The classes, which exist only where PyTorch does."""
+    """The classes, which exist only if PyTorch does."""
     nn, F = torch.nn, torch.nn.functional
 
     class Recurrent(nn.Module):
-        """Bidirectional encoder; a decoder whose last state asks before each update (Bahdanau et al. 2015)."""
+        """Bidirectional encoder; a decoder whose last state is the query before each update (Bahdanau et al. 2015)."""
 
         def __init__(self, cell, score, vocabulary):
             super().__init__()
@@ -146,7 +146,7 @@ def networks(torch):
                                            tgt_is_causal=True))
 
     class Captioner(nn.Module):
-        """Four stages, 7 x 7 cells, an LSTM that asks them before each update (Xu et al. 2015). The captions of an image
+        """Four stages, 7 x 7 cells, an LSTM that attends to them before each update (Xu et al. 2015). The captions of an image
         are queries to the same cells."""
 
         def __init__(self, vocabulary, hidden=512):
@@ -230,7 +230,7 @@ def main():
     parser.add_argument("--compiled", action="store_true", help="training steps by torch.compile")
     parser.add_argument("--alone", metavar="NAME", help=argparse.SUPPRESS)  # memory/…: three steps, here
     arguments = options_of(parser)
-    wanted = wanted_of(parser, arguments, rows_of(arguments.compiled))
+    requested = requested_rows(parser, arguments, rows_of(arguments.compiled))
     torch = torch_with(arguments.threads)
     warnings.filterwarnings("ignore")
     trained, decoded = networks(torch)
@@ -247,7 +247,7 @@ def main():
 
     tell(torch=torch.__version__, threads=torch.get_num_threads())
     failed = False
-    for name in wanted:
+    for name in requested:
         kind, _, network = name.partition("/")
         try:
             if kind == "memory":

@@ -16,7 +16,7 @@ import json
 import sys
 from functools import partial
 
-from rows import best, options_of, parser_of, torch_with, wanted_of
+from rows import best, options_of, parser_of, torch_with, requested_rows
 
 
 def table_of_rows(torch):
@@ -131,7 +131,7 @@ def table_of_rows(torch):
 
     def conv2d(size, channels, outputs, batch, first=False):
         layer, x = nn.Conv2d(channels, outputs, 3, padding=1), leaf(batch, channels, size, size)
-        if first:  # nobody wants the gradient of the image
+        if first:  # the gradient of the image is not needed
             x = x.detach()
         leaves = [*layer.parameters()] if first else [x, *layer.parameters()]
         return with_backward(lambda: layer(x), leaves, torch.randn(batch, outputs, size, size))
@@ -164,10 +164,10 @@ def main():
     arguments = options_of(parser)
     torch = torch_with(arguments.threads)
     rows = table_of_rows(torch)
-    wanted = wanted_of(parser, arguments, rows)
+    requested = requested_rows(parser, arguments, rows)
     print(json.dumps({"torch": torch.__version__, "threads": torch.get_num_threads()}), flush=True)
     failed = False
-    for name in wanted:
+    for name in requested:
         run = None
         try:
             prepare, operations = rows[name]

@@ -1,4 +1,4 @@
-// A score of one's own: −‖q − k‖². Once it is added it has a name like any other, wherever names of scores are taken.
+// A score of your own: −‖q − k‖². Once added, it can be used by name wherever scores are named.
 #include <iostream>
 
 #include "attend/attend.h"
@@ -19,7 +19,7 @@ class Distance : public Score {
 };
 
 std::unique_ptr<Score> make_distance(const ScoreOptions& options, Random&) {
-  require(options.query == options.key, "distance: query and key of equal width are wanted, got ", options.query,
+  require(options.query == options.key, "distance: expected query and key of equal width, got ", options.query,
           " and ", options.key);
   return std::make_unique<Distance>();
 }

@@ -1,5 +1,5 @@
-// A task of one's own: `initials`, the first letters of the words of a sentence ("the old man sings" → "t o m s"). A corpus,
-// an output and a row make it one; docs/extending.md goes through them.
+// A task of your own: `initials`, the first letters of the words of a sentence ("the old man sings" → "t o m s"). A
+// corpus, an output and a row make it a task; docs/extending.md walks through them.
 #pragma once
 
 #include <memory>
@@ -15,10 +15,10 @@ namespace initials {
 
 using namespace attend;
 
-// 1. The corpus: what to learn from where nobody names files.
+// 1. The corpus: what to learn from if no files are named.
 
-/// Sentences of two to six words and their first letters, with gold links. No sentence occurs twice, so that none of those
-/// held out has been learned by heart.
+/// Sentences of two to six words and their first letters, with gold links. No sentence occurs twice, so that no held-out
+/// one has been memorised.
 inline data::BuiltinCorpus make_corpus(uint64_t seed) {
   constexpr std::string_view kWords[] = {"all",   "big",  "birds", "cats",  "come", "dogs", "every", "five", "good",
                                          "green", "home", "in",    "jump",  "keep", "look", "many",  "new",  "old",
@@ -47,7 +47,7 @@ inline data::BuiltinCorpus make_corpus(uint64_t seed) {
   return corpus;
 }
 
-// 2. The output: words, of which an answer has exactly one for each word that was read.
+// 2. The output: words, exactly one for each word of the input.
 
 /// While letters are missing, the answer must not end; when all are said, nothing else may follow.
 class OneForEachWord : public decode::Constraint {
@@ -80,7 +80,7 @@ class InitialsOutput : public tasks::WordsOutput {
   }
 };
 
-/// Its name says what the answers look like to whoever shows them: words.
+/// Its name tells displays what the answers look like: words.
 inline const tasks::OutputRow kOutput{
     "words",
     [](const tasks::TaskConfig& config) -> std::unique_ptr<tasks::Output> {
@@ -88,7 +88,7 @@ inline const tasks::OutputRow kOutput{
     },
     tasks::kWordsOutput.derived};
 
-// 3. The row: what it reads, with which networks, what it answers, how that is scored, and what suits its corpus.
+// 3. The row: what it reads, which networks it uses, what it answers, how that is scored, and what suits its corpus.
 
 inline constexpr tasks::TaskInput kInputs[] = {{"text", &tasks::kTextInput}};
 inline constexpr std::string_view kNetworks[] = {"recurrent", "transformer"};

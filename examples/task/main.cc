@@ -1,4 +1,4 @@
-// Trains the task of initials.h on its own corpus, and asks of the model what any task's can be asked.
+// Trains the task of initials.h on its own corpus, and uses the model as that of any task.
 #include <filesystem>
 #include <iostream>
 

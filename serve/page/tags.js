@@ -35,7 +35,7 @@ export function huesOf(names) {
   return hues;
 }
 
-// A text with its tags. A word that is pointed at shades those that its tag leant on.
+// A text with its tags. A word that is pointed at shades those that its tag depended on.
 export class Tagged extends Pointing {
   constructor(picked) {
     super(picked);

@@ -1,4 +1,4 @@
-// What tests of attention share: small problems, and a sink that keeps what it is told.
+// What tests of attention share: small problems, and a sink that keeps what it receives.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -60,23 +60,23 @@ inline void set(std::vector<nn::NamedParam>& all, const std::string& name, const
   std::copy(value.begin(), value.end(), to.data());
 }
 
-inline void expect_near(const Tensor& got, const Tensor& wanted, double tolerance = kSame) {
-  ASSERT_TRUE(got.defined() && wanted.defined());
-  ASSERT_EQ(got.shape(), wanted.shape());
+inline void expect_near(const Tensor& got, const Tensor& expected, double tolerance = kSame) {
+  ASSERT_TRUE(got.defined() && expected.defined());
+  ASSERT_EQ(got.shape(), expected.shape());
   for (size_t i = 0; i < got.size(); ++i) {
-    const double g = got.data()[i], w = wanted.data()[i];
+    const double g = got.data()[i], w = expected.data()[i];
     ASSERT_TRUE(std::abs(g - w) <= tolerance * (1 + std::abs(w))) << "element " << i << ": " << g << ", not " << w;
   }
 }
 
-inline void expect_same_bits(const Tensor& got, const Tensor& wanted) { expect_near(got, wanted, 0); }
+inline void expect_same_bits(const Tensor& got, const Tensor& expected) { expect_near(got, expected, 0); }
 
 /// `call` throws an Error that says `says`.
 template <class Call>
 void expect_refusal(Call&& call, const std::string& says) {
   try {
     call();
-    ADD_FAILURE() << "accepted; an error saying \"" << says << "\" was wanted";
+    ADD_FAILURE() << "accepted; expected an error that says \"" << says << "\"";
   } catch (const Error& error) {
     EXPECT_NE(std::string(error.what()).find(says), std::string::npos) << error.what();
   }

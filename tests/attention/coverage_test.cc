@@ -120,7 +120,7 @@ TEST(Coverage, RefusesOtherShapesAndLengths) {
       [] {
         coverage_before(Tensor::zeros({2, 3}));
       },
-      "coverage_before: weights [B,T,S] are wanted, got [2, 3]");
+      "coverage_before: expected weights [B,T,S], got [2, 3]");
   const Tensor w = Tensor::zeros({2, 3, 4});
   for (const std::vector<int32_t>& bad :
        {std::vector<int32_t>{1}, std::vector<int32_t>{1, 4}, std::vector<int32_t>{-1, 2}}) {

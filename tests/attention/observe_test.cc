@@ -1,4 +1,4 @@
-// Observation: what sinks are told, and that telling changes nothing.
+// Observation: what sinks receive, and that observing changes nothing.
 #include <optional>
 
 #include "tests/attention/cases.h"
@@ -77,9 +77,9 @@ TEST(Observing, OfACacheSeesAllSteps) {
     Recorder recorder;
     for (int64_t t = 0; t < 5; ++t) {
       const Tensor x = slice(in.queries, 1, t, t + 1).value();
-      const Tensor wanted = attention(x, x, x, quiet).context.value();
+      const Tensor expected = attention(x, x, x, quiet).context.value();
       const Observing observing(recorder);
-      expect_same_bits(attention(x, x, x, seen).context.value(), wanted);
+      expect_same_bits(attention(x, x, x, seen).context.value(), expected);
     }
     const Tensor whole =
         attention(in.queries, attention.prepare(in.queries, in.queries), {.weights = true}).weights.value();

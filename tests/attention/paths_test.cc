@@ -102,18 +102,18 @@ TEST(AttentionPaths, TakenMemoryReadsTheSourcesOfItsRows) {
           std::vector<int32_t> taken;
           for (const int32_t row : rows) taken.push_back(lengths[static_cast<size_t>(row)]);
           EXPECT_EQ(memory.lengths(), taken);
-          const AttentionMemory wanted =
+          const AttentionMemory expected =
               attention.prepare(rows_of(in.keys.value(), rows), rows_of(in.values.value(), rows), taken);
-          expect_near(attention(q, memory).context.value(), attention(q, wanted).context.value());
+          expect_near(attention(q, memory).context.value(), attention(q, expected).context.value());
           expect_near(attention(q, memory, {.weights = true}).weights.value(),
-                      attention(q, wanted, {.weights = true}).weights.value());
+                      attention(q, expected, {.weights = true}).weights.value());
         };
         memory.take(first);
         ASSERT_EQ(memory.rows(), 4);
         check(four, first);
         memory.take(second);
         check(four.rows(0, 3), both);
-        expect_refusal([&] { memory.take(std::vector<int32_t>{3}); }, "rows in [0, 3) are wanted, got 3");
+        expect_refusal([&] { memory.take(std::vector<int32_t>{3}); }, "expected rows in [0, 3), got 3");
       }
     }
   }
@@ -318,7 +318,7 @@ TEST(AttentionPaths, HypothesesInACacheMayDifferInLength) {
           const Tensor x = random_tensor({3, 1, kWidth}, random);
           const Tensor got = attention(x, x, x, cache, step).context.value();
           for (size_t n = 0; n < 3; ++n) {
-            if (!step[n]) continue;  // it appended nothing, and nobody wants what it read
+            if (!step[n]) continue;  // it appended nothing, and what it read does not matter
             history[n] = appended(history[n], x.rows(static_cast<int64_t>(n), static_cast<int64_t>(n) + 1));
             expect_near(got.rows(static_cast<int64_t>(n), static_cast<int64_t>(n) + 1),
                         last_of_whole(config, history[n]));
@@ -369,8 +369,8 @@ TEST(AttentionPaths, CacheRefusesOtherRowsAndWidths) {
     expect_refusal(call(good, {2, 2, 8}, good), "one query, key and value per row");
     EXPECT_EQ(cache.steps(), 0);
     call(good, good, good)();
-    expect_refusal(call({3, 1, 8}, {3, 1, 8}, {3, 1, 8}), "2 rows are wanted, got 3");
-    expect_refusal([&] { cache.take(std::vector<int32_t>{0, 2}); }, "rows in [0, 2) are wanted, got 2");
+    expect_refusal(call({3, 1, 8}, {3, 1, 8}, {3, 1, 8}), "expected 2 rows, got 3");
+    expect_refusal([&] { cache.take(std::vector<int32_t>{0, 2}); }, "expected rows in [0, 2), got 2");
   }
 }
 

@@ -47,7 +47,7 @@ TEST(AttentionRefusals, HeadsMustDivideEveryWidth) {
   config.value = 3;
   EXPECT_NO_THROW(random_attention(config));
   config.heads = 0;
-  expect_config_refused(config, "at least one head is wanted, got 0");
+  expect_config_refused(config, "expected at least one head, got 0");
 }
 
 TEST(AttentionRefusals, ScoresOfDifferentWidthsNameOneThatTakesThem) {
@@ -66,7 +66,7 @@ TEST(AttentionRefusals, ScoresOfDifferentWidthsNameOneThatTakesThem) {
 TEST(AttentionRefusals, LocationWantsToKnowTheLongestInput) {
   AttentionConfig config = small_config("location", "none", "softmax", 1);
   config.longest = 0;
-  expect_config_refused(config, "(score.longest) is wanted, got 0");
+  expect_config_refused(config, "(score.longest), got 0");
   config.longest = 4;
   const Attention attention = random_attention(config);
   EXPECT_NO_THROW(attention.prepare(Tensor::zeros({1, 4, 8}), Tensor::zeros({1, 4, 8})));
@@ -87,14 +87,14 @@ TEST(AttentionRefusals, Numbers) {
     change(config);
     return config;
   };
-  expect_config_refused(with([](auto& c) { c.query = 0; }), "widths of query and key of at least 1 are wanted, got 0");
+  expect_config_refused(with([](auto& c) { c.query = 0; }), "expected widths of query and key of at least 1, got 0");
   expect_config_refused(with([](auto& c) { c.key = -1; }), "got 8 and -1");
   expect_config_refused(with([](auto& c) { c.dropout = 1; }), "dropout must be in [0, 1), got 1");
   expect_config_refused(with([](auto& c) { c.score = "convolution", c.radius = -1; }), "radius of at least 0");
-  expect_config_refused(with([](auto& c) { c.window = "causal", c.width = -1; }), "causal: a width of at least 0");
-  expect_config_refused(with([](auto& c) { c.window = "sliding", c.width = -1; }), "sliding: a width of at least 0");
-  expect_config_refused(with([](auto& c) { c.window = "local_m", c.width = -1; }), "local_m: a width of at least 0");
-  expect_config_refused(with([](auto& c) { c.window = "local_p", c.width = 0; }), "local_p: a width of at least 1");
+  expect_config_refused(with([](auto& c) { c.window = "causal", c.width = -1; }), "causal: expected a width of at least 0");
+  expect_config_refused(with([](auto& c) { c.window = "sliding", c.width = -1; }), "sliding: expected a width of at least 0");
+  expect_config_refused(with([](auto& c) { c.window = "local_m", c.width = -1; }), "local_m: expected a width of at least 0");
+  expect_config_refused(with([](auto& c) { c.window = "local_p", c.width = 0; }), "local_p: expected a width of at least 1");
   expect_config_refused(with([](auto& c) { c.align = "gumbel", c.temperature = 0; }), "temperatures above 0");
   expect_config_refused(with([](auto& c) { c.align = "gumbel", c.coldest = 0; }), "temperatures above 0");
   expect_config_refused(with([](auto& c) { c.align = "gumbel", c.cooling = -1; }), "cooling of at least 0");
@@ -107,15 +107,15 @@ TEST(AttentionRefusals, Tensors) {
   expect_refusal([&] { attention.prepare(Tensor::zeros({2, 5, 7}), keys); }, "keys [B,Tk,8] and values [B,Tk,8]");
   expect_refusal([&] { attention.prepare(keys, Tensor::zeros({2, 4, 8})); }, "got [2, 5, 8] and [2, 4, 8]");
   expect_refusal([&] { attention.prepare(keys, Tensor::zeros({3, 5, 8})); }, "got [2, 5, 8] and [3, 5, 8]");
-  expect_refusal([&] { attention.prepare(keys, {}); }, "values [B,Tk,8] are wanted");
+  expect_refusal([&] { attention.prepare(keys, {}); }, "values [B,Tk,8]");
   expect_refusal([&] { attention.prepare(keys, keys, Lengths{5}); },
-                 "one length for each of 2 sources is wanted, got 1");
+                 "expected one length for each of 2 sources, got 1");
   expect_refusal([&] { attention.prepare(keys, keys, Lengths{5, 6}); }, "lengths must be in [0, 5], got 6");
   expect_refusal([&] { attention.prepare(keys, keys, Lengths{-1, 5}); }, "lengths must be in [0, 5], got -1");
   const AttentionMemory memory = attention.prepare(keys, keys);
-  expect_refusal([&] { attention(Tensor::zeros({3, 1, 8}), memory); }, "queries [2,Tq,8] are wanted, got [3, 1, 8]");
-  expect_refusal([&] { attention(Tensor::zeros({2, 1, 7}), memory); }, "queries [2,Tq,8] are wanted, got [2, 1, 7]");
-  expect_refusal([&] { attention(Tensor::zeros({2, 8}), memory); }, "queries [2,Tq,8] are wanted, got [2, 8]");
+  expect_refusal([&] { attention(Tensor::zeros({3, 1, 8}), memory); }, "expected queries [2,Tq,8], got [3, 1, 8]");
+  expect_refusal([&] { attention(Tensor::zeros({2, 1, 7}), memory); }, "expected queries [2,Tq,8], got [2, 1, 7]");
+  expect_refusal([&] { attention(Tensor::zeros({2, 8}), memory); }, "expected queries [2,Tq,8], got [2, 8]");
 }
 
 TEST(AttentionRefusals, CoverageOfAnotherShape) {
@@ -129,7 +129,7 @@ TEST(AttentionRefusals, CoverageOfAnotherShape) {
         [&] {
           attention(Tensor::zeros({2, 1, 8}), memory, {.coverage = coverage});
         },
-        "coverage [2,5] is wanted, got [5, 2]");
+        "expected coverage [2,5], got [5, 2]");
   }
 }
 
@@ -137,9 +137,9 @@ TEST(AttentionRefusals, CoverageOfAnotherShape) {
 
 TEST(AttentionMenus, TakenNamesAndRowsWithoutMakerAreRefused) {
   expect_refusal([] { add_score({.name = "dot", .make = score_named("dot").make}); }, "got \"dot\", which is taken");
-  expect_refusal([] { add_score({.name = "nothing"}); }, "\"nothing\" wants a function that makes it");
+  expect_refusal([] { add_score({.name = "nothing"}); }, "\"nothing\" needs a function that makes it");
   expect_refusal([] { add_align({.name = "softmax", .make = align_named("softmax").make}); }, "which is taken");
-  expect_refusal([] { add_align({.name = "nothing"}); }, "\"nothing\" wants a function that makes it");
+  expect_refusal([] { add_align({.name = "nothing"}); }, "\"nothing\" needs a function that makes it");
 }
 
 TEST(AttentionMenus, EveryRowSaysWhatItIs) {

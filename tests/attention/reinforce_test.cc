@@ -129,9 +129,9 @@ TEST(Reinforce, DiscountOfOneIsTheWholeReturnAndOfZeroTheNextReward) {
   const Tensor log_p = Tensor::zeros({1, 3}), rewards = Tensor::of({1, 3}, {1, 2, 4}), counts = Tensor::full({1, 3}, 1);
   for (const double discount : {0.0, 1.0}) {
     const Reinforce reinforce({.baseline = "none", .discount = discount}, 0, random);
-    Tensor wanted = discount == 1 ? Tensor::of({1, 3}, {7, 6, 4}) : rewards.clone();
-    for (real& x : wanted.values()) x /= -3;
-    expect_near(call(reinforce, rewards, counts, log_p).slope, wanted);
+    Tensor expected = discount == 1 ? Tensor::of({1, 3}, {7, 6, 4}) : rewards.clone();
+    for (real& x : expected.values()) x /= -3;
+    expect_near(call(reinforce, rewards, counts, log_p).slope, expected);
   }
 }
 
@@ -207,14 +207,14 @@ TEST(Reinforce, LossIsTheWeightedMean) {
 TEST(Reinforce, RefusesWhatItCannotUse) {
   Random random(1);
   expect_refusal([&] { Reinforce({.baseline = "moving_avarage"}, 0, random); }, "the nearest is \"moving_average\"");
-  expect_refusal([&] { Reinforce({.baseline = "learned"}, 0, random); }, "wants features to see, got width 0");
+  expect_refusal([&] { Reinforce({.baseline = "learned"}, 0, random); }, "needs features, got width 0");
   expect_refusal([&] { Reinforce({.decay = 1}, 0, random); }, "decay must be in [0, 1), got 1");
   expect_refusal([&] { Reinforce({.discount = 1.5}, 0, random); }, "discount must be in [0, 1], got 1.5");
   const Reinforce learned({.baseline = "learned"}, 2, random);
   const Tensor two = Tensor::zeros({1, 2});
-  expect_refusal([&] { learned(two, two, {}, two); }, "features [B,T,F] are wanted");
-  expect_refusal([&] { learned(two, two, {}, Tensor::zeros({2, 1})); }, "rewards, ln p and counts [B,T] are wanted");
-  expect_refusal([&] { reinforce_loss(two, Tensor::zeros({2, 1})); }, "of one shape are wanted, got [1, 2], [2, 1]");
+  expect_refusal([&] { learned(two, two, {}, two); }, "expected features [B,T,F]");
+  expect_refusal([&] { learned(two, two, {}, Tensor::zeros({2, 1})); }, "expected rewards, ln p and counts [B,T]");
+  expect_refusal([&] { reinforce_loss(two, Tensor::zeros({2, 1})); }, "of one shape, got [1, 2], [2, 1]");
 }
 
 }  // namespace

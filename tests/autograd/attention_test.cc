@@ -28,7 +28,7 @@ const MaskKind kMasks[] = {{"none", false, false, -1},    {"padding", true, fals
 std::vector<int32_t> lengths_for(const MaskKind& kind, int64_t B, int64_t n) {
   if (!kind.padding) return {};
   std::vector<int32_t> lengths(static_cast<size_t>(B), static_cast<int32_t>(n));
-  lengths[0] = static_cast<int32_t>(n / 2);  // 0 for n = 1: a sentence that nobody can look at
+  lengths[0] = static_cast<int32_t>(n / 2);  // 0 for n = 1: a sentence with nothing to look at
   return lengths;
 }
 

@@ -118,10 +118,10 @@ ConvReference convolved(const ConvCase& c, const Array& x, const Array& w, const
   return r;
 }
 
-void expect_near(const char* what, const Tensor& got, const Sum& wanted) {
-  ASSERT_EQ(got.shape(), wanted.value.shape) << what;
+void expect_near(const char* what, const Tensor& got, const Sum& expected) {
+  ASSERT_EQ(got.shape(), expected.value.shape) << what;
   for (size_t i = 0; i < got.size(); ++i) {
-    ASSERT_NEAR(got.data()[i], wanted.value.v[i], 32 * kEpsilon * wanted.magnitude.v[i]) << what << " at " << i;
+    ASSERT_NEAR(got.data()[i], expected.value.v[i], 32 * kEpsilon * expected.magnitude.v[i]) << what << " at " << i;
   }
 }
 
@@ -146,16 +146,16 @@ TEST(Conv2d, ValuesAndGradientsMatchPlainLoops) {
     for (const bool with_bias : {true, false}) {
       SCOPED_TRACE(::testing::Message() << c << (with_bias ? " and bias" : ""));
       const ConvInputs in(c);
-      const ConvReference wanted = convolved(c, in.x, in.weight, with_bias ? &in.bias : nullptr, in.dy);
+      const ConvReference expected = convolved(c, in.x, in.weight, with_bias ? &in.bias : nullptr, in.dy);
       const Var x = Var::leaf(to_tensor(in.x)), weight = Var::leaf(to_tensor(in.weight));
       const Var bias = with_bias ? Var::leaf(to_tensor(in.bias)) : Var();
       Tape tape;
       const Var y = conv2d(x, weight, bias, c.options());
-      expect_near("y", y.value(), wanted.y);
+      expect_near("y", y.value(), expected.y);
       tape.backward(y, to_tensor(in.dy));
-      expect_near("dx", x.gradient(), wanted.dx);
-      expect_near("dweight", weight.gradient(), wanted.dweight);
-      if (with_bias) expect_near("dbias", bias.gradient(), wanted.dbias);
+      expect_near("dx", x.gradient(), expected.dx);
+      expect_near("dweight", weight.gradient(), expected.dweight);
+      if (with_bias) expect_near("dbias", bias.gradient(), expected.dbias);
     }
   }
 }
@@ -164,13 +164,13 @@ TEST(Conv2d, ByProductMatchesPlainLoops) {
   for (const ConvCase& c : kConvCases) {
     SCOPED_TRACE(::testing::Message() << c);
     const ConvInputs in(c);
-    const ConvReference wanted = convolved(c, in.x, in.weight, &in.bias, in.dy);
+    const ConvReference expected = convolved(c, in.x, in.weight, &in.bias, in.dy);
     const Tensor x = to_tensor(in.x), weight = to_tensor(in.weight), bias = to_tensor(in.bias), dy = to_tensor(in.dy);
     Tensor y(c.y()), dx(c.x());
     kernels::conv2d_forward_by_product(c.geometry(), x.data(), weight.data(), bias.data(), y.data());
-    expect_near("y", y, wanted.y);
+    expect_near("y", y, expected.y);
     kernels::conv2d_backward_data_by_product(c.geometry(), dy.data(), weight.data(), dx.data());
-    expect_near("dx", dx, wanted.dx);
+    expect_near("dx", dx, expected.dx);
   }
 }
 
@@ -199,10 +199,10 @@ TEST(Conv2d, RunsInsideAParallelLoop) {
   const ConvCase c{6, 16, 9, 9, 16, 3, 3, 1, 1};
   const ConvInputs in(c);
   const Tensor x = to_tensor(in.x), weight = to_tensor(in.weight), bias = to_tensor(in.bias);
-  const Tensor wanted = conv2d(x, weight, bias, c.options()).value();
+  const Tensor expected = conv2d(x, weight, bias, c.options()).value();
   std::vector<Tensor> got(16);
   kernels::parallel_for(got.size(), [&](size_t i) { got[i] = conv2d(x, weight, bias, c.options()).value(); });
-  for (const Tensor& y : got) expect_same_bits("y", y, wanted);
+  for (const Tensor& y : got) expect_same_bits("y", y, expected);
 }
 
 TEST(Conv2d, ManyShapesInTurn) {
@@ -233,7 +233,7 @@ TEST(Conv2d, GivesItsScratchBack) {
 TEST(Conv2d, OnlyWantedGradients) {
   const ConvCase c{3, 8, 6, 6, 8, 3, 3, 1, 1};
   const ConvInputs in(c);
-  const ConvReference wanted = convolved(c, in.x, in.weight, &in.bias, in.dy);
+  const ConvReference expected = convolved(c, in.x, in.weight, &in.bias, in.dy);
   for (int which = 0; which < 8; ++which) {
     SCOPED_TRACE(which);
     const auto var = [&](int bit, const Array& value) {
@@ -245,9 +245,9 @@ TEST(Conv2d, OnlyWantedGradients) {
     EXPECT_EQ(y.tracked(), which != 0);
     if (which == 0) continue;
     tape.backward(y, to_tensor(in.dy));
-    if (which & 1) expect_near("dx", x.gradient(), wanted.dx);
-    if (which & 2) expect_near("dweight", weight.gradient(), wanted.dweight);
-    if (which & 4) expect_near("dbias", bias.gradient(), wanted.dbias);
+    if (which & 1) expect_near("dx", x.gradient(), expected.dx);
+    if (which & 2) expect_near("dweight", weight.gradient(), expected.dweight);
+    if (which & 4) expect_near("dbias", bias.gradient(), expected.dbias);
   }
 }
 
@@ -327,22 +327,22 @@ TEST(Pool2d, ValuesAndGradientsMatchPlainLoops) {
         for (double& v : values.v) v = std::round(v) - 3;
       }
       const Array dy = random_array(c.y(), random);
-      const PoolReference wanted = pooled(c, values, dy);
+      const PoolReference expected = pooled(c, values, dy);
       {
         const Var x = Var::leaf(to_tensor(values));
         Tape tape;
         const Var y = max_pool2d(x, c.options());
-        expect_near("max", y.value(), wanted.max);
+        expect_near("max", y.value(), expected.max);
         tape.backward(y, to_tensor(dy));
-        expect_near("gradient of max", x.gradient(), wanted.max_dx);
+        expect_near("gradient of max", x.gradient(), expected.max_dx);
       }
       {
         const Var x = Var::leaf(to_tensor(values));
         Tape tape;
         const Var y = avg_pool2d(x, c.options());
-        expect_near("mean", y.value(), wanted.mean);
+        expect_near("mean", y.value(), expected.mean);
         tape.backward(y, to_tensor(dy));
-        expect_near("gradient of mean", x.gradient(), wanted.mean_dx);
+        expect_near("gradient of mean", x.gradient(), expected.mean_dx);
       }
     }
   }
@@ -354,8 +354,8 @@ TEST(Pool2d, OfEqualValuesTheFirstReceivesTheGradient) {
   Tape tape;
   const Var y = max_pool2d(x);
   tape.backward(y, Tensor::of({1, 1, 1, 2}, {3, 5}));
-  const std::vector<real> wanted = {0, 3, 5, 0, 0, 0, 0, 0};
-  EXPECT_EQ(std::vector<real>(x.gradient().begin(), x.gradient().end()), wanted);
+  const std::vector<real> expected = {0, 3, 5, 0, 0, 0, 0, 0};
+  EXPECT_EQ(std::vector<real>(x.gradient().begin(), x.gradient().end()), expected);
 }
 
 TEST(Pool2d, InfinitiesAndNaN) {
@@ -368,8 +368,8 @@ TEST(Pool2d, InfinitiesAndNaN) {
   EXPECT_TRUE(std::isnan(y.value().data()[1]));
   EXPECT_EQ(y.value().data()[2], kInfinity);
   tape.backward(y, Tensor::of({1, 1, 1, 3}, {1, 2, 3}));
-  const std::vector<real> wanted = {1, 0, 0, 2, 3, 0, 0, 0, 0, 0, 0, 0};
-  EXPECT_EQ(std::vector<real>(x.gradient().begin(), x.gradient().end()), wanted);
+  const std::vector<real> expected = {1, 0, 0, 2, 3, 0, 0, 0, 0, 0, 0, 0};
+  EXPECT_EQ(std::vector<real>(x.gradient().begin(), x.gradient().end()), expected);
 }
 
 TEST(Pool2d, TheMeanCountsPaddingAsZeros) {
@@ -396,14 +396,14 @@ TEST(Conv2d, RefusesWhatItCannotDo) {
   const Var w = zeros({4, 3, 3, 3}), matrix = zeros({4, 27}), two_channels = zeros({4, 2, 3, 3});
   const Var no_taps = zeros({4, 3, 0, 3}), tall = zeros({4, 3, 8, 3}), three = zeros({3});
   const std::pair<std::function<Var()>, std::string> refused[] = {
-      {[&] { return conv2d({}, w); }, "conv2d: images are wanted, got an undefined tensor"},
-      {[&] { return conv2d(flat, w); }, "conv2d: images [B, C, H, W] are wanted, got [3, 5, 6]"},
-      {[&] { return conv2d(no_rows, w); }, "conv2d: images with channels and pixels are wanted, got [2, 3, 0, 6]"},
-      {[&] { return conv2d(x, {}); }, "conv2d: a weight is wanted, got an undefined tensor"},
-      {[&] { return conv2d(x, matrix); }, "conv2d: a weight [O, C, KH, KW] is wanted, got [4, 27]"},
+      {[&] { return conv2d({}, w); }, "conv2d: expected images, got an undefined tensor"},
+      {[&] { return conv2d(flat, w); }, "conv2d: expected images [B, C, H, W], got [3, 5, 6]"},
+      {[&] { return conv2d(no_rows, w); }, "conv2d: expected images with channels and pixels, got [2, 3, 0, 6]"},
+      {[&] { return conv2d(x, {}); }, "conv2d: expected a weight, got an undefined tensor"},
+      {[&] { return conv2d(x, matrix); }, "conv2d: expected a weight [O, C, KH, KW], got [4, 27]"},
       {[&] { return conv2d(x, two_channels); },
        "conv2d: the weight must have the 3 channels of x [2, 3, 5, 6], got [4, 2, 3, 3]"},
-      {[&] { return conv2d(x, no_taps); }, "conv2d: a weight with elements is wanted, got [4, 3, 0, 3]"},
+      {[&] { return conv2d(x, no_taps); }, "conv2d: expected a weight with elements, got [4, 3, 0, 3]"},
       {[&] { return conv2d(x, w, three); }, "conv2d: the bias must be [4] for weight [4, 3, 3, 3], got [3]"},
       {[&] { return conv2d(x, w, {}, {.stride = 0}); }, "conv2d: the stride must be within 1 … 1048576, got 0"},
       {[&] { return conv2d(x, w, {}, {.padding = -1}); }, "conv2d: the padding must be within 0 … 1048576, got -1"},
@@ -417,8 +417,8 @@ TEST(Conv2d, RefusesWhatItCannotDo) {
 TEST(Pool2d, RefusesWhatItCannotDo) {
   const Var x = zeros({2, 3, 5, 6}), flat = zeros({5, 6});
   const std::pair<std::function<Var()>, std::string> refused[] = {
-      {[&] { return max_pool2d({}); }, "max_pool2d: images are wanted, got an undefined tensor"},
-      {[&] { return avg_pool2d(flat); }, "avg_pool2d: images [B, C, H, W] are wanted, got [5, 6]"},
+      {[&] { return max_pool2d({}); }, "max_pool2d: expected images, got an undefined tensor"},
+      {[&] { return avg_pool2d(flat); }, "avg_pool2d: expected images [B, C, H, W], got [5, 6]"},
       {[&] { return max_pool2d(x, {.kernel = 0}); }, "max_pool2d: the kernel must be within 1 … 1048576, got 0"},
       {[&] { return avg_pool2d(x, {.stride = -1}); }, "avg_pool2d: the stride must be within 0 … 1048576, got -1"},
       {[&] { return max_pool2d(x, {.kernel = 3, .padding = 2}); },

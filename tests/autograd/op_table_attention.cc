@@ -79,7 +79,7 @@ void add_attention_rows(std::vector<OpRow>& table) {
          {{[] {
              scaled_dot_product_attention(Tensor::zeros({2, 3, 4}), Tensor::zeros({2, 5, 6}), Tensor::zeros({2, 5, 6}));
            },
-           "q [B,Tq,D], k and v [B,Tk,D] are wanted, got [2, 3, 4], [2, 5, 6], [2, 5, 6]"},
+           "expected q [B,Tq,D], k and v [B,Tk,D], got [2, 3, 4], [2, 5, 6], [2, 5, 6]"},
           {[] {
              const Var x = Tensor::zeros({2, 3, 4});
              scaled_dot_product_attention(x, x, x, {.heads = 3});
@@ -94,7 +94,7 @@ void add_attention_rows(std::vector<OpRow>& table) {
              const Var x = Tensor::zeros({1, 3, 4});
              scaled_dot_product_attention(x, x, x, {.dropout = real(0.1)});
            },
-           "dropout wants a stream"}}});
+           "dropout needs a stream"}}});
   }
 
   for (const auto& [kind, H] : {std::pair{"one", int64_t{1}}, {"odd", int64_t{19}}, {"even", int64_t{32}}}) {
@@ -117,7 +117,7 @@ void add_attention_rows(std::vector<OpRow>& table) {
                      {{[] {
                          additive_score(Tensor::zeros({2, 3, 4}), Tensor::zeros({2, 5, 4}), Tensor::zeros({5}));
                        },
-                       "additive_score: q [B,Tq,H], k [B,Tk,H] and v [H] are wanted"}}});
+                       "additive_score: expected q [B,Tq,H], k [B,Tk,H] and v [H]"}}});
   }
 }
 

@@ -60,7 +60,7 @@ void add_ctc_rows(std::vector<OpRow>& table) {
   };
   table.push_back(
       ctc_row("plain", {5, 3, 5, 4, 1}, {{1, 2, 3}, {2}, {3, 3}, {}, {1}}, {},
-              {{call({5, 2}, {5}, {{1}}), "ctc_loss: logits [T,B,V] with B and V above 0 are wanted, got [5, 2]"},
+              {{call({5, 2}, {5}, {{1}}), "ctc_loss: expected logits [T,B,V] with B and V above 0, got [5, 2]"},
                {call({5, 1, 4}, {5, 5}, {{1}}), "want 1 lengths and targets, got 2 and 1"},
                {call({5, 1, 4}, {5}, {{1}}, 4), "the blank must be in [0, 4), got 4"},
                {call({5, 2, 4}, {5, 6}, {{1}, {1}}), "lengths must be in [0, 5], got 6 for sequence 1"},

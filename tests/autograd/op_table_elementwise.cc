@@ -98,7 +98,7 @@ void add_elementwise_rows(std::vector<OpRow>& table) {
                      {{3, 37}},
                      [op](const Vars& x) { return Vars{op.run(x[0])}; },
                      [op](const Arrays& x) { return Arrays{mapped(x[0], op.f)}; },
-                     {{[op] { op.run(Var()); }, std::string(op.name) + ": a tensor is wanted"}},
+                     {{[op] { op.run(Var()); }, std::string(op.name) + ": expected a tensor"}},
                      op.prepare});
   }
 
@@ -106,7 +106,7 @@ void add_elementwise_rows(std::vector<OpRow>& table) {
                    {{5, 7}},
                    [](const Vars& x) { return Vars{affine(x[0], real(-1.5), real(0.25))}; },
                    [](const Arrays& x) { return Arrays{mapped(x[0], [](double a) { return -1.5 * a + 0.25; })}; },
-                   {{[] { affine(Var(), 1); }, "affine: a tensor is wanted"}}});
+                   {{[] { affine(Var(), 1); }, "affine: expected a tensor"}}});
 
   table.push_back({"dropout",
                    {{3, 67}},

@@ -70,19 +70,19 @@ void add_glimpse_rows(std::vector<OpRow>& table) {
                       {[] {
                          glimpse_patches(Tensor::zeros({3, 1, 5, 5}), Tensor::zeros({4, 2}));
                        },
-                       "N a multiple of 3 images are wanted, got [4, 2]"},
+                       "N a multiple of 3 images, got [4, 2]"},
                       {[image] {
                          glimpse_patches(Tensor::zeros(image), Tensor::full({1, 2}, real(1.5)));
                        },
-                       "locations within -1 … 1 are wanted, got 1.5"},
+                       "expected locations within -1 … 1, got 1.5"},
                       {[image] {
                          glimpse_patches(Tensor::zeros(image), Tensor::full({1, 2}, real(NAN)));
                        },
-                       "locations within -1 … 1 are wanted, got nan"},
+                       "expected locations within -1 … 1, got nan"},
                       {[image] {
                          glimpse_patches(Tensor::zeros(image), Tensor::zeros({1, 2}), {.patch = 0});
                        },
-                       "of at least 1 are wanted, got 0, 1, 2 and 1"},
+                       "of at least 1, got 0, 1, 2 and 1"},
                       {[image] {
                          glimpse_patches(Tensor::zeros(image), Tensor::zeros({1, 2}), {.scales = 60});
                        },

@@ -62,7 +62,7 @@ void add_matrix_rows(std::vector<OpRow>& table) {
            {{[] {
                matmul(Tensor::zeros({2, 3}), Tensor::zeros({4, 5}));
              },
-             "matmul: [m,k] and [k,n] are wanted, got [2, 3] and [4, 5]"},
+             "matmul: expected [m,k] and [k,n], got [2, 3] and [4, 5]"},
             {[] {
                matmul(Tensor::zeros({2, 3, 1}), Tensor::zeros({4, 5}));
              },
@@ -74,7 +74,7 @@ void add_matrix_rows(std::vector<OpRow>& table) {
                        {{[] {
                            batched_matmul(Tensor::zeros({2, 3, 4}), Tensor::zeros({3, 4, 5}));
                          },
-                         "batched_matmul: [B,m,k] and [B,k,n] are wanted"}}});
+                         "batched_matmul: expected [B,m,k] and [B,k,n]"}}});
     }
   }
 
@@ -103,7 +103,7 @@ void add_matrix_rows(std::vector<OpRow>& table) {
                        {{[] {
                            linear(Tensor::zeros({2, 3}), Tensor::zeros({5, 4}), Var());
                          },
-                         "linear: x [..,I] and weight [O,I] are wanted, got [2, 3] and [5, 4]"},
+                         "linear: expected x [..,I] and weight [O,I], got [2, 3] and [5, 4]"},
                         {[] {
                            linear(Tensor::zeros({2, 4}), Tensor::zeros({5, 4}), Tensor::zeros({4}));
                          },
@@ -133,7 +133,7 @@ void add_matrix_rows(std::vector<OpRow>& table) {
                          linear_pair(Tensor::zeros({2, 3}), Tensor::zeros({5, 3}), Tensor::zeros({3, 4}),
                                      Tensor::zeros({5, 4}), Var());
                        },
-                       "linear_pair: x [N,I], weight [O,I], y [N,J] and weight [O,J] are wanted, got [2, 3]"},
+                       "linear_pair: expected x [N,I], weight [O,I], y [N,J] and weight [O,J], got [2, 3]"},
                       {[] {
                          linear_pair(Tensor::zeros({2, 3}), Tensor::zeros({5, 3}), Tensor::zeros({2, 4}),
                                      Tensor::zeros({5, 4}), Tensor::zeros({4}));

@@ -93,7 +93,7 @@ OpRow recurrence_row(const CellRow& c, const std::vector<int32_t>& lengths, bool
                      recurrence(cell, Tensor::zeros({T, B, G * H + 1}), Tensor::zeros({G * H, H}),
                                 gru ? Var(Tensor::zeros({H})) : Var());
                    },
-                   std::string(c.name) + ": gates [T,B,"},
+                   std::string(c.name) + ": expected gates [T,B,"},
                   {[=, cell = c.cell] {
                      recurrence(cell, Tensor::zeros({T, B, G * H}), Tensor::zeros({G * H, H}),
                                 gru ? Var() : Var(Tensor::zeros({H})));
@@ -129,7 +129,7 @@ void add_recurrent_rows(std::vector<OpRow>& table) {
                            recurrent(cell, {Tensor::zeros({8, 3}), Tensor::zeros({9, 2}), Tensor::zeros({8}), {}},
                                      Tensor::zeros({2, 2, 3}));
                          },
-                         std::string(c.name) + ": state weights"},
+                         std::string(c.name) + ": expected state weights"},
                         {[=, cell = c.cell] {
                            recurrent(cell,
                                      {Tensor::zeros({G * 2, 3}), Tensor::zeros({G * 2, 2}), Tensor::zeros({G * 2}),

@@ -127,7 +127,7 @@ void add_reductions(std::vector<OpRow>& table) {
                          return *std::max_element(v.begin(), v.end());
                        })};
                      },
-                     {{[] { max(Tensor::zeros({0}), 0); }, "max: an axis of at least one element"}},
+                     {{[] { max(Tensor::zeros({0}), 0); }, "max: expected an axis of at least one element"}},
                      {},
                      1e-6});
   }
@@ -247,7 +247,7 @@ void add_row_rows(std::vector<OpRow>& table) {
                    {{[] {
                        layer_norm(Tensor::zeros({2, 3}), Tensor::zeros({3}), Tensor::zeros({2}));
                      },
-                     "layer_norm: gain and bias [3] are wanted for x [2, 3], got [3] and [2]"}}});
+                     "layer_norm: expected gain and bias [3] for x [2, 3], got [3] and [2]"}}});
   add_reductions(table);
 }
 

@@ -65,7 +65,7 @@ void add_shape_rows(std::vector<OpRow>& table) {
                    {{[] {
                        reshape(Tensor::zeros({4, 6}), {5, 5});
                      },
-                     "wanted 24 elements as in [4, 6], got [5, 5]"},
+                     "expected 24 elements as in [4, 6], got [5, 5]"},
                     {[] {
                        reshape(Tensor::zeros({4, 6}), {-1, -1});
                      },
@@ -96,7 +96,7 @@ void add_shape_rows(std::vector<OpRow>& table) {
                      {{[] {
                          slice(Tensor::zeros({4, 5}), 1, 2, 6);
                        },
-                       "slice: a range within [0, 5) of axis 1"}}});
+                       "slice: expected a range within [0, 5) of axis 1"}}});
   }
   table.push_back({"stack 0",
                    {{3, 4}, {3, 4}},
@@ -131,7 +131,7 @@ void add_shape_rows(std::vector<OpRow>& table) {
                      for (size_t i = 0; i < 6; ++i) a.v[i] = x[0].v[12 + i], b.v[i] = x[0].v[6 + i];
                      return Arrays{a, b};
                    },
-                   {{[] { select(Tensor::zeros({4}), 4); }, "select: an index within the first axis"}}});
+                   {{[] { select(Tensor::zeros({4}), 4); }, "select: expected an index within the first axis"}}});
   table.push_back({"take_rows",
                    {{4, 3, 2}},
                    [](const Vars& x) {
@@ -144,7 +144,7 @@ void add_shape_rows(std::vector<OpRow>& table) {
                      return Arrays{y, Array({0, 3, 2})};
                    },
                    {{[] { take_rows(Tensor::zeros({4, 3}), std::array{0, 4}); }, "ids must be in [0, 4), got 4"},
-                    {[] { take_rows(Tensor::scalar(1), std::array{0}); }, "take_rows: a tensor of at least one axis"}}});
+                    {[] { take_rows(Tensor::scalar(1), std::array{0}); }, "take_rows: expected a tensor of at least one axis"}}});
   table.push_back({"gather",
                    {{2, 3, 5}},
                    [](const Vars& x) {
@@ -163,7 +163,7 @@ void add_shape_rows(std::vector<OpRow>& table) {
                     {[] {
                        gather(Tensor::zeros({2, 5}), Ids({3}, {0, 1, 2}));
                      },
-                     "one id per row is wanted"}}});
+                     "expected one id per row"}}});
   table.push_back({"embedding",
                    {{6, 9}},
                    [](const Vars& x) {
@@ -181,7 +181,7 @@ void add_shape_rows(std::vector<OpRow>& table) {
                        embedding(Tensor::zeros({6, 9}), Ids({1}, {6}));
                      },
                      "embedding: ids must be in [0, 6), got 6"},
-                    {[] { embedding(Tensor::zeros({6}), Ids({1}, {0})); }, "a table [V,E] is wanted"}}});
+                    {[] { embedding(Tensor::zeros({6}), Ids({1}, {0})); }, "expected a table [V,E]"}}});
 }
 
 }  // namespace attend::test

@@ -70,14 +70,14 @@ class OpTable : public testing::TestWithParam<size_t> {
 
 void check_value(const OpRow& row) {
   const Arrays x = inputs_of(row);
-  const Arrays wanted = row.reference(x);
+  const Arrays expected = row.reference(x);
   const Vars got = row.run(to_vars(x, false));
-  ASSERT_EQ(got.size(), wanted.size());
+  ASSERT_EQ(got.size(), expected.size());
   const double tolerance = kDouble ? 1e-11 : 1e-5;
   for (size_t o = 0; o < got.size(); ++o) {
-    ASSERT_EQ(got[o].shape(), wanted[o].shape) << "output " << o;
-    for (size_t i = 0; i < wanted[o].size(); ++i) {
-      const double y = got[o].value().data()[i], r = wanted[o].v[i];
+    ASSERT_EQ(got[o].shape(), expected[o].shape) << "output " << o;
+    for (size_t i = 0; i < expected[o].size(); ++i) {
+      const double y = got[o].value().data()[i], r = expected[o].v[i];
       ASSERT_NEAR(y, r, tolerance * (1 + std::abs(r))) << "output " << o << " element " << i;
     }
     EXPECT_FALSE(got[o].tracked()) << "nothing may be recorded without a tape";
@@ -127,7 +127,7 @@ TEST_P(OpTable, RefusesBadShapes) {
   for (const Refusal& refusal : row().refusals) {
     try {
       refusal.call();
-      ADD_FAILURE() << "accepted; an error saying \"" << refusal.says << "\" was wanted";
+      ADD_FAILURE() << "accepted; expected an error that says \"" << refusal.says << "\"";
     } catch (const Error& error) {
       EXPECT_NE(std::string(error.what()).find(refusal.says), std::string::npos) << error.what();
     }

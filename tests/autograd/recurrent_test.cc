@@ -50,8 +50,8 @@ TEST(Recurrent, PaddedBatchEqualsEachSequenceAlone) {
         const RecurrentOutput one = recurrent(cell, net.w, alone, {}, {}, reverse);
         for (int64_t h = 0; h < H; ++h) {
           for (int64_t t = 0; t < T; ++t) {
-            const real wanted = t < length ? one.y.value().data()[t * H + h] : 0;
-            ASSERT_NEAR(all.y.value().data()[(t * 4 + b) * H + h], wanted, 1e-5) << "sequence " << b << " step " << t;
+            const real expected = t < length ? one.y.value().data()[t * H + h] : 0;
+            ASSERT_NEAR(all.y.value().data()[(t * 4 + b) * H + h], expected, 1e-5) << "sequence " << b << " step " << t;
           }
           ASSERT_NEAR(all.last.h.value().data()[b * H + h], one.last.h.value().data()[h], 1e-5);
         }

@@ -56,7 +56,7 @@ TEST(Tape, GradientsAccumulate) {
 }
 
 TEST(Tape, OneValueUsedManyTimes) {
-  // d(x·x + x − x·c) where the same dy reaches several slots at once: nobody may write into another's gradient.
+  // d(x·x + x − x·c) where the same dy reaches several slots at once: none may write to another's gradient.
   const Var x = Var::leaf(Tensor::of({2}, {3, 5})), c = Tensor::of({2}, {10, 20});
   Tape tape;
   const Var y = add(x, x);

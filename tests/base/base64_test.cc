@@ -34,8 +34,8 @@ TEST(Base64, EveryByteComesBack) {
 
 TEST(Base64, OtherTextsAreRefused) {
   EXPECT_EQ(test::message_of([] { from_base64("Zm9", "png"); }),
-            "png: base64 in groups of 4 letters is wanted, got 3 letters");
-  EXPECT_EQ(test::message_of([] { from_base64("Zm9v Zm9", "png"); }), "png: base64 is wanted, got another sign at 4");
+            "png: expected base64 in groups of 4 letters, got 3 letters");
+  EXPECT_EQ(test::message_of([] { from_base64("Zm9v Zm9", "png"); }), "png: expected base64, got another sign at 4");
   EXPECT_NE(test::message_of([] { from_base64("====", "png"); }), "");
   EXPECT_NE(test::message_of([] { from_base64("Zg==Zg==", "png"); }), "");
 }

@@ -18,10 +18,10 @@ std::ostream& operator<<(std::ostream& out, const Written& w) {
 
 TEST(Error, MessageIsThePartsOneAfterTheOther) {
   try {
-    fail("matmul: wanted ", 3, " columns, got ", 4.5);
+    fail("matmul: expected ", 3, " columns, got ", 4.5);
     FAIL() << "fail returned";
   } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "matmul: wanted 3 columns, got 4.5");
+    EXPECT_STREQ(error.what(), "matmul: expected 3 columns, got 4.5");
   }
 }
 

@@ -43,7 +43,7 @@ TEST(Names, AnUnknownNameIsRefusedWithTheNearest) {
     FAIL() << "accepted";
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(),
-                 "score: wanted one of dot, additive, general, got \"aditive\"; the nearest is \"additive\"");
+                 "score: expected one of dot, additive, general, got \"aditive\"; the nearest is \"additive\"");
   }
 }
 

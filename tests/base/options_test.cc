@@ -10,7 +10,7 @@ struct Inner {
   double rate = 0.5;
   template <class Visit>
   void fields(Visit&& visit) {
-    visit("score", score, "how a query meets a key");
+    visit("score", score, "how a query is compared with a key");
     visit("rate", rate, "share");
   }
 };
@@ -55,13 +55,13 @@ TEST(Options, PrintedAndSetAgainAreTheSame) {
 
 TEST(Options, WhatIsWrongIsNamed) {
   EXPECT_EQ(set_error({{"attention.scor", "dot"}}),
-            "model: wanted one of size, tied, attention.score, attention.rate, got \"attention.scor\"; the nearest is "
+            "model: expected one of size, tied, attention.score, attention.rate, got \"attention.scor\"; the nearest is "
             "\"attention.score\"");
-  EXPECT_EQ(set_error({{"size", "many"}}), "size: a whole number is wanted, got \"many\"");
-  EXPECT_EQ(set_error({{"size", "3x"}}), "size: a whole number is wanted, got \"3x\"");
-  EXPECT_EQ(set_error({{"size", ""}}), "size: a whole number is wanted, got \"\"");
-  EXPECT_EQ(set_error({{"tied", "yes"}}), "tied: true or false is wanted, got \"yes\"");
-  EXPECT_EQ(set_error({{"attention.rate", "half"}}), "attention.rate: a number is wanted, got \"half\"");
+  EXPECT_EQ(set_error({{"size", "many"}}), "size: expected a whole number, got \"many\"");
+  EXPECT_EQ(set_error({{"size", "3x"}}), "size: expected a whole number, got \"3x\"");
+  EXPECT_EQ(set_error({{"size", ""}}), "size: expected a whole number, got \"\"");
+  EXPECT_EQ(set_error({{"tied", "yes"}}), "tied: expected true or false, got \"yes\"");
+  EXPECT_EQ(set_error({{"attention.rate", "half"}}), "attention.rate: expected a number, got \"half\"");
 }
 
 }  // namespace

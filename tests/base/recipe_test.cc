@@ -11,7 +11,7 @@
 #include "attend/base/replacement.h"
 
 namespace {
-// Bytes that were ever asked for: work that can be counted, whatever else the machine does.
+// Bytes ever allocated: work that can be counted, whatever else the machine does.
 std::atomic<size_t> allocated{0};
 }  // namespace
 
@@ -40,7 +40,7 @@ struct Attention {
   double rate = 0.5;
   template <class Visit>
   void fields(Visit&& visit) {
-    visit("score", score, "how a query meets a key");
+    visit("score", score, "how a query is compared with a key");
     visit("rate", rate, "share");
   }
 };
@@ -139,11 +139,11 @@ TEST(Recipe, WhatNoOptionWantsIsNamedWithFileAndLine) {
   EXPECT_EQ(error_of_setting("model:\n  hiden: 4\n", "model."),
             "x.yml:2: there is no option \"model.hiden\"; the nearest is \"model.hidden\"");
   EXPECT_EQ(error_of_setting("model:\n\n  hidden: abc\n", "model."),
-            "x.yml:3: model.hidden: a whole number is wanted, got \"abc\"");
-  EXPECT_EQ(error_of_setting("hidden: [1, 2]\n"), "x.yml:1: hidden: one value is wanted, got a list");
-  EXPECT_EQ(error_of_setting("note: [a]\n"), "x.yml:1: note: one value is wanted, got a list");
-  EXPECT_EQ(error_of_setting("tied: yes\n"), "x.yml:1: tied: true or false is wanted, got \"yes\"");
-  EXPECT_EQ(error_of_setting("hidden: \"a\\nb\"\n"), "x.yml:1: hidden: a whole number is wanted, got \"a\\x0ab\"");
+            "x.yml:3: model.hidden: expected a whole number, got \"abc\"");
+  EXPECT_EQ(error_of_setting("hidden: [1, 2]\n"), "x.yml:1: hidden: expected one value, got a list");
+  EXPECT_EQ(error_of_setting("note: [a]\n"), "x.yml:1: note: expected one value, got a list");
+  EXPECT_EQ(error_of_setting("tied: yes\n"), "x.yml:1: tied: expected true or false, got \"yes\"");
+  EXPECT_EQ(error_of_setting("hidden: \"a\\nb\"\n"), "x.yml:1: hidden: expected a whole number, got \"a\\x0ab\"");
   EXPECT_EQ(error_of_setting("attention: 3\n"),
             "x.yml:1: there is no option \"attention\"; the nearest is \"attention.rate\"");
 }
@@ -154,59 +154,59 @@ TEST(Recipe, FlagsAreNamedOnce) {
     set_options(options, {{"hidden", "abc", "--hidden"}});
     FAIL();
   } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "--hidden: a whole number is wanted, got \"abc\"");
+    EXPECT_STREQ(error.what(), "--hidden: expected a whole number, got \"abc\"");
   }
 }
 
 TEST(Recipe, WhatIsNoRecipeIsRefusedWithItsLine) {
   const std::pair<const char*, const char*> cases[] = {
-      {"", "x.yml: options (name: value) are wanted, got none"},
-      {"# nothing\n", "x.yml: options (name: value) are wanted, got none"},
-      {"---\n", "x.yml: options (name: value) are wanted, got none"},
-      {"word\n", "x.yml:1: options (name: value) are wanted, got \"word\""},
-      {"- a\n", "x.yml:1: options (name: value) are wanted, got a list"},
-      {"a: 1\nb: 2\na: 3\n", "x.yml:3: a: wanted once, got it again (first in line 1)"},
-      {"a: {b: 1}\na.b: 2\n", "x.yml:2: a.b: wanted once, got it again (first in line 1)"},
-      {"a:\nb: 1\n", "x.yml:1: a: a value is wanted, got nothing (\"\" is an empty text)"},
-      {"a: ~\n", "x.yml:1: a: a value is wanted, got nothing (\"\" is an empty text)"},
-      {"a: 1\n---\nb: 2\n", "x.yml:2: one document is wanted, got another"},
-      {"a: &x 1\n", "x.yml:1: plain values are wanted, got an anchor (&) or an alias (*)"},
-      {"a: &x {b: 1}\n", "x.yml:1: plain values are wanted, got an anchor (&) or an alias (*)"},
-      {"a: 1\nb: *x\n", "x.yml:2: YAML is wanted, got: the referenced anchor is not defined"},
-      {"a: !!int 3\n", "x.yml:1: plain values are wanted, got a tag (!)"},
-      {"a: [1, [2]]\n", "x.yml:1: a: a list of single values is wanted, got a list within it"},
-      {"a: [1, {b: 2}]\n", "x.yml:1: a: a list of single values is wanted, got a mapping within it"},
-      {"a: [1, ~]\n", "x.yml:1: a: entries that are not empty are wanted, got nothing"},
-      {"a: [1, \"\"]\n", "x.yml:1: a: entries of one line, none of them empty, are wanted, got \"\""},
-      {"? [a, b]\n: c\n", "x.yml:1: a name is wanted, got a list"},
-      {"? {a: b}\n: c\n", "x.yml:1: a name is wanted, got a mapping"},
-      {"\"\": c\n", "x.yml:1: a name of letters, digits, \"_\", \"-\" and \".\" is wanted, got \"\""},
-      {"a b: c\n", "x.yml:1: a name of letters, digits, \"_\", \"-\" and \".\" is wanted, got \"a b\""},
+      {"", "x.yml: expected options (name: value), got none"},
+      {"# nothing\n", "x.yml: expected options (name: value), got none"},
+      {"---\n", "x.yml: expected options (name: value), got none"},
+      {"word\n", "x.yml:1: expected options (name: value), got \"word\""},
+      {"- a\n", "x.yml:1: expected options (name: value), got a list"},
+      {"a: 1\nb: 2\na: 3\n", "x.yml:3: a: given twice (first in line 1)"},
+      {"a: {b: 1}\na.b: 2\n", "x.yml:2: a.b: given twice (first in line 1)"},
+      {"a:\nb: 1\n", "x.yml:1: a: expected a value, got nothing (\"\" is an empty text)"},
+      {"a: ~\n", "x.yml:1: a: expected a value, got nothing (\"\" is an empty text)"},
+      {"a: 1\n---\nb: 2\n", "x.yml:2: expected one document, got another"},
+      {"a: &x 1\n", "x.yml:1: expected plain values, got an anchor (&) or an alias (*)"},
+      {"a: &x {b: 1}\n", "x.yml:1: expected plain values, got an anchor (&) or an alias (*)"},
+      {"a: 1\nb: *x\n", "x.yml:2: expected YAML, got: the referenced anchor is not defined"},
+      {"a: !!int 3\n", "x.yml:1: expected plain values, got a tag (!)"},
+      {"a: [1, [2]]\n", "x.yml:1: a: expected a list of single values, got a list within it"},
+      {"a: [1, {b: 2}]\n", "x.yml:1: a: expected a list of single values, got a mapping within it"},
+      {"a: [1, ~]\n", "x.yml:1: a: expected entries that are not empty, got nothing"},
+      {"a: [1, \"\"]\n", "x.yml:1: a: expected entries of one line, none of them empty, got \"\""},
+      {"? [a, b]\n: c\n", "x.yml:1: expected a name, got a list"},
+      {"? {a: b}\n: c\n", "x.yml:1: expected a name, got a mapping"},
+      {"\"\": c\n", "x.yml:1: expected a name of letters, digits, \"_\", \"-\" and \".\", got \"\""},
+      {"a b: c\n", "x.yml:1: expected a name of letters, digits, \"_\", \"-\" and \".\", got \"a b\""},
       {"a.b.c.d.e.f.g.h: 1\n", ""},
       {"a.b.c.d.e.f.g.h.i: 1\n",
-       "x.yml:1: at most 8 names with dots between them are wanted, got \"a.b.c.d.e.f.g.h.i\""},
-      {"a..b: c\n", "x.yml:1: a name of letters, digits, \"_\", \"-\" and \".\" is wanted, got \"a..b\""},
-      {"a.: c\n", "x.yml:1: a name of letters, digits, \"_\", \"-\" and \".\" is wanted, got \"a.\""},
-      {"3: c\n", "x.yml:1: a name of letters, digits, \"_\", \"-\" and \".\" is wanted, got \"3\""},
-      {"a:\n\tb: 1\n", "x.yml:2: indentation by spaces is wanted, got a tab"},
-      {"a:\n  \tb: 1\n", "x.yml:2: indentation by spaces is wanted, got a tab"},
-      {"a: \x04\n", "x.yml:1: text is wanted, got a control character"},
-      {"a: b\nb: \xff\n", "x.yml:2: text in UTF-8 is wanted, got other bytes"},
-      {"a: \"\\N\"\n", "x.yml:1: text in UTF-8 is wanted, got other bytes"},
-      {"a: \xc0\x80\n", "x.yml:1: text in UTF-8 is wanted, got other bytes"},
-      {"a: \xed\xa0\x80\n", "x.yml:1: text in UTF-8 is wanted, got other bytes"},
-      {"a: [1, 2\n", "x.yml:2: YAML is wanted, got: end of sequence flow not found"},
-      {"a: \"b\nc: d\n", "x.yml:3: YAML is wanted, got: illegal EOF in scalar"},
-      {"a: 'b\n\n", "x.yml:3: YAML is wanted, got: illegal EOF in scalar"},
-      {"a: b: c\n", "x.yml:1: YAML is wanted, got: illegal map value"},
-      {"a: \"b\n", "x.yml:2: YAML is wanted, got: illegal EOF in scalar"},
+       "x.yml:1: expected at most 8 names with dots between them, got \"a.b.c.d.e.f.g.h.i\""},
+      {"a..b: c\n", "x.yml:1: expected a name of letters, digits, \"_\", \"-\" and \".\", got \"a..b\""},
+      {"a.: c\n", "x.yml:1: expected a name of letters, digits, \"_\", \"-\" and \".\", got \"a.\""},
+      {"3: c\n", "x.yml:1: expected a name of letters, digits, \"_\", \"-\" and \".\", got \"3\""},
+      {"a:\n\tb: 1\n", "x.yml:2: expected indentation by spaces, got a tab"},
+      {"a:\n  \tb: 1\n", "x.yml:2: expected indentation by spaces, got a tab"},
+      {"a: \x04\n", "x.yml:1: expected text, got a control character"},
+      {"a: b\nb: \xff\n", "x.yml:2: expected text in UTF-8, got other bytes"},
+      {"a: \"\\N\"\n", "x.yml:1: expected text in UTF-8, got other bytes"},
+      {"a: \xc0\x80\n", "x.yml:1: expected text in UTF-8, got other bytes"},
+      {"a: \xed\xa0\x80\n", "x.yml:1: expected text in UTF-8, got other bytes"},
+      {"a: [1, 2\n", "x.yml:2: expected YAML, got: end of sequence flow not found"},
+      {"a: \"b\nc: d\n", "x.yml:3: expected YAML, got: illegal EOF in scalar"},
+      {"a: 'b\n\n", "x.yml:3: expected YAML, got: illegal EOF in scalar"},
+      {"a: b: c\n", "x.yml:1: expected YAML, got: illegal map value"},
+      {"a: \"b\n", "x.yml:2: expected YAML, got: illegal EOF in scalar"},
       {"a: {a: {a: {a: {a: {a: {a: {a: 1}}}}}}}\n", ""},
-      {"a: {a: {a: {a: {a: {a: {a: {a: {a: 1}}}}}}}}\n", "x.yml:1: at most 8 mappings within each other are wanted"},
+      {"a: {a: {a: {a: {a: {a: {a: {a: {a: 1}}}}}}}}\n", "x.yml:1: expected at most 8 mappings within each other"},
   };
   for (const auto& [text, message] : cases) EXPECT_EQ(recipe_error(text), message) << text;
-  EXPECT_EQ(recipe_error(std::string("a: b\0c\n", 7)), "x.yml:1: text is wanted, got a control character");
+  EXPECT_EQ(recipe_error(std::string("a: b\0c\n", 7)), "x.yml:1: expected text, got a control character");
   EXPECT_EQ(recipe_error("a: b\r\nc: d\r\n"), "");
-  EXPECT_EQ(recipe_error("a: " + std::string(1 << 20, 'x')), "x.yml: at most 1048576 bytes are wanted, got 1048579");
+  EXPECT_EQ(recipe_error("a: " + std::string(1 << 20, 'x')), "x.yml: expected at most 1048576 bytes, got 1048579");
 }
 
 /// Refused, with work in proportion to the text: yaml-cpp allocates 250 bytes per byte of "[[[[…". A parser that went over
@@ -264,7 +264,7 @@ TEST(Recipe, IsPrintedAsOneWouldWriteIt) {
             "hidden: 3  # width\n"
             "tied: false  # one table\n"
             "attention:\n"
-            "  score: dot  # how a query meets a key\n"
+            "  score: dot  # how a query is compared with a key\n"
             "  rate: 0.5  # share\n"
             "files: [a.gz, \"b c\"]  # read one after the other\n"
             "note: \"yes\"\n");
@@ -279,9 +279,9 @@ TEST(Recipe, NamesOfOneMappingAreGathered) {
                                         {"task.length", "5", "", "whole number"}};
   const std::string text = print_recipe(options);
   EXPECT_EQ(text, "model:\n  name: gru\n  hidden: 4\nsteps: 3\ntask: copy\ntask.length: 5\n");
-  const Settings wanted{
+  const Settings expected{
       {"model.name", "gru"}, {"steps", "3"}, {"model.hidden", "4"}, {"task", "copy"}, {"task.length", "5"}};
-  EXPECT_EQ(settings_of(parse_recipe(text, "x")), wanted);
+  EXPECT_EQ(settings_of(parse_recipe(text, "x")), expected);
 }
 
 TEST(Recipe, WhatCannotBeTextIsNotPrinted) {

@@ -105,10 +105,10 @@ TEST_F(ReplacementTest, OtherFilesAreLeftAlone) {
   const Names others{"a.tmp-", "a.tmp-1", "a.tmp-1-", "a.tmp-1-2x", "a.tmp-old-1", "aa.tmp-1-2", "b.tmp-1-2"};
   for (const std::string& name : others) std::ofstream(path(name)) << "mine";
   write_file(path("a"), "new");
-  Names wanted = others;
-  wanted.insert(wanted.begin(), "a");
-  std::sort(wanted.begin(), wanted.end());
-  EXPECT_EQ(names(), wanted);
+  Names expected = others;
+  expected.insert(expected.begin(), "a");
+  std::sort(expected.begin(), expected.end());
+  EXPECT_EQ(names(), expected);
 }
 
 TEST_F(ReplacementTest, TwoWritersDoNotDisturbEachOther) {
@@ -136,27 +136,27 @@ TEST_F(ReplacementTest, ManyWritersAtOnceEachLeaveAWholeFile) {
 
 TEST_F(ReplacementTest, ErrorsNameThePathWhatWasTriedAndTheReason) {
   EXPECT_EQ(error_of([&] { write_file(path("none") / "a", "x"); }),
-            (path("none") / "a").native() + ": wanted to create a file beside it, got: No such file or directory");
+            (path("none") / "a").native() + ": cannot create a file beside it: No such file or directory");
   fs::create_directory(path("folder"));
   EXPECT_EQ(error_of([&] { write_file(path("folder"), "x"); }),
-            path("folder").native() + ": wanted to replace it, got: Is a directory");
+            path("folder").native() + ": cannot replace it: Is a directory");
   EXPECT_EQ(
       error_of([&] { Replacement file(path("none") / "a", "save"); }),
-      "save: " + (path("none") / "a").native() + ": wanted to create a file beside it, got: No such file or directory");
+      "save: " + (path("none") / "a").native() + ": cannot create a file beside it: No such file or directory");
   EXPECT_EQ(names(), Names{"folder"});
 }
 
 TEST_F(ReplacementTest, ReadingStopsAtTheLimitAndAtWhatIsNoFile) {
   write_file(path("a"), "12345");
   EXPECT_EQ(read_file(path("a"), 5), "12345");
-  EXPECT_EQ(error_of([&] { read_file(path("a"), 4); }), path("a").native() + ": wanted at most 4 bytes, got more");
+  EXPECT_EQ(error_of([&] { read_file(path("a"), 4); }), path("a").native() + ": expected at most 4 bytes, got more");
   EXPECT_EQ(error_of([&] { read_file(folder_, 4); }),
-            folder_.native() + ": wanted a regular file, got a folder, a pipe or a device");
+            folder_.native() + ": expected a regular file, got a folder, a pipe or a device");
   ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
   EXPECT_EQ(error_of([&] { read_file(path("pipe"), 4); }),
-            path("pipe").native() + ": wanted a regular file, got a folder, a pipe or a device");
+            path("pipe").native() + ": expected a regular file, got a folder, a pipe or a device");
   EXPECT_EQ(error_of([&] { read_file(path("none"), 4); }),
-            path("none").native() + ": wanted to open the file, got: No such file or directory");
+            path("none").native() + ": cannot open the file: No such file or directory");
 }
 
 }  // namespace

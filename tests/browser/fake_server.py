@@ -324,7 +324,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             if not 0 < len(asked["text"].split()) <= 600:
                 raise Refusal(f"explain: 1 to 600 tokens are wanted, got {len(asked['text'].split())}")
             if 99999 in (asked.get("prefix_tokens") or []):
-                raise Refusal("search: ids that the model can say are wanted, below 8000, got 99999")
+                raise Refusal("search: expected ids that the model can say, below 8000, got 99999")
             if self.path == "/v1/explain" and BROKEN in asked["text"]:
                 self.broken()
             elif self.path == "/v1/explain":

@@ -167,7 +167,7 @@ class Images(PageTest):
         self.assertIn("sent as 1024 × 683", self.one(".picture-name").text)
         self.script(DROP, base64.b64encode(b"no image at all").decode(), "broken.png")
         self.wait(lambda: self.one(".pane .error").is_displayed())
-        self.assertIn("a PNG or JPEG image is wanted, got a file that begins with 0x6e6f", self.one(".pane .error").text)
+        self.assertIn("expected a PNG or JPEG image, got a file that begins with 0x6e6f", self.one(".pane .error").text)
         self.shot("images-broken")
         self.all(".sample")[0].click()
         self.wait(lambda: self.texts(".pane .answer") and self.idle() and not self.one(".pane .error").is_displayed())

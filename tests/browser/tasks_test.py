@@ -100,7 +100,7 @@ class Tasks(PageTest):
         self.choose("method", "occlusion")
         self.assertEqual(self.one("button.lk-bar[aria-pressed=true]").text.split("\n")[0], "good")
         self.one("button.lk-bar[aria-pressed=false]").click()
-        self.wait(lambda: self.idle() and "leant on" in self.one(".readout").text and
+        self.wait(lambda: self.idle() and "depended on" in self.one(".readout").text and
                   not self.one(".readout").text.startswith("good"))
         self.assertEqual(self.texts(".answer"), ["good"])
         self.assertIn("target=", self.browser.current_url)
@@ -141,7 +141,7 @@ class Tasks(PageTest):
         self.hover(".word", 2)
         row = trace["maps"][0]["words"][2]
         self.wait(lambda: self.texts(".word.strongest .name") == [trace["source"]["words"][row.index(max(row))]])
-        self.assertIn("girl NN leant on", self.one(".readout").text)
+        self.assertIn("girl NN depended on", self.one(".readout").text)
         self.shot("tasks-tags")
         self.view("heads")
         self.wait(lambda: len(self.all(".hm-head")) == 4)

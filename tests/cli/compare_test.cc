@@ -166,7 +166,7 @@ TEST_F(Compare, WhatCannotBeIsRefusedBeforeAnythingIsTrained) {
   };
   expect_refused(asked + " --vary attention.scor=dot,general", "model.attention.score");
   expect_refused(asked + " --vary attention.score=generl,additive", "general");
-  expect_refused(asked + " --vary hidden=8,abc", "a whole number is wanted");
+  expect_refused(asked + " --vary hidden=8,abc", "expected a whole number");
   expect_refused(asked + " --variant 'x: model.name=transformer size=10 heads=3'", "variant \"x\"");
   expect_refused(asked + " --variant 'x: attention.score=location'", "variant \"x\"");
   expect_refused(asked + " --variant 'x: tsv=missing.tsv'", "missing.tsv");
@@ -180,7 +180,7 @@ TEST_F(Compare, WhatCannotBeIsRefusedBeforeAnythingIsTrained) {
   expect_refused("nothing" + test_files(), "tasks: translate");
   expect_refused(test_files(), "name a recipe, a task or models' folders");
   expect_refused(in_quotes(folder_.path()) + test_files(), "not a model folder");
-  EXPECT_EQ(attend_with("compare reverse 2>/dev/null").code, 2) << "--out is wanted";
+  EXPECT_EQ(attend_with("compare reverse 2>/dev/null").code, 2) << "--out is missing";
   EXPECT_EQ(attend_with("compare --help").code, 0);
 }
 

@@ -88,8 +88,8 @@ TEST_F(Explain, RefusesWithTwoAndOneLine) {
     EXPECT_TRUE(has(result.output, part)) << result.output;
   };
   refused(explain("''"), "expected a text with at least one word");
-  refused(explain("'a b' --head 3"), "head 0 to 0 is wanted, or -1 for all; got 3");
-  refused(explain("'a b' --layer 2"), "a layer that it has is wanted, or -1 for all: 0 (1 head); got 2");
+  refused(explain("'a b' --head 3"), "expected head 0 to 0, or -1 for all; got 3");
+  refused(explain("'a b' --layer 2"), "expected a layer of decoder.memory or -1 for all: 0 (1 head); got 2");
   refused(explain("'a b' --method atention"), "attention");
   refused(explain("'a b' --level letters"), "words or tokens");
   refused(explain("'a b' --out x.gif"), ".html, .svg, .png or .json");
@@ -100,7 +100,7 @@ TEST_F(Explain, RefusesWithTwoAndOneLine) {
   refused(explain("'a b' --layer -2"), "or -1 for all");
   refused(explain("'a b' --method saliency --layer 9"), "--layer chooses among attentions, but the method is saliency");
   refused(explain("'a b' --site encoder.self"),
-          "a site that the model has is wanted: decoder.memory; got encoder.self");
+          "expected a site that the model has: decoder.memory; got encoder.self");
   refused(explain(""), "say what the model is to answer");
 }
 

@@ -106,7 +106,7 @@ TEST(Flags, WhatHasNoFlagIsAnArgument) {
   EXPECT_EQ(folder, "there");
   EXPECT_EQ(words, (std::vector<std::string>{"-5", "-", "--steps", "-x"}));
   EXPECT_EQ(options.steps, 2);
-  EXPECT_EQ(parse(flags, {}).errors, "attend train: RECIPE is wanted (file) (see: attend train --help)\n");
+  EXPECT_EQ(parse(flags, {}).errors, "attend train: expected RECIPE (file) (see: attend train --help)\n");
 }
 
 TEST(Flags, MistakesAreOneLineWithTheNearestName) {
@@ -120,13 +120,13 @@ TEST(Flags, MistakesAreOneLineWithTheNearestName) {
   EXPECT_EQ(error_of({"-steps", "3"}), "attend train: there is no option -steps; the nearest is --steps" + see);
   EXPECT_EQ(error_of({"--hidden", "3"}),
             "attend train: there is no option --hidden; the nearest is --model.hidden" + see);
-  EXPECT_EQ(error_of({"--steps", "abc"}), "attend train: --steps: a whole number is wanted, got \"abc\"" + see);
+  EXPECT_EQ(error_of({"--steps", "abc"}), "attend train: --steps: expected a whole number, got \"abc\"" + see);
   EXPECT_EQ(error_of({"--model.hidden", "x"}),
-            "attend train: --model.hidden: a whole number is wanted, got \"x\"" + see);
-  EXPECT_EQ(error_of({"--tied=yes"}), "attend train: --tied: true or false is wanted, got \"yes\"" + see);
-  EXPECT_EQ(error_of({"--steps"}), "attend train: --steps: a value is wanted, got none" + see);
-  EXPECT_EQ(error_of({"--steps", "--tied"}), "attend train: --steps: a value is wanted, got none" + see);
-  EXPECT_EQ(error_of({"word"}), "attend train: nothing more is wanted, got \"word\"" + see);
+            "attend train: --model.hidden: expected a whole number, got \"x\"" + see);
+  EXPECT_EQ(error_of({"--tied=yes"}), "attend train: --tied: expected true or false, got \"yes\"" + see);
+  EXPECT_EQ(error_of({"--steps"}), "attend train: --steps: expected a value, got none" + see);
+  EXPECT_EQ(error_of({"--steps", "--tied"}), "attend train: --steps: expected a value, got none" + see);
+  EXPECT_EQ(error_of({"word"}), "attend train: expected nothing more, got \"word\"" + see);
 }
 
 TEST(Flags, WhatIsOnlyCollectedKeepsItsPlace) {

@@ -35,7 +35,7 @@ Compared model(const std::string& name, double bleu, double seconds) {
 
 Comparison comparison() {
   Comparison c{"recipe.yml", "words", true, {model("dot", 30.04, 60), model("<script> & \"additive\"", 31.2, 90)}};
-  c.score = &tasks::score_named(c.row->scores[0]);
+  c.score = &train::score_named(c.row->scores[0]);
   Compared failed;
   failed.name = "mad", failed.state = "failed", failed.error = "the loss is not finite | <at step> 3";
   c.models.push_back(failed);
@@ -80,7 +80,7 @@ TEST(Report, TheMarkdownTableHasOneRowPerModelAndTheBestInBold) {
 TEST(Report, WhereAnswersAreOneWordExactMatchIsTheScore) {
   Comparison c = comparison();
   c.row = &tasks::task_named("reverse");
-  c.score = &tasks::score_named(c.row->scores[0]);
+  c.score = &train::score_named(c.row->scores[0]);
   EXPECT_TRUE(has(markdown_report(c), "| model | Exact % | chrF |")) << markdown_report(c);
   EXPECT_EQ(length_plot(c).title, "Exact match by length of the source");
   EXPECT_EQ(length_plot(c).y_label, "exact match, %");

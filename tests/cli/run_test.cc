@@ -210,7 +210,7 @@ TEST_F(Run, StandardInputIsReadAsFilesAre) {
   EXPECT_EQ(attend_with("run " + in_quotes(model()) + " < " + packed + " 2>&1").output, wanted);
   const Result zero = run(std::string_view("a b\na\0b\n", 8));
   EXPECT_EQ(zero.code, 1);
-  EXPECT_TRUE(has(zero.output, "standard input:2: text is wanted, got a zero byte")) << zero.output;
+  EXPECT_TRUE(has(zero.output, "standard input:2: expected text, got a zero byte")) << zero.output;
   const Result endless = run(std::string((16 << 20) + 1, 'x'));
   EXPECT_EQ(endless.code, 1);
   EXPECT_TRUE(has(endless.output, "standard input:1: a line of at most")) << endless.output;

@@ -101,7 +101,7 @@ TEST(Builtin, HoldsOutNoUnseenWordOrCharacter) {
   }
 }
 
-// Other seeds make other sentences, and all of them have to agree.
+// Other seeds make other sentences, and all of them must agree.
 TEST(Builtin, GivesASourceOneTarget) {
   for (const BuiltinRow& row : builtin_corpora()) {
     std::map<std::string, std::string> known;
@@ -129,7 +129,7 @@ TEST(BuiltinReverse, IsReversed) {
 constexpr const char* kMonths[] = {"jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"};
 constexpr const char* kWeekdays[] = {"sun", "mon", "tue", "wed", "thu", "fri", "sat"};
 
-/// The index of the name that the word begins with, −1 where there is none.
+/// The index of the name that the word begins with, −1 if there is none.
 template <size_t count>
 int named(const std::string& word, const char* const (&names)[count]) {
   const auto found =

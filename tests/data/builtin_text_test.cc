@@ -144,18 +144,18 @@ TEST(BuiltinTags, InflectAsEnglishDoes) {
 }
 
 TEST(BuiltinNames, HaveWellFormedSpans) {
-  std::map<std::string, int> begun;
+  std::map<std::string, int> starts;
   for (const Example* example : all_of(corpus_of("names"))) {
     std::string before = "O";
     for (const std::string& mark : words_of(example->target)) {
-      if (mark.starts_with("B-")) ++begun[mark.substr(2)];
+      if (mark.starts_with("B-")) ++starts[mark.substr(2)];
       const bool follows = before == mark || before == "B-" + mark.substr(mark.find('-') + 1);
       EXPECT_TRUE(follows || !mark.starts_with("I-")) << example->target;
       before = mark;
     }
   }
-  ASSERT_EQ(begun.size(), 3u);
-  for (const auto& [type, count] : begun) EXPECT_GT(count, 8000) << type;
+  ASSERT_EQ(starts.size(), 3u);
+  for (const auto& [type, count] : starts) EXPECT_GT(count, 8000) << type;
 }
 
 // A name that is not known consists of parts that are: its beginning and its ending both occur with others.
@@ -305,8 +305,8 @@ TEST(BuiltinLetters, SayWhatTheRulesSay) {
   EXPECT_EQ(letter_pronunciations("window"), (Words{"W IH0 N D OW1", "W IH0 N D AW1"}));
   EXPECT_EQ(letter_pronunciations("town"), Words{"T AW1 N"});
   EXPECT_EQ(test::message_of([] { letter_pronunciations("naïve"); }),
-            "letters: expected a word of the letters a to z, found \"naïve\"");
-  EXPECT_EQ(test::message_of([] { letter_pronunciations(""); }), "letters: expected a word, found none");
+            "letters: expected a word of the letters a to z, got \"naïve\"");
+  EXPECT_EQ(test::message_of([] { letter_pronunciations(""); }), "letters: expected a word, got none");
 }
 
 TEST(BuiltinLetters, HaveOneStressAndTheirPronunciations) {

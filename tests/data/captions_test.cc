@@ -47,11 +47,11 @@ TEST(Captions, ComeInJsonLines) {
 }
 
 TEST(Captions, AreRefusedByLineWhereTheyAreNone) {
-  EXPECT_EQ(captions_refusal(""), "x: captions are wanted, got none");
-  EXPECT_EQ(captions_refusal("a.jpg#0\tfine\nno tab\n"), "x:2: name#k<tab>caption is wanted, got a line without a tab");
-  EXPECT_EQ(captions_refusal("a.jpg#0\t \n"), "x:1: a caption of \"a.jpg\" is wanted, got an empty one");
+  EXPECT_EQ(captions_refusal(""), "x: expected captions, got none");
+  EXPECT_EQ(captions_refusal("a.jpg#0\tfine\nno tab\n"), "x:2: expected name#k<tab>caption, got a line without a tab");
+  EXPECT_EQ(captions_refusal("a.jpg#0\t \n"), "x:1: expected a caption of \"a.jpg\", got an empty one");
   for (const char* name : {"", "/etc/passwd", "../a.jpg", "b/../../a.jpg"}) {
-    EXPECT_TRUE(says(captions_refusal(std::string(name) + "#0\tx"), "x:1: the name of an image is wanted")) << name;
+    EXPECT_TRUE(says(captions_refusal(std::string(name) + "#0\tx"), "x:1: expected the name of an image")) << name;
   }
   for (const char* line : {"{", "{}", "{\"image\": 7, \"caption\": \"x\"}", "{\"image\": \"a\"}",
                            "{\"image\": \"a\", \"captions\": []}", "{\"image\": \"a\", \"captions\": \"x\"}",

@@ -10,7 +10,7 @@
 namespace attend::data {
 namespace {
 
-/// Digit i is i + 1 everywhere, so that a pixel tells which one it is from.
+/// Digit i is i + 1 everywhere, so that a pixel shows which one it is from.
 std::shared_ptr<const LabelledImages> plain_digits(int64_t count, int64_t size = 4) {
   auto digits = std::make_shared<LabelledImages>();
   for (int64_t i = 0; i < count; ++i) {
@@ -93,7 +93,7 @@ TEST(DigitScenes, RefuseWhatDoesNotFit) {
     return test::message_of([&] { DigitScenes(std::move(digits), options, 1); });
   };
   EXPECT_EQ(refusal(plain_digits(2), {.size = 3}),
-            "digit scenes: a size of at least that of a digit, 4×4, is wanted, got 3");
+            "digit scenes: expected a size of at least that of a digit, 4×4, got 3");
   EXPECT_NE(refusal(plain_digits(2), {.size = 9, .pieces = 1, .piece = 5}), "");
   EXPECT_NE(refusal(plain_digits(1), {.size = 9, .pieces = 1, .piece = 2}), "");
   EXPECT_NE(refusal(plain_digits(0), {}), "");

@@ -31,19 +31,19 @@ Row copied(std::span<const int32_t> ids) { return {ids.begin(), ids.end()}; }
 TEST(Encoded, PairsComeBack) {
   const TestFolder folder;
   EncodedPairsWriter writer(folder.path(), {.longest = 0, .ratio = 0});
-  std::vector<std::pair<Row, Row>> wanted;
+  std::vector<std::pair<Row, Row>> expected;
   Random random(7);
   for (int32_t i = 0; i < 20000; ++i) {  // several buffers
-    wanted.push_back({numbered(1 + random.below(40), i), numbered(1 + random.below(40), -i)});
-    ASSERT_TRUE(writer.add(wanted.back().first, wanted.back().second));
+    expected.push_back({numbered(1 + random.below(40), i), numbered(1 + random.below(40), -i)});
+    ASSERT_TRUE(writer.add(expected.back().first, expected.back().second));
   }
-  wanted.push_back({numbered(300'000, 5), numbered(1, 6)});  // longer than the buffer
-  writer.add(wanted.back().first, wanted.back().second);
+  expected.push_back({numbered(300'000, 5), numbered(1, 6)});  // longer than the buffer
+  writer.add(expected.back().first, expected.back().second);
   const EncodedPairs pairs = writer.finish();
-  ASSERT_EQ(pairs.size(), static_cast<int64_t>(wanted.size()));
+  ASSERT_EQ(pairs.size(), static_cast<int64_t>(expected.size()));
   for (int64_t i = 0; i < pairs.size(); ++i) {
-    ASSERT_EQ(copied(pairs.source(i)), wanted[static_cast<size_t>(i)].first) << i;
-    ASSERT_EQ(copied(pairs.target(i)), wanted[static_cast<size_t>(i)].second) << i;
+    ASSERT_EQ(copied(pairs.source(i)), expected[static_cast<size_t>(i)].first) << i;
+    ASSERT_EQ(copied(pairs.target(i)), expected[static_cast<size_t>(i)].second) << i;
     ASSERT_EQ(pairs.target_length(i), static_cast<int64_t>(pairs.target(i).size()));
   }
   EXPECT_TRUE(std::filesystem::is_empty(folder.path())) << "the file has no name";
@@ -92,7 +92,7 @@ TEST(Encoded, NothingIsAddedAfterTheEnd) {
 
 TEST(Encoded, AFolderThatIsMissingIsNamed) {
   EXPECT_EQ(message_of([] { EncodedPairsWriter writer("/no/such/folder"); }),
-            "/no/such/folder: wanted to create a file for encoded pairs, got: No such file or directory");
+            "/no/such/folder: cannot create a file for encoded pairs: No such file or directory");
 }
 
 /// No file may grow beyond so many bytes while this lives: to a writer this is what a full disk is.
@@ -123,7 +123,7 @@ TEST(Encoded, AFullDiskIsReported) {
     message = message_of([&] { writer.add(Row(250'000, 4), Row(250'000, 4)); });
   }
   EXPECT_EQ(message, folder.path().native() +
-                         ": wanted room for 48,576 bytes of encoded pairs behind 1,000,000, got: File too large");
+                         ": cannot write 48,576 bytes of encoded pairs after 1,000,000: File too large");
 }
 
 }  // namespace

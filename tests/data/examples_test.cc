@@ -50,11 +50,11 @@ TEST(Labelled, LinesHaveALabelATabAndAText) {
 TEST(Labelled, LinesThatLackAnythingAreRefused) {
   EXPECT_EQ(
       refusal(labelled_lines, "a\tb\ngood fun\n"),
-      "file:2: expected \"label<tab>text\", found no tab in \"good fun\"; put one between the label and the text");
-  EXPECT_EQ(refusal(labelled_lines, " \tfun"), "file:1: expected \"label<tab>text\", found no label before the tab");
+      "file:2: expected \"label<tab>text\", got no tab in \"good fun\"; put one between the label and the text");
+  EXPECT_EQ(refusal(labelled_lines, " \tfun"), "file:1: expected \"label<tab>text\", got no label before the tab");
   EXPECT_EQ(refusal(labelled_lines, "good\t  "),
-            "file:1: expected \"label<tab>text\", found no text after the label \"good\"");
-  EXPECT_EQ(refusal(labelled_lines, "\n\n"), "file: expected lines \"label<tab>text\", found none");
+            "file:1: expected \"label<tab>text\", got no text after the label \"good\"");
+  EXPECT_EQ(refusal(labelled_lines, "\n\n"), "file: expected lines \"label<tab>text\", got none");
 }
 
 class LabelledFolders : public testing::Test {
@@ -90,19 +90,19 @@ TEST_F(LabelledFolders, HaveAFolderPerLabelAndAFilePerText) {
 TEST_F(LabelledFolders, ThatAreNoneAreRefused) {
   EXPECT_EQ(
       message_of([&] { read(); }),
-      folder_.path().native() + ": expected a folder per label with .txt or .txt.gz files in it, found no folder");
+      folder_.path().native() + ": expected a folder per label with .txt or .txt.gz files in it, got no folder");
   add("pos/1.txt", "x");
   std::filesystem::create_directory(folder_.path() / "neg");
   EXPECT_EQ(message_of([&] { read(); }),
-            name("neg") + ": expected .txt or .txt.gz files, found none; remove the empty folder");
+            name("neg") + ": expected .txt or .txt.gz files, got none; remove the empty folder");
   add("neg/1.html", "x");
   EXPECT_EQ(message_of([&] { read(); }), name("neg/1.html") + ": expected .txt or .txt.gz files in " + name("neg") +
-                                             ", found something else; move it elsewhere, or rename it");
+                                             ", got something else; move it elsewhere, or rename it");
   std::filesystem::rename(name("neg/1.html"), name("neg/1.txt"));
   EXPECT_EQ(read().size(), 2u);
   add("neg/1.txt", " \n\n");
   EXPECT_EQ(message_of([&] { read(); }),
-            name("neg/1.txt") + ": expected a text, found nothing but white space; remove the file");
+            name("neg/1.txt") + ": expected a text, got nothing but white space; remove the file");
 }
 
 TEST(Tagged, ColumnsAreAWordPerLine) {
@@ -122,22 +122,34 @@ TEST(Tagged, DocumentsAndCommentsAreLeftOut) {
 }
 
 TEST(Tagged, RowsThatDoNotFitAreRefused) {
-  EXPECT_EQ(refusal(tagged_sentences, "a X O\n\nb O\n"), "file:3: expected 3 columns as in line 1, found 2 in \"b O\"");
+  EXPECT_EQ(refusal(tagged_sentences, "a X O\n\nb O\n"), "file:3: expected 3 columns as in line 1, got 2 in \"b O\"");
   EXPECT_EQ(refusal(tagged_sentences, "a X O\nb X O O\n"),
-            "file:2: expected 3 columns as in line 1, found 4 in \"b X O O\"");
+            "file:2: expected 3 columns as in line 1, got 4 in \"b X O O\"");
   EXPECT_EQ(refusal(tagged_sentences, "word\n"),
-            "file:1: expected a word and its tag as the first and last column, or word/TAG word/TAG, found \"word\"");
+            "file:1: expected a word and its tag as the first and last column, or word/TAG word/TAG, got \"word\"");
   EXPECT_EQ(
       refusal(tagged_sentences, "a\tO\nNew York\tB-LOC\n"),
-      "file:2: expected a word or a tag without white space, found \"New York\"; split it into a line per word, or "
+      "file:2: expected a word or a tag without white space, got \"New York\"; split it into a line per word, or "
       "join it with \"_\"");
   EXPECT_EQ(refusal(tagged_sentences, "a\tO\n\tO\n"),
-            "file:2: expected a word in the first column and its tag in the last, found \"\\x09O\" with an empty one");
+            "file:2: expected a word in the first column and its tag in the last, got \"\\x09O\" with an empty one");
   EXPECT_EQ(refusal(tagged_sentences, "# text = a\n1\ta\ta\tDET\tDT\t_\t0\troot\t_\t_\n"),
-            "file:2: expected the word in the first column and its tag in the last, found CoNLL-U; take its columns of "
+            "file:2: expected the word in the first column and its tag in the last, got CoNLL-U; take its columns of "
             "words and tags: grep -v '^#' FILE | cut -f 2,4");
-  EXPECT_EQ(refusal(tagged_sentences, "\n# nothing\n\n"), "file: expected sentences with tags, found none");
-  EXPECT_EQ(refusal(tagged_sentences, ""), "file: expected sentences with tags, found none");
+  EXPECT_EQ(refusal(tagged_sentences, "\n# nothing\n\n"), "file: expected sentences with tags, got none");
+  EXPECT_EQ(refusal(tagged_sentences, ""), "file: expected sentences with tags, got none");
+}
+
+TEST(Tagged, TreesGiveThePartsOfSpeechOfTheirLeaves) {
+  const TestFolder folder;
+  const char* trees = "( (S (NP-SBJ (DT the) (NN dog)) (VP (VBZ barks) (NP (-NONE- *))) (. .)))\n";
+  for (const char* name : {"a.trees", "a.mrg"}) {
+    const std::vector<Example> examples = read_examples("tags", folder.file(name, trees));
+    ASSERT_EQ(examples.size(), 1u) << name;
+    EXPECT_EQ(examples[0].source, "the dog barks .");
+    EXPECT_EQ(examples[0].target, "DT NN VBZ .");
+  }
+  EXPECT_TRUE(message_of([&] { read_examples("tags", folder.file("b.trees", "(S (NP\n")); }).find("b.trees:1") != std::string::npos);
 }
 
 TEST(Tagged, SlashesAreALinePerSentence) {
@@ -145,7 +157,7 @@ TEST(Tagged, SlashesAreALinePerSentence) {
             (Texts{"the dog|DT NN@2", "1/2 3/4 x #|CD CD NN/JJ #@4"}));
   EXPECT_EQ(read(tagged_sentences, "\\//SYM"), Texts{"/|SYM@1"});
   EXPECT_EQ(refusal(tagged_sentences, "the/DT dog/NN\na/DT dog\n"),
-            "file:2: expected word/TAG, found \"dog\"; a slash within a word or a tag is written \\/");
+            "file:2: expected word/TAG, got \"dog\"; a slash within a word or a tag is written \\/");
 }
 
 // What decides is the first line with words, and nothing else.
@@ -167,28 +179,28 @@ TEST(Treebank, TreesLieOnOneLineOrSeveral) {
 TEST(Treebank, FaultsAreNamedByTheirLine) {
   EXPECT_EQ(
       refusal(treebank, "(S (A b))\n\n(S\n (A b)\n (C d)\n"),
-      "file:3: expected balanced brackets, found 1 still open at the end of the file in the tree that begins here");
+      "file:3: expected balanced brackets, got 1 still open at the end of the file in the tree that begins here");
   EXPECT_EQ(refusal(treebank, "(S (A b))\n(S (A b)))\n"),
-            "file:2: expected a tree, which begins with a bracket, found \")\"; there is a closing bracket too many "
+            "file:2: expected a tree, which begins with a bracket, got \")\"; there is a closing bracket too many "
             "before it");
   EXPECT_EQ(refusal(treebank, "(S (A b))\nwords\n"),
-            "file:2: expected a tree, which begins with a bracket, found \"words\"");
+            "file:2: expected a tree, which begins with a bracket, got \"words\"");
   EXPECT_EQ(
       refusal(treebank, "(S\n (A b)\n ((C d)))"),
-      "file:3: expected a label behind the bracket, found \"((C d)))\"; only the outermost bracket may go without");
-  EXPECT_EQ(refusal(treebank, "(S\n (A b)\n (C))"), "file:3: expected words, found an empty bracket: \"(C)\"");
+      "file:3: expected a label after the bracket, got \"((C d)))\"; only the outermost bracket may go without");
+  EXPECT_EQ(refusal(treebank, "(S\n (A b)\n (C))"), "file:3: expected words, got an empty bracket: \"(C)\"");
   EXPECT_EQ(
       refusal(treebank, "(S\n (A b)\n (C (D e) f))"),
-      "file:3: expected every word with its part of speech, (NN dog), found \"f\" without one in \"(C (D e) f)\"");
+      "file:3: expected every word with its part of speech, (NN dog), got \"f\" without one in \"(C (D e) f)\"");
   EXPECT_EQ(refusal(treebank, "(S\n (A b\n c))"),
-            "file:3: expected every word with its part of speech, (NN dog), found \"c\" beside \"b\" in one bracket");
+            "file:3: expected every word with its part of speech, (NN dog), got \"c\" beside \"b\" in one bracket");
   EXPECT_EQ(refusal(treebank, "(S (NP (-NONE- *)))"),
-            "file:1: expected a tree with words, found traces (-NONE-) alone in \"(S (NP (-NONE- *)))\"");
+            "file:1: expected a tree with words, got traces (-NONE-) alone in \"(S (NP (-NONE- *)))\"");
   EXPECT_EQ(
       refusal(treebank, "( (A b) (C d))"),
-      "file:1: expected a label behind the outermost bracket, as there are 2 constituents in it, found none in \"( "
+      "file:1: expected a label after the outermost bracket, as there are 2 constituents in it, got none in \"( "
       "(A b) (C d))\"");
-  EXPECT_EQ(refusal(treebank, "  \n"), "file: expected bracketed trees, found none");
+  EXPECT_EQ(refusal(treebank, "  \n"), "file: expected bracketed trees, got none");
 }
 
 TEST(PronunciationsOf, AWordAreOneExample) {
@@ -202,8 +214,8 @@ TEST(PronunciationsOf, AWordAreOneExample) {
 
 TEST(PronunciationsOf, NothingAreRefused) {
   EXPECT_EQ(refusal(pronunciations, "a AH0\nhello # HH\n"),
-            "file:2: expected a word and its phonemes, \"hello HH AH0 L OW1\", found \"hello # HH\" without phonemes");
-  EXPECT_EQ(refusal(pronunciations, ";;; nothing\n"), "file: expected lines \"word PH ON EMES\", found none");
+            "file:2: expected a word and its phonemes, \"hello HH AH0 L OW1\", got \"hello # HH\" without phonemes");
+  EXPECT_EQ(refusal(pronunciations, ";;; nothing\n"), "file: expected lines \"word PH ON EMES\", got none");
 }
 
 TEST(ExampleFormats, AreRows) {
@@ -221,12 +233,12 @@ TEST(ExampleFormats, AreRows) {
     EXPECT_EQ(all[0].source, format.name == "pronunciations" ? "a" : "a b") << format.name;
     EXPECT_EQ(all[0].target, format.name == "trees" ? texts.at("trees") : "c d") << format.name;
     EXPECT_FALSE(format.summary.empty());
-    EXPECT_NE(message_of([&] { open_examples(format.name, folder.path() / "none"); }).find("none: wanted to open"),
+    EXPECT_NE(message_of([&] { open_examples(format.name, folder.path() / "none"); }).find("none: cannot open"),
               std::string::npos)
         << format.name;
   }
   EXPECT_EQ(message_of([] { open_examples("tree", "x"); }),
-            "format: wanted one of pairs, labels, tags, trees, pronunciations, got \"tree\"; the nearest is \"trees\"");
+            "format: expected one of pairs, labels, tags, trees, pronunciations, got \"tree\"; the nearest is \"trees\"");
 }
 
 TEST(Parts, FollowFromTheSourceAlone) {
@@ -239,7 +251,7 @@ TEST(Parts, FollowFromTheSourceAlone) {
   }
   EXPECT_NEAR(counts[Split::kTest], 2000, 150);
   EXPECT_NEAR(counts[Split::kValid], 1000, 110);
-  // Written down: another machine or release has to part them the same way.
+  // Fixed values: another machine or release must split them the same way.
   std::string parts;
   for (const char* word :
        {"hello", "world", "read", "colonel", "choir", "queue", "yacht", "island", "knight", "debris"}) {
@@ -249,7 +261,7 @@ TEST(Parts, FollowFromTheSourceAlone) {
   EXPECT_EQ(split_of("x", 0, 0), Split::kTrain);
   EXPECT_EQ(split_of("x", 0, 1), Split::kTest);
   EXPECT_EQ(message_of([] { split_of("x", 0.6, 0.5); }),
-            "part_of: expected shares of 0 to 1 together, found 0.6 and 0.5");
+            "part_of: expected shares of 0 to 1 together, got 0.6 and 0.5");
 }
 
 }  // namespace

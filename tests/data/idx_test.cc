@@ -73,11 +73,11 @@ TEST(Idx, ReadsFilesPlainAndPacked) {
 
 TEST(Idx, TellsImagesFromLabels) {
   EXPECT_EQ(refused_images(big_endian(0x801) + big_endian(1) + "a"),
-            "x: wanted an IDX file of images, which begins with 0x00000803, got 0x00000801, which is that of labels");
+            "x: expected an IDX file of images, which begins with 0x00000803, got 0x00000801, which is that of labels");
   EXPECT_EQ(refused_labels(images_header(1, 1, 1) + "a"),
-            "x: wanted an IDX file of labels, which begins with 0x00000801, got 0x00000803, which is that of images");
+            "x: expected an IDX file of labels, which begins with 0x00000801, got 0x00000803, which is that of images");
   EXPECT_EQ(refused_images("\x89PNG\r\n"),
-            "x: wanted an IDX file of images, which begins with 0x00000803, got 0x89504e47");
+            "x: expected an IDX file of images, which begins with 0x00000803, got 0x89504e47");
 }
 
 TEST(Idx, RefusesWhatIsCutShort) {
@@ -86,27 +86,28 @@ TEST(Idx, RefusesWhatIsCutShort) {
     EXPECT_NE(refused_images(whole.substr(0, size)).find("got the end of the file"), std::string::npos) << size;
   }
   EXPECT_EQ(refused_images(whole.substr(0, 22)),
-            "x: wanted 2 images of 2×2, got the end of the file 2 bytes into image 1");
+            "x: expected 2 images of 2×2, got the end of the file 2 bytes into image 1");
   EXPECT_EQ(refused_labels(big_endian(0x801) + big_endian(5) + "ab"),
-            "x: wanted 5 labels, got the end of the file after 2");
+            "x: expected 5 labels, got the end of the file after 2");
 }
 
 TEST(Idx, RefusesMoreThanItsHeaderSays) {
   EXPECT_EQ(refused_images(images_header(1, 1, 2) + "abc"),
-            "x: wanted the end of the file behind its 1 images, got more bytes");
+            "x: expected the end of the file after its 1 images, got more bytes");
   EXPECT_EQ(refused_labels(big_endian(0x801) + big_endian(1) + "ab"),
-            "x: wanted the end of the file behind its 1 labels, got more bytes");
+            "x: expected the end of the file after its 1 labels, got more bytes");
 }
 
 TEST(Idx, RefusesSizesThatCannotBe) {
-  EXPECT_EQ(refused_images(images_header(0, 28, 28)), "x: wanted at least one image, got none");
-  EXPECT_EQ(refused_images(images_header(1, 0, 28)), "x: wanted images of 1 to 16777216 pixels, got 0×28");
+  EXPECT_EQ(refused_images(images_header(0, 28, 28)), "x: expected at least one image, got none");
+  EXPECT_EQ(refused_images(images_header(1, 0, 28)), "x: expected images of 1 to 16777216 pixels, got 0×28");
   EXPECT_EQ(refused_images(images_header(1, 65536, 65536)),
-            "x: wanted images of 1 to 16777216 pixels, got 65536×65536");
+            "x: expected images of 1 to 16777216 pixels, got 65536×65536");
   // 2^32 × 2^32 × 1 is 0 in 64 bits.
   EXPECT_NE(refused_images(images_header(~0u, ~0u, ~0u)), "");
-  EXPECT_EQ(refused_images(images_header(~0u, 28, 28)), "x: wanted at most 2182402 images of 28×28, got 4294967295");
-  EXPECT_EQ(refused_images(images_header(20'000'000, 1, 1)), "x: wanted at most 10683998 images of 1×1, got 20000000");
+  EXPECT_EQ(refused_images(images_header(~0u, 28, 28)), "x: expected at most 2182402 images of 28×28, got 4294967295");
+  EXPECT_EQ(refused_images(images_header(20'000'000, 1, 1)),
+            "x: expected at most 10683998 images of 1×1, got 20000000");
   EXPECT_NE(refused_labels(big_endian(0x801) + big_endian(20'000'000)), "");
   EXPECT_NE(refused_labels(big_endian(0x801) + big_endian(~0u)), "");
 }

@@ -152,7 +152,7 @@ TEST(Png, IsRefusedWhereItIsCutShort) {
   for (size_t size = 8; size < whole.size() - 12; size += 7) {  // the last 12 bytes only say that it ends
     EXPECT_TRUE(says(image_refusal(whole.substr(0, size)), "x: a ")) << size;
   }
-  EXPECT_TRUE(says(image_refusal(whole.substr(0, whole.size() / 2)), "a whole PNG image of 20×30 is wanted"))
+  EXPECT_TRUE(says(image_refusal(whole.substr(0, whole.size() / 2)), "expected a whole PNG image of 20×30"))
       << whole.size();
   std::string damaged = whole;
   damaged[whole.size() / 2] ^= 1;
@@ -161,7 +161,7 @@ TEST(Png, IsRefusedWhereItIsCutShort) {
 
 TEST(Png, OfAnEnormousSizeIsRefusedByItsHeader) {
   EXPECT_EQ(image_refusal(png(20000, 20000, 8, 2, "")),
-            "x: an image of 1 to 40000000 pixels is wanted, got 20000×20000");
+            "x: expected an image of 1 to 40000000 pixels, got 20000×20000");
   EXPECT_NE(image_refusal(png(0xFFFFFFFF, 0xFFFFFFFF, 8, 2, "")), "");
   EXPECT_NE(image_refusal(png(0, 5, 8, 0, "")), "");
   EXPECT_TRUE(says(image_refusal(encode_png(pattern(3, 4, 1)), {.most_pixels = 11}), "got 3×4"));
@@ -202,25 +202,25 @@ TEST(Jpeg, IsRefusedWhereItIsCutShort) {
   for (size_t size = 3; size < whole.size() - 2; ++size) {
     EXPECT_TRUE(says(image_refusal(whole.substr(0, size)), "x: a ")) << size << " of " << whole.size();
   }
-  // Another block is wanted for 16 columns, and none is there.
-  EXPECT_TRUE(says(image_refusal(jpeg(8, 64, {1})), "a whole JPEG image of 8×64 is wanted"))
+  // 16 columns need another block, and there is none.
+  EXPECT_TRUE(says(image_refusal(jpeg(8, 64, {1})), "expected a whole JPEG image of 8×64"))
       << image_refusal(jpeg(8, 64, {1}));
 }
 
 TEST(Jpeg, OfAnEnormousSizeIsRefusedByItsHeader) {
-  EXPECT_EQ(image_refusal(jpeg(20000, 20000, {1})), "x: an image of 1 to 40000000 pixels is wanted, got 20000×20000");
+  EXPECT_EQ(image_refusal(jpeg(20000, 20000, {1})), "x: expected an image of 1 to 40000000 pixels, got 20000×20000");
   EXPECT_NE(image_refusal(jpeg(0, 8, {1})), "");
 }
 
 TEST(ImageFile, OfAnotherKindIsNamed) {
-  EXPECT_EQ(image_refusal(""), "x: a PNG or JPEG image is wanted, got an empty file");
+  EXPECT_EQ(image_refusal(""), "x: expected a PNG or JPEG image, got an empty file");
   EXPECT_TRUE(
-      says(image_refusal("GIF89a"), "x: a PNG or JPEG image is wanted, got a file that begins with 0x474946383961"))
+      says(image_refusal("GIF89a"), "x: expected a PNG or JPEG image, got a file that begins with 0x474946383961"))
       << image_refusal("GIF89a");
-  EXPECT_TRUE(says(image_refusal("\xFF\xD8\xFF"), "a JPEG image is wanted, got a damaged one"));
-  EXPECT_TRUE(says(image_refusal(encode_png(pattern(9, 9, 1)), {.most_bytes = 20}), "wanted at most 20 bytes"));
+  EXPECT_TRUE(says(image_refusal("\xFF\xD8\xFF"), "expected a JPEG image, got a damaged one"));
+  EXPECT_TRUE(says(image_refusal(encode_png(pattern(9, 9, 1)), {.most_bytes = 20}), "expected at most 20 bytes"));
   const TestFolder folder;
-  EXPECT_TRUE(says(message_of([&] { read_image(folder.path() / "no.png"); }), "no.png: wanted to open the file"));
+  EXPECT_TRUE(says(message_of([&] { read_image(folder.path() / "no.png"); }), "no.png: cannot open the file"));
   EXPECT_TRUE(says(message_of([&] { read_image(folder.path()); }), "a folder"));
 }
 

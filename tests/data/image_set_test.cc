@@ -55,7 +55,7 @@ TEST(ImageSet, OfAnIdxPairKeepsToLabelsThatAreKnown) {
   const auto images = folder.file("images", idx_images(3)), labels = folder.file("labels", idx_labels(3));
   const std::vector<std::string> four{"a", "b", "c", "d"};
   EXPECT_EQ(read_idx_pair(images, labels, four)->labels(), four);
-  EXPECT_TRUE(says(message_of([&] { read_idx_pair(images, labels, {"a", "b"}); }), "a label below 2 is wanted, got 2"));
+  EXPECT_TRUE(says(message_of([&] { read_idx_pair(images, labels, {"a", "b"}); }), "expected a label below 2, got 2"));
   EXPECT_EQ(read_idx_unlabelled(images)->at(2).label, 0);
   EXPECT_EQ(read_idx_unlabelled(images)->at(2).image.at(1, 1), 2);
 }
@@ -77,7 +77,7 @@ TEST(ImageSet, OfMnistHoldsOutTheLastForValidation) {
   EXPECT_EQ(scenes.test->at(13).image.height, 8);
   folder.file("train-images-idx3-ubyte", idx_images(100));
   folder.file("train-labels-idx1-ubyte", idx_labels(100));
-  EXPECT_TRUE(says(message_of([&] { read_mnist(folder.path()); }), "more than 10000 training images are wanted"));
+  EXPECT_TRUE(says(message_of([&] { read_mnist(folder.path()); }), "expected more than 10000 training images"));
 }
 
 class ImageFolder : public testing::Test {
@@ -137,7 +137,7 @@ TEST_F(ImageFolder, GivesAllItsImagesWhereNoLabelsAreWanted) {
 TEST_F(ImageFolder, SkipsOrRefusesWhatIsBroken) {
   folder_.file("sky/bad.jpg", "no JPEG");
   const std::string message = message_of([&] { read_folder(folder_.path(), {}, refuse_); });
-  EXPECT_TRUE(says(message, "sky/bad.jpg: a PNG or JPEG image is wanted")) << message;
+  EXPECT_TRUE(says(message, "sky/bad.jpg: expected a PNG or JPEG image")) << message;
   EXPECT_EQ(read_folder(folder_.path(), {}, skip_)->size(), 3);
   EXPECT_EQ(skip_.count(), 1);
   EXPECT_TRUE(says(skip_.summary(), "1 images that cannot be read: ")) << skip_.summary();
@@ -148,10 +148,11 @@ TEST_F(ImageFolder, RefusesWhatItCannotHold) {
   const auto refusal = [&](const std::filesystem::path& path, const FolderOptions& options) {
     return message_of([&] { read_folder(path, options, skip_); });
   };
-  EXPECT_TRUE(says(refusal(folder_.path(), {.most_bytes = 1000}), "wanted at most 1000 bytes, got 3 images of 12288"));
-  EXPECT_TRUE(says(refusal(folder_.path() / "sky", {}), "a sub-folder for each of two labels or more is wanted"));
+  EXPECT_TRUE(
+      says(refusal(folder_.path(), {.most_bytes = 1000}), "expected at most 1000 bytes, got 3 images of 12288"));
+  EXPECT_TRUE(says(refusal(folder_.path() / "sky", {}), "expected a sub-folder for each of two labels or more"));
   EXPECT_TRUE(says(refusal(folder_.path() / "none", {}), "No such file"));
-  EXPECT_TRUE(says(refusal(folder_.path(), {.channels = 2}), "with 1 or 3 channels is wanted"));
+  EXPECT_TRUE(says(refusal(folder_.path(), {.channels = 2}), "with 1 or 3 channels"));
 }
 
 TEST(ImageCorpora, AreAMenu) {
@@ -184,7 +185,7 @@ TEST(Broken, CountsByKindAndKeepsTheFirstNames) {
   Broken refused(on_broken_named("refuse"));
   refused.settle("here");
   refused.add("captions without an image", "x");
-  EXPECT_TRUE(says(message_of([&] { refused.settle("here"); }), "here: all files are wanted whole"));
+  EXPECT_TRUE(says(message_of([&] { refused.settle("here"); }), "here: expected all files whole"));
   EXPECT_TRUE(says(message_of([] { on_broken_named("skipp"); }), "the nearest is \"skip\""));
 }
 

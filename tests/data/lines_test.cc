@@ -71,17 +71,17 @@ TEST(Lines, DamagedGzipIsRefused) {
   }
   std::string damaged = kGzip;
   damaged[kGzip.size() - 6] ^= 1;  // the checksum
-  EXPECT_TRUE(says(lines_refusal(damaged), "text:3: wanted gzip data, got: incorrect data check"))
+  EXPECT_TRUE(says(lines_refusal(damaged), "text:3: expected gzip data, got: incorrect data check"))
       << lines_refusal(damaged);
-  EXPECT_TRUE(says(lines_refusal(kGzip + "rubbish"), "wanted gzip data")) << lines_refusal(kGzip + "rubbish");
+  EXPECT_TRUE(says(lines_refusal(kGzip + "rubbish"), "expected gzip data")) << lines_refusal(kGzip + "rubbish");
 }
 
 TEST(Lines, WhatIsNotUtf8IsRefusedByLine) {
   EXPECT_EQ(lines_refusal("one\nd\xE9j\xE0\n"),
-            "text:2: UTF-8 is wanted, got the byte 0xE9 at column 2, which is not UTF-8");
+            "text:2: expected UTF-8, got the byte 0xE9 at column 2, which is not UTF-8");
   for (const char* bad : {"\x80", "\xC3", "\xC0\xAF", "\xC1\xBF", "\xE0\x9F\xBF", "\xED\xA0\x80", "\xF0\x8F\xBF\xBF",
                           "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\xE2\x82", "\xF0\x9F\x98", "\xC3\x28"}) {
-    EXPECT_TRUE(says(lines_refusal(std::string("padding ") + bad), "text:1: UTF-8 is wanted")) << bad;
+    EXPECT_TRUE(says(lines_refusal(std::string("padding ") + bad), "text:1: expected UTF-8")) << bad;
   }
   for (const char* good :
        {"\x7F", "\xC2\x80", "\xE0\xA0\x80", "\xED\x9F\xBF", "\xEE\x80\x80", "\xF0\x90\x80\x80", "\xF4\x8F\xBF\xBF"}) {
@@ -91,19 +91,19 @@ TEST(Lines, WhatIsNotUtf8IsRefusedByLine) {
 }
 
 TEST(Lines, ZeroBytesAndEndlessLinesAreRefused) {
-  EXPECT_TRUE(says(lines_refusal(std::string("a\nb\0c", 5)), "text:2: text is wanted, got a zero byte"));
+  EXPECT_TRUE(says(lines_refusal(std::string("a\nb\0c", 5)), "text:2: expected text, got a zero byte"));
   const std::string longest(LineReader::kLongest, 'x');
   EXPECT_EQ(lines_of(longest).front().size(), longest.size());
-  EXPECT_TRUE(says(lines_refusal("a\n" + longest + "x"), "text:2: a line of at most 16777216 bytes is wanted"));
+  EXPECT_TRUE(says(lines_refusal("a\n" + longest + "x"), "text:2: expected a line of at most 16777216 bytes"));
 }
 
 TEST(Lines, FilesThatCannotBeReadAreNamed) {
   const TestFolder folder;
   const std::string missing = (folder.path() / "missing").native();
   EXPECT_EQ(message_of([&] { LineReader reader{std::filesystem::path(missing)}; }),
-            missing + ": wanted to open the file, got: No such file or directory");
+            missing + ": cannot open the file: No such file or directory");
   EXPECT_EQ(message_of([&] { LineReader reader{folder.path()}; }),
-            folder.path().native() + ": a file is wanted, got a folder");
+            folder.path().native() + ": expected a file, got a folder");
   const std::filesystem::path closed = folder.file("closed", "x");
   ::chmod(closed.c_str(), 0);
   if (::access(closed.c_str(), R_OK) == 0) GTEST_SKIP() << "this user may read everything";

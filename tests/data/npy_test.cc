@@ -57,8 +57,8 @@ TEST(Npy, IsRefusedWhereItIsCutShortOrTooLong) {
   const std::string whole = npy(header("<f4", "(2, 3)"), std::string(24, '\0'));
   ASSERT_EQ(npy_refusal(whole), "");
   for (size_t size = 0; size < whole.size(); ++size) EXPECT_NE(npy_refusal(whole.substr(0, size)), "") << size;
-  EXPECT_EQ(npy_refusal(whole.substr(0, whole.size() - 1)), "x: 6 numbers of 4 bytes are wanted, got 23 bytes");
-  EXPECT_EQ(npy_refusal(whole + "1234"), "x: 6 numbers of 4 bytes are wanted, got 28 bytes");
+  EXPECT_EQ(npy_refusal(whole.substr(0, whole.size() - 1)), "x: expected 6 numbers of 4 bytes, got 23 bytes");
+  EXPECT_EQ(npy_refusal(whole + "1234"), "x: expected 6 numbers of 4 bytes, got 28 bytes");
 }
 
 TEST(Npy, IsRefusedWhereItsHeaderLies) {
@@ -66,18 +66,18 @@ TEST(Npy, IsRefusedWhereItsHeaderLies) {
   EXPECT_NE(npy_refusal(npy(header("<f4", "(1, 1, 1, 1, 1, 1, 1)"), "1234")), "");
   EXPECT_TRUE(says(npy_refusal(npy(header("<f4", "(1099511627776,)"), "")), "x: 1099511627776 numbers of 4 bytes"));
   for (const char* shape : {"(-1,)", "(1", "1", "(1 1)", "('a',)", "(99999999999999999999,)"}) {
-    EXPECT_TRUE(says(npy_refusal(npy(header("<f4", shape), "1234")), "x: a header")) << shape;
+    EXPECT_TRUE(says(npy_refusal(npy(header("<f4", shape), "1234")), "x: expected a header")) << shape;
   }
-  EXPECT_TRUE(says(npy_refusal(npy("{'descr': '<f4', 'shape': (1,)}", "1234")), "x: a header"));
-  EXPECT_TRUE(says(npy_refusal(npy("import os", "1234")), "x: a header"));
+  EXPECT_TRUE(says(npy_refusal(npy("{'descr': '<f4', 'shape': (1,)}", "1234")), "x: expected a header"));
+  EXPECT_TRUE(says(npy_refusal(npy("import os", "1234")), "x: expected a header"));
 }
 
 TEST(Npy, IsRefusedWhereItHoldsSomethingElse) {
-  EXPECT_TRUE(says(npy_refusal(npy(header(">f4", "(1,)"), "1234")), "are wanted, got \">f4\""));
+  EXPECT_TRUE(says(npy_refusal(npy(header(">f4", "(1,)"), "1234")), ", got \">f4\""));
   EXPECT_TRUE(says(npy_refusal(npy(header("<i8", "(1,)"), "12345678")), "astype"));
   EXPECT_TRUE(says(npy_refusal(npy("{'descr': '<f4', 'fortran_order': True, 'shape': (1,)}", "1234")), "Fortran"));
   EXPECT_TRUE(says(npy_refusal(npy(header("<f4", "(1,)"), "1234", 4)), "version 1, 2 or 3"));
-  EXPECT_TRUE(says(npy_refusal("PK\x03\x04 a zip of arrays"), "an .npy file is wanted"));
+  EXPECT_TRUE(says(npy_refusal("PK\x03\x04 a zip of arrays"), "expected an .npy file"));
   const float nan = std::numeric_limits<float>::quiet_NaN();
   EXPECT_TRUE(says(npy_refusal(npy(header("<f4", "(2,)"), bytes_of<float>({0, nan}))), "finite"));
 }

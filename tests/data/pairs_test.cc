@@ -45,11 +45,11 @@ TEST_F(Pairs, UnequalFilesAreRefusedWithBothCounts) {
   EXPECT_EQ(message_of([&] {
               read({{two}, {five}, {}});
             }),
-            name("two") + " and " + name("five") + ": as many lines in both are wanted, got 2 and 5");
+            name("two") + " and " + name("five") + ": expected as many lines in both, got 2 and 5");
   EXPECT_EQ(message_of([&] {
               read({{five}, {two}, {}});
             }),
-            name("five") + " and " + name("two") + ": as many lines in both are wanted, got 5 and 2");
+            name("five") + " and " + name("two") + ": expected as many lines in both, got 5 and 2");
 }
 
 TEST_F(Pairs, ALineWithoutATabIsRefused) {
@@ -57,7 +57,7 @@ TEST_F(Pairs, ALineWithoutATabIsRefused) {
   EXPECT_EQ(message_of([&] {
               read({{}, {}, {file}});
             }),
-            name("c.tsv") + ":2: source<tab>target is wanted, got a line without a tab");
+            name("c.tsv") + ":2: expected source<tab>target, got a line without a tab");
 }
 
 TEST_F(Pairs, ACorpusWithoutPairsIsRefused) {
@@ -65,12 +65,12 @@ TEST_F(Pairs, ACorpusWithoutPairsIsRefused) {
   EXPECT_EQ(message_of([&] {
               read({{empty}, {also}, {}});
             }),
-            name("empty") + ", " + name("also") + ": pairs are wanted, got none");
-  EXPECT_EQ(message_of([&] { PairReader reader({}); }), "pairs: files are wanted, got none");
+            name("empty") + ", " + name("also") + ": expected pairs, got none");
+  EXPECT_EQ(message_of([&] { PairReader reader({}); }), "pairs: expected files, got none");
   EXPECT_EQ(message_of([&] {
               PairReader reader({{empty}, {}, {}});
             }),
-            "pairs: a target file for each source file is wanted, got 1 of sources and 0 of targets");
+            "pairs: expected a target file for each source file, got 1 of sources and 0 of targets");
 }
 
 TEST_F(Pairs, AnEmptyFileAmongOthersIsNone) {

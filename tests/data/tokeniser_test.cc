@@ -204,7 +204,7 @@ TEST_P(TokeniserKinds, TextsOfAnySizeWork) {
 }
 
 TEST_P(TokeniserKinds, NoTextIsRefused) {
-  EXPECT_EQ(message_of([&] { train_tokeniser(options(), each_of({})); }), "train_tokeniser: text is wanted, got none");
+  EXPECT_EQ(message_of([&] { train_tokeniser(options(), each_of({})); }), "train_tokeniser: expected text, got none");
   EXPECT_NE(message_of([&] { train_tokeniser(options(), each_of({"", " "})); }), "");
   for (const char* blank : {"\u3000", "\u200B\uFEFF", "\u2581", "\u2585", "\u00A0", "\uFFFF", "\u0001"}) {
     for (const char* normalise : {"none", "nfkc"}) {  // refused or learned, whatever they are
@@ -325,7 +325,7 @@ TEST(Tokeniser, OptionsAreChecked) {
     return message_of([&] { train_tokeniser(options, each_of(sentences())); });
   };
   EXPECT_EQ(refusal({.kind = "unigramm"}),
-            "kind: wanted one of unigram, bpe, words, characters, got \"unigramm\"; the nearest is \"unigram\"");
+            "kind: expected one of unigram, bpe, words, characters, got \"unigramm\"; the nearest is \"unigram\"");
   EXPECT_NE(refusal({.vocabulary = 4}), "");
   EXPECT_NE(refusal({.vocabulary = 10}), "") << "fewer than there are letters";
   EXPECT_NE(refusal({.kind = "bpe", .vocabulary = 10}), "");
@@ -352,22 +352,22 @@ TEST(Tokeniser, LoadingNamesWhatIsWrong) {
     return message.substr(std::min(message.size(), folder.path().native().size() + 1));
   };
   EXPECT_EQ(message_of([&] { load_tokeniser(folder.path(), "x"); }),
-            folder.path().native() + ": a vocabulary is wanted (x.spm, x.words, x.characters), got none of them");
+            folder.path().native() + ": expected a vocabulary (x.spm, x.words, x.characters), got none of them");
   EXPECT_EQ(refusal("x.words", ""),
-            "x.words: \"attend words\" or \"attend characters\" is wanted in the first line, got \"\"");
+            "x.words: expected \"attend words\" or \"attend characters\" in the first line, got \"\"");
   EXPECT_EQ(refusal("x.words", "attend words\na\t3\nb c\t2\n"),
-            "x.words:3: one of the words is wanted, got \"b c\t2\"");
-  EXPECT_EQ(refusal("x.words", "attend words\na\tmany\n"), "x.words:2: a count is wanted, got \"many\"");
-  EXPECT_EQ(refusal("x.words", "attend words\na\nb\na\n"), "x.words: wanted each of the words once, got one again");
+            "x.words:3: expected one of the words, got \"b c\t2\"");
+  EXPECT_EQ(refusal("x.words", "attend words\na\tmany\n"), "x.words:2: expected a count, got \"many\"");
+  EXPECT_EQ(refusal("x.words", "attend words\na\nb\na\n"), "x.words: expected each of the words once, got one again");
   EXPECT_EQ(refusal("x.characters", "attend characters\nab\n"),
-            "x.characters:2: one of the characters is wanted, got \"ab\"");
+            "x.characters:2: expected one of the characters, got \"ab\"");
   EXPECT_NE(refusal("x.spm", ""), "");
   EXPECT_NE(refusal("x.spm", "rubbish"), "");
   folder.file("x.words", "attend words\n");
   EXPECT_NE(refusal("x.spm", "").find("got x.spm and x.words"), std::string::npos);
 }
 
-/// Rules of normalisation are a table of offsets, which SentencePiece trusts: all damage to them has to be noticed, or be
+/// Rules of normalisation are a table of offsets, which SentencePiece trusts: all damage to them must be noticed, or be
 /// harmless (the address sanitizer looks on).
 TEST(Tokeniser, DamagedRulesAreNotFollowed) {
   const TestFolder folder;

@@ -41,19 +41,19 @@ TEST(Trees, AreReadAndPrinted) {
 
 TEST(Trees, ThatAreNoneAreRefused) {
   const auto refusal = [](std::string_view text) { return message_of([&] { parse_tree("text", text); }); };
-  EXPECT_EQ(refusal(""), "text: expected a bracketed tree such as (NP (DT the) (NN dog)), found \"\"");
-  EXPECT_EQ(refusal("dog"), "text: expected a bracketed tree such as (NP (DT the) (NN dog)), found \"dog\"");
-  EXPECT_EQ(refusal("(A b) (C d)"), "text: expected one tree, found more behind its last bracket: \"(C d)\"");
-  EXPECT_EQ(refusal("(A (B c)"), "text: expected balanced brackets, found one that is never closed: \"(A (B c)\"");
-  EXPECT_EQ(refusal("(A b))"), "text: expected one tree, found more behind its last bracket: \")\"");
-  EXPECT_EQ(refusal("( b)"), "text: expected every word with its part of speech, (NN dog), found \"b\" without one");
-  EXPECT_EQ(refusal("()"), "text: expected words, found an empty bracket: \"()\"");
+  EXPECT_EQ(refusal(""), "text: expected a bracketed tree such as (NP (DT the) (NN dog)), got \"\"");
+  EXPECT_EQ(refusal("dog"), "text: expected a bracketed tree such as (NP (DT the) (NN dog)), got \"dog\"");
+  EXPECT_EQ(refusal("(A b) (C d)"), "text: expected one tree, got more after its last bracket: \"(C d)\"");
+  EXPECT_EQ(refusal("(A (B c)"), "text: expected balanced brackets, got one that is never closed: \"(A (B c)\"");
+  EXPECT_EQ(refusal("(A b))"), "text: expected one tree, got more after its last bracket: \")\"");
+  EXPECT_EQ(refusal("( b)"), "text: expected every word with its part of speech, (NN dog), got \"b\" without one");
+  EXPECT_EQ(refusal("()"), "text: expected words, got an empty bracket: \"()\"");
   const std::string deepest = std::string(2 * kDeepestTree, '(');
   std::string text;
   for (size_t i = 0; i < kDeepestTree; ++i) text += "(A ";
   text += "b" + std::string(kDeepestTree, ')');
   EXPECT_EQ(refusal(text), "");
-  EXPECT_EQ(refusal("(A " + text + ")"), "text: expected at most 1000 brackets within each other, found more");
+  EXPECT_EQ(refusal("(A " + text + ")"), "text: expected at most 1000 brackets within each other, got more");
 }
 
 TEST(Trees, AreNormalised) {
@@ -83,22 +83,22 @@ TEST(Trees, TokensThatAreNoTreeOfTheWordsAreRefused) {
   const Words words = split("the dog");
   const auto refusal = [&](std::string_view tokens) { return message_of([&] { tree_of(split(tokens), words); }); };
   EXPECT_EQ(refusal("(NP DT NN )"), "");
-  EXPECT_EQ(refusal(""), "tree_of: expected a tree, found no tokens");
-  EXPECT_EQ(refusal("(NP DT )"), "tree_of: expected a part of speech for each of 2 words, found 1");
-  EXPECT_EQ(refusal("(NP DT NN NN )"), "tree_of: expected a part of speech for each of 2 words, found more");
-  EXPECT_EQ(refusal("(NP DT NN"), "tree_of: expected \")\" for each opened bracket, found none for \"(NP\"");
-  EXPECT_EQ(refusal("(NP (X ) DT NN )"), "tree_of: expected something in each bracket, found \")\" as token 3");
-  EXPECT_EQ(refusal("(NP DT NN ) )"), "tree_of: expected nothing behind the whole tree, found \")\" as token 5");
-  EXPECT_EQ(refusal("DT NN"), "tree_of: expected nothing behind the whole tree, found \"NN\" as token 2");
-  EXPECT_EQ(refusal(")"), "tree_of: expected something in each bracket, found \")\" as token 1");
+  EXPECT_EQ(refusal(""), "tree_of: expected a tree, got no tokens");
+  EXPECT_EQ(refusal("(NP DT )"), "tree_of: expected a part of speech for each of 2 words, got 1");
+  EXPECT_EQ(refusal("(NP DT NN NN )"), "tree_of: expected a part of speech for each of 2 words, got more");
+  EXPECT_EQ(refusal("(NP DT NN"), "tree_of: expected \")\" for each opened bracket, got none for \"(NP\"");
+  EXPECT_EQ(refusal("(NP (X ) DT NN )"), "tree_of: expected something in each bracket, got \")\" as token 3");
+  EXPECT_EQ(refusal("(NP DT NN ) )"), "tree_of: expected nothing after the whole tree, got \")\" as token 5");
+  EXPECT_EQ(refusal("DT NN"), "tree_of: expected nothing after the whole tree, got \"NN\" as token 2");
+  EXPECT_EQ(refusal(")"), "tree_of: expected something in each bracket, got \")\" as token 1");
   for (const char* token : {"(", "((NP", "N)", "(N)", "N(P"}) {
     EXPECT_EQ(refusal(std::string("(NP DT ") + token + " )"),
-              std::string("tree_of: expected \"(X\", \")\" or a part of speech, found \"") + token + "\" as token 3");
+              std::string("tree_of: expected \"(X\", \")\" or a part of speech, got \"") + token + "\" as token 3");
   }
   EXPECT_EQ(message_of([&] { tree_of(Words{"NN"}, Words{"a b"}); }),
-            "tree_of: expected words without white space, found \"a b\"");
+            "tree_of: expected words without white space, got \"a b\"");
   EXPECT_EQ(message_of([&] { tree_of(Words(2000, "(X"), words); }),
-            "tree_of: expected at most 1000 brackets within each other, found more");
+            "tree_of: expected at most 1000 brackets within each other, got more");
 }
 
 }  // namespace

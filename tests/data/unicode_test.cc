@@ -1,4 +1,4 @@
-// Unicode as Python has it; whole scores of many scripts are held to sacreBLEU's in tests/train.
+// Unicode as in Python; whole scores of many scripts are compared with sacreBLEU's in tests/train.
 #include "attend/data/unicode.h"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ TEST(Unicode, OtherBytesAreRefusedWithTheirPlace) {
       code_points("here", "ab" + bytes);
       ADD_FAILURE() << testing::PrintToString(bytes);
     } catch (const attend::Error& error) {
-      EXPECT_STREQ(error.what(), "here: UTF-8 is wanted, got other bytes at byte 2");
+      EXPECT_STREQ(error.what(), "here: expected UTF-8, got other bytes at byte 2");
     }
   }
 }

@@ -48,29 +48,29 @@ TEST(WordVectorFiles, MayHaveBlanksWithinWords) {
   const WordVectors vectors = vectors_in("a 1 2\n. . . 3 4\n", {". . .", "."});
   EXPECT_EQ(values_of(vectors), (std::vector<real>{3, 4, 0, 0}));
   EXPECT_EQ(vectors_refusal("a 1 2\nb 3 4 5\n"),
-            "file:2: expected a word and 2 numbers, as in the first line, found 3 in \"b 3 4 5\"");
+            "file:2: expected a word and 2 numbers, as in the first line, got 3 in \"b 3 4 5\"");
 }
 
 TEST(WordVectorFiles, ThatAreRaggedOrNotOfNumbersAreRefused) {
   EXPECT_EQ(vectors_refusal("a 1 2\nb 3\n"),
-            "file:2: expected a word and 2 numbers, as in the first line, found 1 in \"b 3\"");
+            "file:2: expected a word and 2 numbers, as in the first line, got 1 in \"b 3\"");
   EXPECT_EQ(vectors_refusal("1 3\nb 3\n"),
-            "file:2: expected a word and 3 numbers, as the header says, found 1 in \"b 3\"");
+            "file:2: expected a word and 3 numbers, as the header says, got 1 in \"b 3\"");
   EXPECT_EQ(vectors_refusal("a 1 2\n\nb 1 2\n"),
-            "file:2: expected a word and 2 numbers, as in the first line, found 0 in \"\"");
+            "file:2: expected a word and 2 numbers, as in the first line, got 0 in \"\"");
   for (const char* bad : {"x", "1,5", "nan", "inf", "1e999", "--1", "0x1"}) {
     EXPECT_EQ(vectors_refusal(std::string("a 1 ") + bad + "\n"),
-              std::string("file:1: expected finite numbers behind the word, found \"") + bad + "\" as number 2");
+              std::string("file:1: expected finite numbers after the word, got \"") + bad + "\" as number 2");
   }
   EXPECT_EQ(vectors_refusal("z 1 x\n"), "") << "only vectors that are kept are read as numbers";
-  EXPECT_EQ(vectors_refusal("word\n"), "file:1: expected vectors of 1 to 10000 numbers, found 0");
-  EXPECT_EQ(vectors_refusal("5 0\n"), "file:1: expected vectors of 1 to 10000 numbers, found 0");
-  EXPECT_EQ(vectors_refusal("5 9999999999\n"), "file:1: expected vectors of 1 to 10000 numbers, found 9999999999");
-  EXPECT_EQ(vectors_refusal(""), "file: expected lines \"word number number …\", found none");
-  EXPECT_EQ(vectors_refusal("0 2\n"), "file: expected lines \"word number number …\", found none");
+  EXPECT_EQ(vectors_refusal("word\n"), "file:1: expected vectors of 1 to 10000 numbers, got 0");
+  EXPECT_EQ(vectors_refusal("5 0\n"), "file:1: expected vectors of 1 to 10000 numbers, got 0");
+  EXPECT_EQ(vectors_refusal("5 9999999999\n"), "file:1: expected vectors of 1 to 10000 numbers, got 9999999999");
+  EXPECT_EQ(vectors_refusal(""), "file: expected lines \"word number number …\", got none");
+  EXPECT_EQ(vectors_refusal("0 2\n"), "file: expected lines \"word number number …\", got none");
   EXPECT_EQ(vectors_refusal("3 2\na 1 2\n"),
-            "file: expected 3 vectors, as the first line says, found 1; is the file cut short?");
-  EXPECT_EQ(vectors_refusal("a 1\n", {"a", "b", "a"}), "read_vectors: expected distinct words, found \"a\" twice");
+            "file: expected 3 vectors, as the first line says, got 1; is the file cut short?");
+  EXPECT_EQ(vectors_refusal("a 1\n", {"a", "b", "a"}), "read_vectors: expected distinct words, got \"a\" twice");
 }
 
 TEST(WordVectorFiles, AreFiles) {

@@ -57,9 +57,9 @@ TEST(Ctc, AWideBeamFindsAllLabellings) {
       const auto found = ctc_beam(logits, blank, 1000, count);
       ASSERT_EQ(found.size(), all.size());
       for (size_t i = 0; i < found.size(); ++i) {
-        const auto wanted = all.find(found[i].tokens);
-        ASSERT_NE(wanted, all.end());
-        EXPECT_NEAR(found[i].log_probability, std::log(wanted->second), 1e-5);
+        const auto expected = all.find(found[i].tokens);
+        ASSERT_NE(expected, all.end());
+        EXPECT_NEAR(found[i].log_probability, std::log(expected->second), 1e-5);
         if (i > 0) {
           EXPECT_GE(found[i - 1].score, found[i].score);
         }

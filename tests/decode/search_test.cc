@@ -67,14 +67,14 @@ std::vector<Hypothesis> enumerate(const MarkovModel& model, size_t source, int32
   return all;
 }
 
-void expect_same(const Hypothesis& got, const Hypothesis& wanted) {
-  EXPECT_EQ(got.tokens, wanted.tokens);
-  EXPECT_NEAR(got.score, wanted.score, kNear);
-  EXPECT_NEAR(got.log_probability, wanted.log_probability, kNear);
-  EXPECT_EQ(got.ended, wanted.ended);
-  ASSERT_EQ(got.token_log_probabilities.size(), wanted.token_log_probabilities.size());
-  for (size_t i = 0; i < wanted.token_log_probabilities.size(); ++i) {
-    EXPECT_NEAR(got.token_log_probabilities[i], wanted.token_log_probabilities[i], kNear);
+void expect_same(const Hypothesis& got, const Hypothesis& expected) {
+  EXPECT_EQ(got.tokens, expected.tokens);
+  EXPECT_NEAR(got.score, expected.score, kNear);
+  EXPECT_NEAR(got.log_probability, expected.log_probability, kNear);
+  EXPECT_EQ(got.ended, expected.ended);
+  ASSERT_EQ(got.token_log_probabilities.size(), expected.token_log_probabilities.size());
+  for (size_t i = 0; i < expected.token_log_probabilities.size(); ++i) {
+    EXPECT_NEAR(got.token_log_probabilities[i], expected.token_log_probabilities[i], kNear);
   }
 }
 
@@ -322,11 +322,11 @@ TEST(Search, ScoreIsTheSumOverTheGivenTokens) {
   ASSERT_EQ(scored.size(), 3u);
   for (size_t b = 0; b < 3; ++b) {
     const auto all = enumerate(model, b, 1, 4, 0, 0);
-    const auto wanted =
+    const auto expected =
         std::find_if(all.begin(), all.end(), [&](const Hypothesis& h) { return h.tokens == targets[b]; });
-    expect_same(scored[b], *wanted);
+    expect_same(scored[b], *expected);
   }
-  // 5 + 1 + 2 predictions: nobody waits for the longest.
+  // 5 + 1 + 2 predictions: the search does not wait for the longest.
   EXPECT_EQ(model.rows_asked, 8);
   EXPECT_EQ(model.steps, 5);
 }
@@ -363,13 +363,13 @@ std::vector<double> frequencies(SearchOptions options) {
   return share;
 }
 
-void expect_shares(const SearchOptions& options, const std::vector<double>& wanted) {
+void expect_shares(const SearchOptions& options, const std::vector<double>& expected) {
   const std::vector<double> share = frequencies(options);
   for (size_t v = 0; v < 4; ++v) {
-    if (wanted[v] == 0) {
+    if (expected[v] == 0) {
       EXPECT_EQ(share[v], 0) << v;
     } else {
-      EXPECT_NEAR(share[v], wanted[v], 0.015) << v;  // more than four standard deviations
+      EXPECT_NEAR(share[v], expected[v], 0.015) << v;  // more than four standard deviations
     }
   }
 }
@@ -490,7 +490,7 @@ TEST(Search, WhatIsCompleteIsNotAskedAgain) {
     predictions += count, longest = std::max(longest, count);
     lengths.insert(list[0].tokens.size());
   }
-  EXPECT_GT(lengths.size(), 2u) << "the test wants answers of several lengths";
+  EXPECT_GT(lengths.size(), 2u) << "the test needs answers of several lengths";
   EXPECT_EQ(model.rows_asked, predictions);
   EXPECT_EQ(model.steps, longest);
   EXPECT_LT(model.takes, longest);
@@ -600,7 +600,7 @@ TEST(Search, OptionsAreListed) {
 void expect_refusal(const std::function<void()>& call, const std::string& says) {
   try {
     call();
-    ADD_FAILURE() << "accepted; an error saying \"" << says << "\" was wanted";
+    ADD_FAILURE() << "accepted; expected an error that says \"" << says << "\"";
   } catch (const Error& error) {
     EXPECT_NE(std::string(error.what()).find(says), std::string::npos) << error.what();
   }

@@ -47,9 +47,9 @@ data::Batch alone(size_t b) {
   return {data::Sequences(std::vector(1, kPairSources[b])), data::Sequences(std::vector(1, kTargets[b]))};
 }
 
-void expect_weights(const Tensor& got, const Tensor& wanted, const std::string& what) {
-  ASSERT_EQ(got.shape(), wanted.shape()) << what;
-  for (size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got.data()[i], wanted.data()[i], kWeightsTolerance) << what;
+void expect_weights(const Tensor& got, const Tensor& expected, const std::string& what) {
+  ASSERT_EQ(got.shape(), expected.shape()) << what;
+  for (size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got.data()[i], expected.data()[i], kWeightsTolerance) << what;
 }
 
 TEST(MemoryWeights, AreThoseOfModelsThatAttend) {
@@ -84,10 +84,10 @@ TEST(MemoryWeights, APaddedBatchIsEachSentenceAlone) {
   }
 }
 
-/// Mean over heads and layers of what each step of a single sentence was told to look at.
+/// Mean over heads and layers of the weights reported for each step of a single sentence.
 struct Steps : Sink {
   std::map<int64_t, std::vector<double>> sums;
-  std::map<int64_t, double> told;
+  std::map<int64_t, double> reports;
   void observe(const Observation& o) override {
     if (!o.site.ends_with(".memory")) return;
     ASSERT_EQ(o.weights.dim(0), 1);
@@ -96,7 +96,7 @@ struct Steps : Sink {
     sums[o.step].resize(static_cast<size_t>(keys), 0);
     for (int64_t h = 0; h < o.weights.dim(1); ++h) {
       for (int64_t k = 0; k < keys; ++k) sums[o.step][static_cast<size_t>(k)] += o.weights.data()[h * keys + k];
-      told[o.step] += 1;
+      reports[o.step] += 1;
     }
   }
 };
@@ -111,14 +111,14 @@ TEST(MemoryWeights, AreWhatIsSeenStepByStep) {
         decode::score(*model, alone(b));
       }
       ASSERT_EQ(steps.sums.size(), kTargets[b].size() + 1) << "the end, too";
-      Tensor wanted({static_cast<int64_t>(kTargets[b].size()), static_cast<int64_t>(kPairSources[b].size())});
+      Tensor expected({static_cast<int64_t>(kTargets[b].size()), static_cast<int64_t>(kPairSources[b].size())});
       for (size_t t = 0; t < kTargets[b].size(); ++t) {
         for (size_t s = 0; s < kPairSources[b].size(); ++s) {
           const int64_t step = static_cast<int64_t>(t);
-          wanted.data()[t * kPairSources[b].size() + s] = static_cast<real>(steps.sums[step][s] / steps.told[step]);
+          expected.data()[t * kPairSources[b].size() + s] = static_cast<real>(steps.sums[step][s] / steps.reports[step]);
         }
       }
-      expect_weights(memory_weights(*model, alone(b)).at(0), wanted, variant.model);
+      expect_weights(memory_weights(*model, alone(b)).at(0), expected, variant.model);
     }
   }
 }
@@ -153,7 +153,7 @@ TEST(WordWeights, WhatDoesNotFitIsRefused) {
   const int32_t two[] = {0, 1}, one[] = {0}, far[] = {0, 2}, below[] = {-2, 0};
   EXPECT_EQ(message_of([&] { word_weights(weights, two, one, 2, 1); }), "");
   EXPECT_EQ(message_of([&] { word_weights(weights, one, two, 1, 2); }),
-            "word_weights: weights [2,1] are wanted, got [1, 2]");
+            "word_weights: expected weights [2,1], got [1, 2]");
   EXPECT_NE(message_of([&] { word_weights(weights, far, one, 2, 1); }), "");
   EXPECT_NE(message_of([&] { word_weights(weights, two, one, 2, 0); }), "");
   EXPECT_EQ(message_of([&] { word_weights(weights, below, one, 2, 1); }), "") << "none, as −1";

@@ -180,7 +180,7 @@ TEST(Gif, FewColoursComeBackExactly) {
   }
 }
 
-TEST(Gif, EveryLengthOfCodes) {  // each a code more: all widths, and the end right before and behind each step
+TEST(Gif, EveryLengthOfCodes) {  // each a code more: all widths, and the end right before and after each step
   for (int64_t width = 1; width < 2400; width += width < 900 ? 1 : 37) {
     const std::vector<GifFrame> frames{{noise(1, width, 1, 7, 3), 1}};
     ASSERT_TRUE(GifReader(encode_gif(frames)).frames[0].rgb == rgb_of(frames[0].image)) << width;
@@ -223,14 +223,14 @@ TEST(Gif, OnlyWhatChangesIsStored) {
 }
 
 TEST(Gif, OtherFramesAreRefused) {
-  EXPECT_EQ(test::message_of([] { encode_gif({}); }), "gif: a frame is wanted, got none");
+  EXPECT_EQ(test::message_of([] { encode_gif({}); }), "gif: expected a frame, got none");
   const auto frames = [](int64_t height, int64_t time) {
     return std::vector<GifFrame>{{data::Image(2, 2, 1), 1}, {data::Image(height, 2, 1), time}};
   };
   EXPECT_EQ(test::message_of([&] { encode_gif(frames(3, 1)); }),
-            "gif: frames of 2 × 2 are wanted, as the first, got 2 × 3");
+            "gif: expected frames of 2 × 2, as the first, got 2 × 3");
   EXPECT_EQ(test::message_of([&] { encode_gif(frames(2, 70000)); }),
-            "gif: 0 to 65535 centiseconds are wanted, got 70000");
+            "gif: expected 0 to 65535 centiseconds, got 70000");
   EXPECT_NE(test::message_of([&] { encode_gif(std::vector<GifFrame>{{data::Image(1, 65536, 1), 1}}); }), "");
   EXPECT_NE(test::message_of([&] { encode_gif(std::vector<GifFrame>{{data::Image(), 1}}); }), "");
 }

@@ -71,7 +71,7 @@ TEST(TextHeatmap, LabelsThatDoNotFitAreRefused) {
   EXPECT_EQ(test::message_of([&] {
               text_heatmap(Tensor::zeros({2, 1}), one, two);
             }),
-            "text_heatmap: weights [1,2] are wanted, got [2, 1]");
+            "text_heatmap: expected weights [1,2], got [2, 1]");
   EXPECT_NE(test::message_of([&] { text_heatmap(Tensor::zeros({2}), one, two); }), "");
 }
 
@@ -232,7 +232,7 @@ TEST(SvgHeatmap, WindowsAreOutlinesWithTheirCentre) {
   EXPECT_EQ(test::message_of([&] {
               svg_heatmap(Tensor::zeros({2, 3}), rows, columns, look);
             }),
-            "svg_heatmap: windows within 3 columns are wanted");
+            "svg_heatmap: expected windows within 3 columns");
   look.windows.pop_back();
   EXPECT_NE(test::message_of([&] { svg_heatmap(Tensor::zeros({2, 3}), rows, columns, look); }), "");
 }

@@ -108,7 +108,7 @@ TEST(ImagePicture, AMapSaysWhatIsWrong) {
 }
 
 TEST(ImagePicture, StepsThatAreNotThereAreRefused) {
-  EXPECT_EQ(test::message_of([] { svg_step(test::glimpse_look(), 6); }), "picture: a step below 6 is wanted, got 6");
+  EXPECT_EQ(test::message_of([] { svg_step(test::glimpse_look(), 6); }), "picture: expected a step below 6, got 6");
   ImageLook look = test::caption_look();
   std::get<CaptionLook>(look.seen).words.clear();
   EXPECT_NE(test::message_of([&] { svg_picture(look); }), "");
@@ -174,7 +174,7 @@ TEST(ImagePage, NoWordCanEndTheScript) {
   const std::string page = html_picture(std::vector{look});
   EXPECT_EQ(count(page, "</script>"), 3u) << "those of the page alone";
   EXPECT_EQ(test::message_of([] { html_picture(std::span<const ImageLook>()); }),
-            "picture: an image is wanted, got none");
+            "picture: expected an image, got none");
 }
 
 /// Without what sets colours.

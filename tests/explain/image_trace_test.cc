@@ -102,39 +102,39 @@ std::string refused(ImageLook look, void (*damage)(Seen&)) {
 
 TEST(ImageLook, PartsThatDisagreeAreRefused) {
   EXPECT_EQ(refused<CaptionLook>(test::caption_look(), [](CaptionLook& caption) { caption.words.pop_back(); }),
-            "look: weights [6, 64] are wanted, got [7, 64]");
+            "look: expected weights [6, 64], got [7, 64]");
   EXPECT_EQ(refused<CaptionLook>(test::caption_look(), [](CaptionLook& caption) { caption.rows = 0; }),
-            "look: a grid of cells that has no more of them than the image pixels is wanted, got 0 × 8 over 64 × 64");
+            "look: expected a grid with no more cells than the image has pixels, got 0 × 8 over 64 × 64");
   EXPECT_EQ(
       refused<CaptionLook>(test::caption_look(), [](CaptionLook& caption) { caption.log_probabilities.pop_back(); }),
-      "look: 7 log_probabilities are wanted, one per word, got 6");
+      "look: expected 7 log_probabilities, one per word, got 6");
   EXPECT_EQ(refused<CaptionLook>(
                 test::caption_look(),
                 [](CaptionLook& caption) { caption.weights.data()[3] = std::numeric_limits<real>::quiet_NaN(); }),
-            "look: weights from 0 on are wanted, got others");
+            "look: expected weights from 0 on, got others");
   EXPECT_EQ(refused<GlimpseLook>(test::glimpse_look(), [](GlimpseLook& glimpses) { glimpses.glances.clear(); }),
-            "look: a glance is wanted, got none");
+            "look: expected a glance, got none");
   EXPECT_EQ(refused<GlimpseLook>(test::glimpse_look(),
                                  [](GlimpseLook& glimpses) { glimpses.glances[2].probabilities.pop_back(); }),
-            "look: 10 probabilities are wanted, one per label, got 9");
+            "look: expected 10 probabilities, one per label, got 9");
   EXPECT_EQ(
       refused<GlimpseLook>(test::glimpse_look(), [](GlimpseLook& glimpses) { glimpses.glances[2].patches.pop_back(); }),
-      "look: 3 patches are wanted, one per scale, got 2");
+      "look: expected 3 patches, one per scale, got 2");
   EXPECT_NE(refused<GlimpseLook>(test::glimpse_look(), [](GlimpseLook& glimpses) { glimpses.glances[0].sides[1] = 0; }),
             "");
   EXPECT_EQ(refused<SaliencyLook>(test::saliency_look(),
                                   [](SaliencyLook& saliency) {
                                     saliency.map = Tensor::zeros({61, 60});
                                   }),
-            "look: a map no finer than the image is wanted, [60, 60], got [61, 60]");
+            "look: expected a map no finer than the image, [60, 60], got [61, 60]");
   ImageLook look = test::cam_look();
   look.image.pixels.pop_back();
   EXPECT_EQ(test::message_of([&] { look_json(look); }),
-            "look: an image with 1 or 3 channels is wanted, got 64 × 64 × 3 with 12287 numbers");
+            "look: expected an image with 1 or 3 channels, got 64 × 64 × 3 with 12287 numbers");
 }
 
 TEST(ImageLook, OtherJsonIsRefused) {
-  EXPECT_EQ(test::message_of([] { parse_look("{}"); }), "look: \"format\": \"attend-look/1\" is wanted");
+  EXPECT_EQ(test::message_of([] { parse_look("{}"); }), "look: expected \"format\": \"attend-look/1\"");
   EXPECT_TRUE(test::message_of([] { parse_look("[1, 2"); }).starts_with("trace: "));
   for (const ImageLook& look : {test::caption_look(), test::glimpse_look(), test::cam_look()}) {
     const nlohmann::json whole = nlohmann::json::parse(look_json(look));

@@ -309,10 +309,10 @@ TEST_F(ByHand, HeadsAndLayersAreCombined) {
   EXPECT_NEAR(attention_map(a, {.combine = "max"}).data()[3], 1, 1e-6);
   EXPECT_EQ(part_label(a, {}), "mean of 2 layers × 2 heads");
   EXPECT_EQ(message_of([&] { attention_map(a, {.head = 2}); }),
-            "attention: head 0 to 1 is wanted, or -1 for all; got 2");
+            "attention: expected head 0 to 1, or -1 for all; got 2");
   EXPECT_EQ(
       message_of([&] { attention_map(a, {.layer = 5}); }),
-      "attention: of decoder.memory a layer that it has is wanted, or -1 for all: 0 (2 heads), 1 (2 heads); got 5");
+      "attention: expected a layer of decoder.memory or -1 for all: 0 (2 heads), 1 (2 heads); got 5");
 }
 
 }  // namespace

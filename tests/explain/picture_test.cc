@@ -85,32 +85,32 @@ TEST(TraceGrid, PartsThatDisagreeAreRefused) {
     return test::message_of([&] { svg_picture(trace, {.heads = true}); });
   };
   EXPECT_EQ(refused([](Trace& trace) { trace.maps.clear(), trace.sites.clear(); }),
-            "picture: a trace with a map is wanted, got one without");
+            "picture: expected a trace with a map, got one without");
   EXPECT_EQ(refused([](Trace& trace) { trace.maps[0].words = {}; }),
-            "trace: a map with words is wanted, got one without (attention)");
+            "trace: expected a map with words, got one without (attention)");
   EXPECT_EQ(refused([](Trace& trace) {
               trace.maps[0].words = Tensor::zeros({4, 5});
             }),
-            "trace: map: weights [5,4] are wanted, got [4, 5]");
+            "trace: map: expected weights [5,4], got [4, 5]");
   EXPECT_EQ(refused([](Trace& trace) { trace.source.word_of.pop_back(); }),
-            "trace: source: word_of of 5 tokens is wanted, got 4");
+            "trace: source: expected word_of of 5 tokens, got 4");
   EXPECT_EQ(refused([](Trace& trace) { trace.target.word_of[0] = 9; }),
-            "trace: target: word_of: a word below 5 is wanted, got 9");
+            "trace: target: word_of: expected a word below 5, got 9");
   EXPECT_EQ(refused([](Trace& trace) {
               trace.sites[0].weights = Tensor::zeros({1, 6, 4});
             }),
-            "trace: decoder.memory: weights [1, 6, 5] are wanted, as it has tokens, got [1, 6, 4]");
+            "trace: decoder.memory: expected weights [1, 6, 5], as it has tokens, got [1, 6, 4]");
   EXPECT_EQ(refused([](Trace& trace) {
               trace.sites[0].centres = Tensor::zeros({1, 3});
             }),
-            "trace: decoder.memory: centres [1, 6] are wanted, got [1, 3]");
+            "trace: decoder.memory: expected centres [1, 6], got [1, 3]");
   EXPECT_NE(refused([](Trace& trace) { trace.sites[0].heads = 3; }), "");
   EXPECT_NE(refused([](Trace& trace) { trace.sites[0].queries = "here"; }), "");
   EXPECT_EQ(test::message_of([] { svg_picture(test::hindi_trace(), {.level = "letters"}); }),
-            "level: words or tokens is wanted, got 'letters'");
+            "level: expected words or tokens, got 'letters'");
   EXPECT_EQ(test::message_of([] { svg_multiples(test::hindi_trace(), "encoder.self"); }),
-            "trace: a site with weights is wanted, got none called encoder.self");
-  EXPECT_EQ(test::message_of([] { html_picture({}, {}); }), "picture: a trace is wanted, got none");
+            "trace: expected a site with weights, got none called encoder.self");
+  EXPECT_EQ(test::message_of([] { html_picture({}, {}); }), "picture: expected a trace, got none");
 }
 
 TEST(SvgPicture, IsXmlOfEveryKindOfTrace) {
@@ -173,7 +173,7 @@ TEST(PageFiles, AreTheFilesAsTheyAre) {
   EXPECT_EQ(embedded_file(page_files(), "heatmap.js").type, "text/javascript; charset=utf-8");
   EXPECT_EQ(embedded_file(page_files(), "theme.css").type, "text/css; charset=utf-8");
   EXPECT_EQ(test::message_of([] { embedded_file(page_files(), "x.js"); }),
-            "embedded_file: the name of a file that is built in is wanted, got 'x.js'");
+            "embedded_file: expected the name of a file that is built in, got 'x.js'");
 }
 
 TEST(HtmlPicture, LoadsNothing) {
@@ -239,7 +239,7 @@ TEST(Png, WhatIsNoSvgIsRefusedAndNothingIsLeft) {
   const test::TestFolder folder;
   for (const char* text :
        {"", "<svg", "<html/>", "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"0\" height=\"0\"/>"}) {
-    EXPECT_TRUE(test::message_of([&] { write_png(folder.path() / "x.png", text); }).starts_with("png: an SVG that "))
+    EXPECT_TRUE(test::message_of([&] { write_png(folder.path() / "x.png", text); }).starts_with("png: expected an SVG that "))
         << text;
   }
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));

@@ -169,7 +169,7 @@ TEST(Plot, AsManyXsAsYsAreWanted) {
   EXPECT_EQ(test::message_of([] {
               svg_plot({"", "", "", {{"a", {1}, {1, 2}}}, {}});
             }),
-            "svg_plot: as many xs as ys are wanted in a, got 1 and 2");
+            "svg_plot: expected as many xs as ys in a, got 1 and 2");
 }
 
 }  // namespace

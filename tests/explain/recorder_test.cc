@@ -1,4 +1,4 @@
-// What a recorder says of an answer found by beam search is what the network does when it is told that answer: for every
+// What a recorder says about an answer found by beam search is what the network does when given that answer: for every
 // score, window and align, and every head and layer of the Transformer.
 #include "attend/explain/recorder.h"
 
@@ -73,8 +73,8 @@ class RecorderOf : public testing::TestWithParam<Variant> {
 const std::vector<std::vector<int32_t>> kSources{{4, 5, 6, 7, 10}, {8, 4, 9}, {6}};
 const decode::SearchOptions kBeam{.beam = 4, .n_best = 4, .max_length = 7};
 
-/// Everything that is told when a target is given to a whole network at once: (site, layer) → [heads,Tq,Tk] in order.
-class Told : public Sink {
+/// Everything observed when a target is given to a whole network at once: (site, layer) → [heads,Tq,Tk] in order.
+class Observed : public Sink {
  public:
   void observe(const Observation& o) override {
     auto& rows = all[{std::string(o.site), o.layer}];
@@ -100,20 +100,20 @@ TEST_P(RecorderOf, WeightsUnderBeamAreThoseOfTheAnswerGiven) {
   for (size_t b = 0; b < kSources.size(); ++b) {
     for (const decode::Hypothesis& answer : answers[b]) {
       const auto sites = recorder.sites(static_cast<int32_t>(b), answer.node, static_cast<int64_t>(kSources[b].size()));
-      Told told;
+      Observed observed;
       {
         const TapePause pause;
-        const Observing observing(told);
+        const Observing observing(observed);
         (void)network->loss({data::Sequences({kSources[b]}), data::Sequences({answer.tokens})});
       }
       if (GetParam().name == "no_attention") {
         EXPECT_TRUE(sites.empty());
         continue;
       }
-      ASSERT_EQ(sites.size(), told.all.size());
+      ASSERT_EQ(sites.size(), observed.all.size());
       const int64_t source = static_cast<int64_t>(kSources[b].size());
       for (const TraceSite& site : sites) {
-        const auto& rows = told.all.at({site.site, site.layer});
+        const auto& rows = observed.all.at({site.site, site.layer});
         // A decoder alone reads its source first.
         const int64_t shift = site.keys == "source+before" ? source : 0;
         ASSERT_EQ(site.weights.dim(0), site.heads);
@@ -122,10 +122,10 @@ TEST_P(RecorderOf, WeightsUnderBeamAreThoseOfTheAnswerGiven) {
                   site.queries == "source" ? source : static_cast<int64_t>(answer.token_log_probabilities.size()));
         for (int64_t h = 0; h < site.heads; ++h) {
           for (int64_t q = 0; q < queries; ++q) {
-            const std::vector<real>& wanted = rows.at({h, shift + q});
+            const std::vector<real>& expected = rows.at({h, shift + q});
             for (int64_t k = 0; k < keys; ++k) {
               EXPECT_NEAR(site.weights.data()[(h * queries + q) * keys + k],
-                          k < static_cast<int64_t>(wanted.size()) ? wanted[static_cast<size_t>(k)] : 0, kTolerance)
+                          k < static_cast<int64_t>(expected.size()) ? expected[static_cast<size_t>(k)] : 0, kTolerance)
                   << site.site << " layer " << site.layer << " head " << h << " query " << q << " key " << k;
             }
           }
@@ -168,15 +168,15 @@ TEST(Recorder, KeepsNoWeightsOfWhatBecameNoAnswer) {
   struct Count : Sink {
     size_t numbers = 0;
     void observe(const Observation& o) override { numbers += o.weights.size(); }
-  } told;
+  } observed;
   Recorder recorder;
-  const Observing all(told), observing(recorder);
+  const Observing all(observed), observing(recorder);
   const std::vector<std::vector<int32_t>> source{{4, 5, 6, 7, 8, 9}};
   const auto answers =
       decode::search(*network, data::Sequences(source), {.beam = 8, .min_length = 40, .max_length = 40}, {}, &recorder);
   ASSERT_EQ(answers[0][0].tokens.size(), 40u);
   EXPECT_GE(recorder.numbers(), 6u * 40);
-  EXPECT_LT(recorder.numbers(), told.numbers / 3) << "of " << told.numbers;
+  EXPECT_LT(recorder.numbers(), observed.numbers / 3) << "of " << observed.numbers;
   EXPECT_EQ(recorder.sites(0, answers[0][0].node, 6)[0].weights.shape(), Shape({1, 40, 6}));
 }
 
@@ -239,10 +239,10 @@ TEST(Recorder, WhatAClassifierPoolsIsWhatItsLabelLookedAt) {
       const decode::Hypothesis& answer = answers[b][0];
       const auto S = static_cast<int64_t>(kSources[b].size());
       const auto sites = recorder.sites(static_cast<int32_t>(b), answer.node, S);
-      Told told;
+      Observed observed;
       {
         const TapePause pause;
-        const Observing observing(told);
+        const Observing observing(observed);
         (void)network->loss({data::Sequences({kSources[b]}), data::Sequences({answer.tokens})});
       }
       const auto pooled = std::ranges::find(sites, Purpose::pooling, &TraceSite::purpose);
@@ -252,9 +252,9 @@ TEST(Recorder, WhatAClassifierPoolsIsWhatItsLabelLookedAt) {
       EXPECT_EQ(pooled->keys, "source");
       ASSERT_EQ(pooled->weights.shape(), (Shape{2, 1, S}));
       for (int64_t h = 0; h < 2; ++h) {
-        const std::vector<real>& wanted = told.all.at({"pooling", 0}).at({h, 0});
+        const std::vector<real>& expected = observed.all.at({"pooling", 0}).at({h, 0});
         for (int64_t s = 0; s < S; ++s) {
-          EXPECT_NEAR(pooled->weights.data()[h * S + s], wanted[static_cast<size_t>(s)], kTolerance);
+          EXPECT_NEAR(pooled->weights.data()[h * S + s], expected[static_cast<size_t>(s)], kTolerance);
         }
       }
     }

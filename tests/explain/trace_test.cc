@@ -1,4 +1,4 @@
-// Traces as JSON: how exact their numbers are, and what becomes of those that are none.
+// Traces as JSON: how exact their numbers are, and what becomes of those that are not finite.
 #include "attend/explain/trace.h"
 
 #include <gtest/gtest.h>
@@ -63,7 +63,7 @@ TEST(TraceJson, ASiteSaysWhatItIsForAndOldTracesLetItFollow) {
 TEST(TraceJson, RefusesWhatIsNeitherANumberNorNull) {
   json read = json::parse(trace_json(test::hindi_trace()));
   read["sites"][0]["weights"][0][0][0] = "much";
-  EXPECT_EQ(test::message_of([&] { (void)parse_trace(read.dump()); }), "trace: a number or null is wanted, got string");
+  EXPECT_EQ(test::message_of([&] { (void)parse_trace(read.dump()); }), "trace: expected a number or null, got string");
 }
 
 }  // namespace

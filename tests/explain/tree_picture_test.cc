@@ -36,13 +36,13 @@ TEST(TreePicture, OnlyATreeOverTheWordsIsOne) {
 TEST(TreePicture, ATerminalShowsWhatEachBracketLookedAt) {
   const std::vector<std::string> lines = lines_of(text_tree(test::tree_trace(), {}));
   // 0.06 + 0.06 of the two tokens of "unhappy"
-  const std::vector<std::string> wanted{
+  const std::vector<std::string> expected{
       "S                 ██ barks 70 %, unhappy 12 %", "├─ NP             ██ dog 70 %, unhappy 12 %",
       "│  ├─ DT the      ██ the 70 %, unhappy 12 %",   "│  ├─ JJ unhappy  ██ unhappy 76 %, the 6 %",
       "│  └─ NN dog      ██ dog 70 %, unhappy 12 %",   "├─ VP             ██ barks 70 %, unhappy 12 %",
       "│  └─ VBZ barks   ██ barks 70 %, unhappy 12 %", "└─ . .            ██ . 70 %, unhappy 12 %"};
-  ASSERT_EQ(lines.size(), wanted.size());
-  for (size_t i = 0; i < lines.size(); ++i) EXPECT_EQ(lines[i], wanted[i]);
+  ASSERT_EQ(lines.size(), expected.size());
+  for (size_t i = 0; i < lines.size(); ++i) EXPECT_EQ(lines[i], expected[i]);
 }
 
 TEST(TreePicture, ANarrowTerminalShortensIt) {

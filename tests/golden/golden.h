@@ -30,13 +30,13 @@ class Golden {
   }
   nlohmann::json settings() const { return nlohmann::json::parse(file_.metadata().at("settings")); }
 
-  /// |got − wanted| ≤ tolerance·max(1, |wanted|) for every element.
+  /// |got − expected| ≤ tolerance·max(1, |expected|) for every element.
   void expect_near(const Tensor& got, const std::string& name, double tolerance) const {
-    const Tensor wanted = file_.read(name);
+    const Tensor expected = file_.read(name);
     ASSERT_TRUE(got.defined()) << name << " has not been computed";
-    ASSERT_EQ(got.shape(), wanted.shape()) << name;
+    ASSERT_EQ(got.shape(), expected.shape()) << name;
     for (size_t i = 0; i < got.size(); ++i) {
-      const double g = got.data()[i], w = wanted.data()[i];
+      const double g = got.data()[i], w = expected.data()[i];
       // Written so that NaN fails, too.
       ASSERT_TRUE(std::abs(g - w) <= tolerance * std::max(1.0, std::abs(w)))
           << name << ", element " << i << ": got " << g << ", PyTorch has " << w;

@@ -65,19 +65,19 @@ void check_rows(size_t rows, size_t heads, size_t depth, size_t stride, size_t o
                        .index = index.data(),
                        .stride = stride,
                        .counts = counts.data()};
-  const std::vector<double> wanted = reference(p);
+  const std::vector<double> expected = reference(p);
   const size_t cells = rows * heads * stride;
   std::vector<real> out(rows * width + offset + 1, kGuard), alone = out, weights(cells + offset + 1, kGuard);
   attention_rows(p, out.data() + offset, weights.data() + offset);
   attention_rows(p, alone.data() + offset, nullptr);
   ASSERT_EQ(out, alone) << "weights that are asked for change nothing";
   for (size_t i = 0; i < cells; ++i) {
-    ASSERT_NEAR(weights[offset + i], wanted[i], 1e-5) << "weight " << i;
-    if (wanted[i] == 0) {
+    ASSERT_NEAR(weights[offset + i], expected[i], 1e-5) << "weight " << i;
+    if (expected[i] == 0) {
       ASSERT_EQ(weights[offset + i], 0) << "weight " << i;
     }
   }
-  for (size_t i = 0; i < rows * width; ++i) ASSERT_NEAR(out[offset + i], wanted[cells + i], 1e-5) << "output " << i;
+  for (size_t i = 0; i < rows * width; ++i) ASSERT_NEAR(out[offset + i], expected[cells + i], 1e-5) << "output " << i;
   ASSERT_EQ(out.back(), kGuard);
   ASSERT_EQ(weights.back(), kGuard);
 }

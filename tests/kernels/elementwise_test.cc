@@ -29,14 +29,14 @@ std::vector<real> uniform_numbers(size_t count, uint64_t stream, double low = -2
   return x;
 }
 
-/// |got − wanted| in units in the last place of `real` at wanted.
-double ulps(double got, double wanted) {
-  if (got == wanted || (std::isnan(got) && std::isnan(wanted))) return 0;
-  const real w = static_cast<real>(wanted);
+/// |got − expected| in units in the last place of `real` at expected.
+double ulps(double got, double expected) {
+  if (got == expected || (std::isnan(got) && std::isnan(expected))) return 0;
+  const real w = static_cast<real>(expected);
   if (!std::isfinite(got) || !std::isfinite(w)) return static_cast<real>(got) == w ? 0 : 1e30;
   const double unit = std::max<double>(std::abs(std::nextafter(w, std::numeric_limits<real>::infinity()) - w),
                                        std::numeric_limits<real>::min() * std::numeric_limits<real>::epsilon());
-  return std::abs(got - wanted) / unit;
+  return std::abs(got - expected) / unit;
 }
 
 struct FunctionRow {
@@ -109,9 +109,9 @@ TEST(Elementwise, FunctionsStayWithinTheirUlpBounds) {
       unary(row.f, x.data(), y.data(), n);
       double worst = 0, at = 0, absolute = 0;
       for (size_t i = 0; i < n; ++i) {
-        const double wanted = row.value(x[i]), gap = ulps(y[i], wanted);
+        const double expected = row.value(x[i]), gap = ulps(y[i], expected);
         if (gap > worst) worst = gap, at = x[i];
-        absolute = std::max(absolute, std::abs(y[i] - wanted) / std::max(1.0, std::abs(double{x[i]})));
+        absolute = std::max(absolute, std::abs(y[i] - expected) / std::max(1.0, std::abs(double{x[i]})));
       }
       if (row.bound >= 0) {
         // Our reference is double itself: it cannot tell the last bits of the double build.
@@ -163,7 +163,7 @@ TEST(Elementwise, BinaryAtEverySizeAndOffset) {
       {Binary::multiply, [](double a, double b) { return a * b; }},
       {Binary::divide, [](double a, double b) { return a / b; }}};
   on_every_instruction_set([&] {
-    for (const auto& [f, wanted] : rows) {
+    for (const auto& [f, expected] : rows) {
       for (const size_t n : kSizes) {
         for (const size_t offset : {0, 1, 3}) {
           for (int steps = 0; steps < 4; ++steps) {
@@ -173,7 +173,7 @@ TEST(Elementwise, BinaryAtEverySizeAndOffset) {
             std::vector<real> out(n + offset + 1, kGuard);
             binary(f, a.data() + offset, a_step, b.data() + offset, b_step, out.data() + offset, n);
             for (size_t i = 0; i < n; ++i) {
-              ASSERT_NEAR(out[offset + i], wanted(a[offset + i * a_step], b[offset + i * b_step]), 1e-6);
+              ASSERT_NEAR(out[offset + i], expected(a[offset + i * a_step], b[offset + i * b_step]), 1e-6);
             }
             ASSERT_EQ(out[n + offset], kGuard);
           }

@@ -1,4 +1,4 @@
-// A program that runs a kernel and names nothing of kernels/isa.h. ATTEND_ISA=sse4 has to reach it all the same: it
+// A program that runs a kernel and uses nothing from kernels/isa.h. ATTEND_ISA=sse4 must reach it all the same: it
 // succeeds if the kernel rounded twice, as SSE4 does for want of a fused multiply-add (see isa_test.cc).
 #include <cmath>
 #include <cstdio>

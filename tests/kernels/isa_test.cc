@@ -66,10 +66,10 @@ class Isa : public testing::Test {
 };
 
 TEST_F(Isa, EnvironmentCapsEveryKernel) {
-  const std::string wanted = from_environment().empty() ? instruction_sets().front() : from_environment();
-  EXPECT_EQ(kernel_fuses(), wanted != "sse4");
-  EXPECT_EQ(dispatched(), wanted);
-  EXPECT_EQ(instruction_set(), wanted);
+  const std::string expected = from_environment().empty() ? instruction_sets().front() : from_environment();
+  EXPECT_EQ(kernel_fuses(), expected != "sse4");
+  EXPECT_EQ(dispatched(), expected);
+  EXPECT_EQ(instruction_set(), expected);
 }
 
 TEST_F(Isa, EnvironmentIsPassedOnToOneDnn) {

@@ -22,7 +22,7 @@ using test::on_every_instruction_set;
 
 constexpr double kRounding = std::numeric_limits<real>::epsilon();
 
-/// One parameter with gradient and history, each starting `offset` elements into its memory, with a guard behind.
+/// One parameter with gradient and history, each starting `offset` elements into its memory, followed by a guard.
 struct Part {
   size_t size, offset;
   int64_t step;
@@ -159,9 +159,9 @@ TEST(Optimise, ScaleMultipliesExactly) {
     for (Part& part : after) parts.emplace_back(part.value.data() + part.offset, part.size);
     scale(parts, real(0.3));
     for (size_t k = 0; k < before.size(); ++k) {
-      std::vector<real> wanted = before[k].value;
-      for (size_t i = 0; i < before[k].size; ++i) wanted[before[k].offset + i] *= real(0.3);
-      ASSERT_EQ(after[k].value, wanted);
+      std::vector<real> expected = before[k].value;
+      for (size_t i = 0; i < before[k].size; ++i) expected[before[k].offset + i] *= real(0.3);
+      ASSERT_EQ(after[k].value, expected);
     }
   });
 }
@@ -175,14 +175,14 @@ std::vector<std::span<const real>> gradients_of(const std::vector<Part>& parts) 
 TEST(Optimise, SumOfSquaresOnEveryInstructionSet) {
   const std::vector<Part> parts = some_parts();
   const auto gradients = gradients_of(parts);
-  long double wanted = 0;
+  long double expected = 0;
   for (const auto& part : gradients) {
-    for (const real x : part) wanted += static_cast<long double>(x) * x;
+    for (const real x : part) expected += static_cast<long double>(x) * x;
   }
   std::vector<double> sums;
   on_every_instruction_set([&] {
     sums.push_back(sum_of_squares(gradients));
-    EXPECT_NEAR(sums.back(), static_cast<double>(wanted), 1e-12 * static_cast<double>(wanted));
+    EXPECT_NEAR(sums.back(), static_cast<double>(expected), 1e-12 * static_cast<double>(expected));
   });
   if (sizeof(real) == sizeof(float)) {
     for (const double sum : sums) EXPECT_EQ(sum, sums.front());

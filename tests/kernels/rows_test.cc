@@ -101,9 +101,9 @@ TEST(Rows, CrossEntropyAndSums) {
         ASSERT_NEAR(sums[r], total, 1e-4);
         ASSERT_NEAR(attend::kernels::sum(x.data() + r * n, n), total, 1e-4);
         const bool counts = targets[r] != -1;
-        const double wanted = std::log(sum) - 0.9 * x[r * n + static_cast<size_t>(counts ? targets[r] : 0)] -
+        const double expected = std::log(sum) - 0.9 * x[r * n + static_cast<size_t>(counts ? targets[r] : 0)] -
                               0.1 * total / static_cast<double>(n);
-        ASSERT_NEAR(loss[r], counts ? wanted : 0, 1e-5 * (1 + std::abs(wanted)));
+        ASSERT_NEAR(loss[r], counts ? expected : 0, 1e-5 * (1 + std::abs(expected)));
         for (size_t i = 0; i < n; ++i) {
           const double share = 0.1 / static_cast<double>(n) + (static_cast<int32_t>(i) == targets[r] ? 0.9 : 0);
           ASSERT_NEAR(dx[r * n + i], counts ? 0.5 * (std::exp(double{x[r * n + i]}) / sum - share) : 0, 1e-6);

@@ -321,18 +321,18 @@ TEST(Captioner, HasTheRightGradient) {
 TEST(Captioner, RefusesWhatItCannotRead) {
   const Captioner model = made_captioner(small_captioner());
   const data::Sequences words(std::vector<std::vector<int32_t>>{{4, 5}});
-  EXPECT_NE(message_of([&] { model.begin(words); }).find("wanted images, got words"), std::string::npos);
+  EXPECT_NE(message_of([&] { model.begin(words); }).find("expected images, got words"), std::string::npos);
   EXPECT_NE(message_of([&] {
               model.begin(data::Source::of_images(captioner_images(1, {3, 8, 8})));
-            }).find("wanted images [B,2,8,8], got [1, 3, 8, 8]"),
+            }).find("expected images [B,2,8,8], got [1, 3, 8, 8]"),
             std::string::npos);
   data::Batch batch = captioned(3);
   batch.source_of = {0, 1, 3};
-  EXPECT_NE(message_of([&] { model.loss(batch, nullptr); }).find("source_of wants sources within 0 … 2, got 3"),
+  EXPECT_NE(message_of([&] { model.loss(batch, nullptr); }).find("source_of needs sources within 0 … 2, got 3"),
             std::string::npos);
   batch.source_of = {0, 1};
   EXPECT_NE(
-      message_of([&] { model.loss(batch, nullptr); }).find("source_of wants one source for each of 3 targets, got 2"),
+      message_of([&] { model.loss(batch, nullptr); }).find("source_of needs one source for each of 3 targets, got 2"),
       std::string::npos);
   CaptionerOptions options = small_captioner();
   options.encoder.kind = "dense";

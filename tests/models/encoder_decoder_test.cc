@@ -325,12 +325,12 @@ TEST(EncoderDecoder, IsThePlainestOneWhereAsked) {
   for (const int32_t id : {4, 7, 5}) {
     state = update("encoder.layers.0.forward.", "input_weight", "encoder.words.table", id, state);
   }
-  const auto begun = model->begin(rows({{4, 7, 5}}));
+  const auto started = model->begin(rows({{4, 7, 5}}));
   for (const int32_t id : {data::kBegin, 6}) {
     state = update("decoder.cell.", "word_weight", "decoder.words.table", id, state);
     const std::vector<double> logits =
         linear_by_hand(state, p.at("decoder.output.weight"), p.at("decoder.output.bias"));
-    const Tensor said = model->next(*begun, std::span(&id, 1));
+    const Tensor said = model->next(*started, std::span(&id, 1));
     for (size_t v = 0; v < logits.size(); ++v) EXPECT_NEAR(said.data()[v], logits[v], kTolerance) << v;
   }
 }
@@ -394,12 +394,13 @@ TEST(EncoderDecoder, RefusesWhatDoesNotFit) {
   says(kText + Settings{{"decoder.input", "initial_state"}, {"decoder.size", "8"}}, "the same width, got 8");
   says(kText + Settings{{"decoder.input", "initial_state"}, {"decoder.layers", "1"}}, "as many layers, got 1");
   says(kText + Settings{{"decoder.kind", "transformer"}, {"decoder.tied", "all"}}, "encoder.kind transformer");
-  says(kText + Settings{{"decoder.kind", "transformer"}, {"decoder.heads", "4"}}, "heads: wanted a divisor of size 6");
+  says(kText + Settings{{"decoder.kind", "transformer"}, {"decoder.heads", "4"}},
+       "heads: expected a divisor of size 6");
   says(kText + Settings{{"encoder.directions", "sum"}}, "directions");
   says(kImages + Settings{{"encoder.kind", "convolutional"}, {"encoder.positions", "sinusoidal"}}, "positions");
-  says({{"encoder.kind", "intra"}}, "source_vocabulary: wanted at least 1, got 0");
+  says({{"encoder.kind", "intra"}}, "source_vocabulary: expected at least 1, got 0");
   const auto images = made_pair(kImages + Settings{{"encoder.kind", "none"}});
-  EXPECT_NE(message_of([&] { images->begin(rows({{4}})); }).find("wanted images, got words"), std::string::npos);
+  EXPECT_NE(message_of([&] { images->begin(rows({{4}})); }).find("expected images, got words"), std::string::npos);
   const auto words = made_pair(kText);
   EXPECT_NE(message_of([&] { words->begin(rows({{4}, {}})); }).find("source 1 is empty"), std::string::npos);
   EXPECT_THROW(made_pair(kText + Settings{{"decoder.input", "bridge"}})->set_align("argmax"), Error);

@@ -205,7 +205,7 @@ TEST(Glimpse, GradientByDirectionsThroughTheDifferentiablePart) {
   }
 }
 
-/// Takes the tiles that it is told, and tells how likely that was.
+/// Takes the given tiles, and returns how likely that was.
 struct Forced : Align {
   static inline std::vector<int32_t> tiles;  // by glance
   static inline size_t at = 0;
@@ -505,7 +505,7 @@ TEST(Glimpse, SeveralDrawsInUseAreAveraged) {
   EXPECT_NEAR(mean, first, 0.5);
   many.network.set_copies_in_use(1);
   EXPECT_EQ(many.network.loss(batch, nullptr).item(), mean) << "as if it had been made so";
-  expect_refusal([&] { many.network.set_copies_in_use(0); }, "copies_in_use: wanted at least 1");
+  expect_refusal([&] { many.network.set_copies_in_use(0); }, "copies_in_use: expected at least 1");
 }
 
 TEST(GlimpseRewards, AreATableThatMayBeAddedTo) {
@@ -517,7 +517,7 @@ TEST(GlimpseRewards, AreATableThatMayBeAddedTo) {
   Subject subject(options);
   expect_near(subject.network.losses(random_batch(2), training).rewards, Tensor::full({2}, real(0.5)));
   expect_refusal([] { add_reward({"correct", "", "", nullptr}); }, "\"correct\", which is taken");
-  expect_refusal([] { add_reward({"none", "", "", nullptr}); }, "wants a function");
+  expect_refusal([] { add_reward({"none", "", "", nullptr}); }, "needs a function");
   expect_refusal([] { reward_named("corect"); }, "the nearest is \"correct\"");
   const std::vector<int32_t> labels{2, 0}, glimpses{1, 3};
   const GlimpseOutcome outcome{.log_probabilities = Tensor::of({2, 3}, {-3, -2, -1, -2, -1, -3}),
@@ -539,20 +539,20 @@ TEST(Glimpse, RefusesWhatItCannotUse) {
   refused([](GlimpseOptions& o) { o.eye.policy = "learnt"; }, "the nearest is \"learned\"");
   refused([](GlimpseOptions& o) { o.eye.first = "center"; }, "the nearest is \"centre\"");
   refused([](GlimpseOptions& o) { o.core = "gru"; }, "core");
-  refused([](GlimpseOptions& o) { o.labels = 0; }, "labels: wanted at least 1");
-  refused([](GlimpseOptions& o) { o.glimpses = 0; }, "glimpses: wanted at least 1");
-  refused([](GlimpseOptions& o) { o.eye.deviation = 0; }, "deviation: more than 0 is wanted, got 0");
+  refused([](GlimpseOptions& o) { o.labels = 0; }, "labels: expected at least 1");
+  refused([](GlimpseOptions& o) { o.glimpses = 0; }, "glimpses: expected at least 1");
+  refused([](GlimpseOptions& o) { o.eye.deviation = 0; }, "deviation: expected more than 0, got 0");
   refused([](GlimpseOptions& o) { o.eye.scales = 60; }, "squares of at most 65536 pixels");
   refused([](GlimpseOptions& o) { o.eye.policy = "tiles", o.copies_in_use = 2; }, "copies_in_use");
   Subject subject(small_options("learned"));
   const std::vector<std::vector<int32_t>> words{{4, 5}};
-  expect_refusal([&] { subject.network.begin(data::Sequences(words)); }, "images [B,1,H,W] are wanted");
+  expect_refusal([&] { subject.network.begin(data::Sequences(words)); }, "expected images [B,1,H,W]");
   expect_refusal([&] { subject.network.look(Tensor::zeros({1, 3, 4, 4})); }, "got [1, 3, 4, 4]");
   expect_refusal([&] { subject.network.look(Tensor::zeros({1, 1, 4, 4}), Tensor::zeros({2, 3})); }, "a path [T,2]");
 }
 
 /// 16 × 16 pixels with one of three figures of four pixels in one of four corners. From the centre the coarsest of three
-/// squares tells the corner and not the figure: a finer one has to be put on it.
+/// squares shows the corner but not the figure: a finer one must be placed on it.
 data::Batch corners(int64_t count, Random& random) {
   constexpr const char* kFigures[] = {"####............", "#...#...#...#...", "#....#....#....#"};
   Tensor images = Tensor::zeros({count, 1, 16, 16});

@@ -40,7 +40,7 @@ double mean_from(const std::map<size_t, double>& by_length, size_t shortest) {
   return mean_of(part);
 }
 
-// One vector has to hold the whole input: the longer it is, the less of it comes out again. Attention reads it instead.
+// One vector must hold the whole input: the longer it is, the less of it comes out again. Attention reads it instead.
 TEST(ReverseSlow, AttentionHoldsWhereAFixedVectorFails) {
   const Task task = reverse_task(kKinds);
   const Lesson lesson{.longest = 20, .steps = 500, .rate = 4e-3};

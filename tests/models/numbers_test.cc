@@ -1,11 +1,11 @@
 // The networks of the zoo give the numbers that they have always given: the first losses of a training, the loss after it and
 // the logits of an answer, for option sets that reach every part of them. A change that means to alter no result must pass;
-// one that means to writes the file anew:
+// one that does rewrites the file:
 //
 //   ATTEND_WRITE_NUMBERS=tests/golden/networks.txt build/tests/models_tests --gtest_filter='Numbers.*'
 //
 // The last column is a hash of every bit (parameters by name and order, losses, logits, answers). It depends on the
-// instruction set and is not tested; `diff` of two such files, written on one machine, tells whether a change kept every bit.
+// instruction set and is not tested; `diff` of two such files, written on one machine, shows whether a change kept every bit.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -300,13 +300,13 @@ TEST(Numbers, AreTheSameAsEver) {
     write_numbers(path);
     GTEST_SKIP() << "written to " << path;
   }
-  const auto wanted = read_numbers();
+  const auto expected = read_numbers();
   const std::vector<OptionSet> sets = option_sets();
-  EXPECT_EQ(wanted.size(), sets.size());
+  EXPECT_EQ(expected.size(), sets.size());
   for (const OptionSet& set : sets) {
     SCOPED_TRACE(set.name);
-    const auto found = wanted.find(set.name);
-    ASSERT_NE(found, wanted.end());
+    const auto found = expected.find(set.name);
+    ASSERT_NE(found, expected.end());
     const Numbers numbers = numbers_of(set);
     ASSERT_EQ(numbers.values.size(), found->second.size());
     for (size_t i = 0; i < numbers.values.size(); ++i) {

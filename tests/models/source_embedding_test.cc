@@ -46,9 +46,9 @@ TEST(SourceEmbedding, WithoutLettersItIsTheTable) {
   const data::Source source = data::Sequences(kTexts);
   for (const bool by_time : {false, true}) {
     const Tensor got = words(source, nullptr, by_time).value();
-    const Tensor wanted = table(by_time ? source.text().by_time() : source.text().ids).value();
-    ASSERT_EQ(got.shape(), wanted.shape());
-    EXPECT_TRUE(std::equal(got.begin(), got.end(), wanted.begin()));
+    const Tensor expected = table(by_time ? source.text().by_time() : source.text().ids).value();
+    ASSERT_EQ(got.shape(), expected.shape());
+    EXPECT_TRUE(std::equal(got.begin(), got.end(), expected.begin()));
   }
 }
 
@@ -204,10 +204,10 @@ TEST(SourceEmbedding, RefusesWhatDoesNotFit) {
   says(options("convolutions"), "nearest is \"convolution\"");
   SourceEmbeddingOptions o = options("none");
   o.word_dropout = 1;
-  says(o, "word_dropout: wanted a share in [0, 1), got 1");
+  says(o, "word_dropout: expected a share in [0, 1), got 1");
   o = options("recurrent");
   o.letters.vocabulary = 0;
-  says(o, "letters.vocabulary: wanted at least 1, got 0");
+  says(o, "letters.vocabulary: expected at least 1, got 0");
   const SourceEmbedding words(options("recurrent"), random);
   EXPECT_NE(test::message_of([&] { (void)words(data::Sequences(kTexts), nullptr, false); }).find("Source::add_letters"),
             std::string::npos);

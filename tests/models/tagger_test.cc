@@ -1,5 +1,5 @@
-// A tagger with a conditional random field: its probabilities are those of whole labellings, whether they are asked for at
-// once, label by label, or by a search.
+// A tagger with a conditional random field: its probabilities are those of whole labellings, whether they are requested
+// at once, label by label, or by a search.
 #include "attend/models/tagger.h"
 
 #include <gtest/gtest.h>

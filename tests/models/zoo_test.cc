@@ -284,7 +284,7 @@ std::vector<Variant> variants() {
                           {"encoder.word_dropout", "0.3"}},
           Answer::same_length);
     }
-    for (const char* pooling : {"last", "mean", "attention"}) {
+    for (const char* pooling : {"last", "mean", "max", "attention"}) {
       add("classifier " + std::string(encoder.name) + " " + pooling, "classifier",
           base + Settings{{"pooling", pooling}}, Answer::label);
     }
@@ -532,9 +532,9 @@ TEST(Zoo, UnknownNamesAreRefusedWithTheNearest) {
             std::string::npos);
   EXPECT_NE(error_of("recurrent", words + Settings{{"decoder.feeding", "true"}}).find("decoder.query after"),
             std::string::npos);
-  EXPECT_NE(error_of("recurrent", {}).find("source_vocabulary: wanted at least 1"), std::string::npos);
+  EXPECT_NE(error_of("recurrent", {}).find("source_vocabulary: expected at least 1"), std::string::npos);
   EXPECT_NE(error_of("transformer", words + Settings{{"norm", "peri"}}).find("nearest is \"pre\""), std::string::npos);
-  EXPECT_NE(error_of("transformer", words + Settings{{"heads", "3"}}).find("heads: wanted a divisor of size 256"),
+  EXPECT_NE(error_of("transformer", words + Settings{{"heads", "3"}}).find("heads: expected a divisor of size 256"),
             std::string::npos);
 }
 

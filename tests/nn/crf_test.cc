@@ -47,12 +47,12 @@ TEST(Crf, TheBestLabellingIsTheBestOfAll) {
       const auto best = field.crf.best(to_tensor(emissions), lengths);
       for (int64_t b = 0; b < 3; ++b) {
         const FieldScores scores = field.scores(emissions, b);
-        std::vector<int32_t> wanted;
+        std::vector<int32_t> expected;
         double top = -1e300;
         scores.for_each(lengths[static_cast<size_t>(b)], [&](const auto& labels, double s) {
-          if (s > top) top = s, wanted = labels;
+          if (s > top) top = s, expected = labels;
         });
-        EXPECT_EQ(best[static_cast<size_t>(b)], wanted) << L << " labels, sequence " << b;
+        EXPECT_EQ(best[static_cast<size_t>(b)], expected) << L << " labels, sequence " << b;
       }
     }
   });
@@ -115,15 +115,15 @@ TEST(Crf, ScoresThatAreFarApartLoseNothing) {
       Array a = random_array({L, L}, random), e = random_array({1, T, L}, random);
       const Array start = random_array({L}, random), end = random_array({L}, random);
       a(0, 1) = -far, a(2, 1) = -2 * far;  // only from 1 …
-      e(0, 0, 1) = -far, e(0, 1, 1) = 3 * far;  // … which can hardly be first, and has to be second
+      e(0, 0, 1) = -far, e(0, 1, 1) = 3 * far;  // … which can hardly be first, and must be second
       const FieldScores scores{test::sequence_of(e, 0), a, start, end};
       const Ids tags({1, T}, {0, 1, 1, 2});
       Var emissions = Var::leaf(to_tensor(e));
       CrfWeights w{Var::leaf(to_tensor(a)), Var::leaf(to_tensor(start)), Var::leaf(to_tensor(end))};
       Tape tape;
       const Var loss = crf_loss(emissions, w, tags, {4});
-      const double wanted = -scores.log_probability(tags.values);
-      EXPECT_NEAR(loss.value().data()[0], wanted, 1e-5 * (1 + std::abs(wanted)));
+      const double expected = -scores.log_probability(tags.values);
+      EXPECT_NEAR(loss.value().data()[0], expected, 1e-5 * (1 + std::abs(expected)));
       tape.backward(sum(loss));
       // Gradients are differences of counts: of all labellings by their probability, and of the tags.
       Array counts({L, L});

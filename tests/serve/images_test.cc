@@ -144,17 +144,17 @@ TEST(ServedImages, RefuseWhatIsNoImage) {
       expect_error(ask(path, "glimpse", {{"image", image}}), status, code, part);
     }
   };
-  refused("a b c", 400, "bad_request", "image: base64 in groups of 4 letters is wanted");
+  refused("a b c", 400, "bad_request", "image: expected base64 in groups of 4 letters");
   refused(base64("hello"), 400, "bad_request",
-          "image: a PNG or JPEG image is wanted, got a file that begins with 0x68");
+          "image: expected a PNG or JPEG image, got a file that begins with 0x68");
   refused(base64(whole.substr(0, 60)), 400, "bad_request",
-          "image: a whole PNG image of 28×28 is wanted, got a damaged");
-  refused(base64(whole.substr(0, 12)), 400, "bad_request", "image: a PNG image is wanted, got a damaged one");
+          "image: expected a whole PNG image of 28×28, got a damaged");
+  refused(base64(whole.substr(0, 12)), 400, "bad_request", "image: expected a PNG image, got a damaged one");
   refused(png(data::Image(1, 1, 1)), 400, "bad_request", "image: expected at least 4 pixels each way, got 1×1");
   refused(png(data::Image(1, 500, 3)), 400, "bad_request", "got 1×500");
   refused(png(data::Image(2001, 2000, 1)), 413, "too_large",
-          "image: an image of 1 to 4000000 pixels is wanted, got 2001×2000; send a smaller one");
-  refused(std::string(1 << 20, 'A'), 413, "too_large", "body: at most 1048576 bytes are wanted");
+          "image: expected an image of 1 to 4000000 pixels, got 2001×2000; send a smaller one");
+  refused(std::string(1 << 20, 'A'), 413, "too_large", "body: expected at most 1048576 bytes");
 }
 
 TEST(ServedImages, RefuseTextsAndTextModelsRefuseImages) {

@@ -57,11 +57,11 @@ TEST_F(ServeProcess, SaysInOneLineWhyItCannotBegin) {
     const char* part;
   };
   for (const Row& row : {Row{model_ + " --port " + port, 1, "Address already in use; --port 0"},
-                         Row{model_ + " --port 70000", 2, "0 to 65535 is wanted, got 70000"},
-                         Row{model_ + " --port 0 --host 300.1.1.1", 1, "an address of this machine is wanted"},
+                         Row{model_ + " --port 70000", 2, "expected 0 to 65535, got 70000"},
+                         Row{model_ + " --port 0 --host 300.1.1.1", 1, "expected an address of this machine"},
                          Row{model_ + " --port 0 --host 192.0.2.1", 1, "cannot listen on 192.0.2.1"},
                          Row{folder_.path().string(), 2, "it has no config.yml"}, Row{"nowhere", 2, "there is no such folder"},
-                         Row{"", 2, "DIR is wanted"}, Row{model_ + " --body-bytes 0", 1, "at least 1 is wanted"},
+                         Row{"", 2, "expected DIR"}, Row{model_ + " --body-bytes 0", 1, "expected at least 1"},
                          Row{model_ + " --prot 0", 2, "the nearest is --port"}}) {
     const Result result = attend_with("serve " + row.arguments + " 2>&1");
     EXPECT_EQ(result.code, row.code) << row.arguments << result.output;

@@ -72,14 +72,14 @@ TEST(Request, ReadsAnImageWithAndWithoutAnAddressBeforeIt) {
             (std::vector<std::string>{"weights", "method"}));
   expect_refused(
       parse_run,
-      {{R"({"image": ""})", "400 bad_request", "image: a PNG or JPEG file in base64 is wanted, got an empty"},
-       {R"({"image": 3})", "400 bad_request", "image: a PNG or JPEG file in base64 is wanted, got 3"},
-       {R"({"image": ["AAAA"]})", "400 bad_request", "is wanted, got a list"},
-       {R"({"image": "AAA"})", "400 bad_request", "image: base64 in groups of 4 letters is wanted, got 3"},
-       {R"({"image": "AA!A"})", "400 bad_request", "image: base64 is wanted, got another sign at 2"},
-       {R"({"image": "===="})", "400 bad_request", "image: base64 is wanted"},
-       {R"({"image": "data:image/png,AAAA"})", "400 bad_request", "a data address in base64 is wanted"},
-       {R"({"image": "data:image/png;base64"})", "400 bad_request", "a data address in base64 is wanted"},
+      {{R"({"image": ""})", "400 bad_request", "image: expected a PNG or JPEG file in base64, got an empty"},
+       {R"({"image": 3})", "400 bad_request", "image: expected a PNG or JPEG file in base64, got 3"},
+       {R"({"image": ["AAAA"]})", "400 bad_request", ", got a list"},
+       {R"({"image": "AAA"})", "400 bad_request", "image: expected base64 in groups of 4 letters, got 3"},
+       {R"({"image": "AA!A"})", "400 bad_request", "image: expected base64, got another sign at 2"},
+       {R"({"image": "===="})", "400 bad_request", "image: expected base64"},
+       {R"({"image": "data:image/png,AAAA"})", "400 bad_request", "expected a data address in base64"},
+       {R"({"image": "data:image/png;base64"})", "400 bad_request", "expected a data address in base64"},
        {R"({"image": "data:image/png;base64,"})", "400 bad_request", "got an empty one"}});
 }
 
@@ -99,77 +99,77 @@ TEST(Request, ReadsWhatToExplain) {
 TEST(Request, OfANameThatComesTwiceTheLastCounts) {
   EXPECT_EQ(parse_run(R"({"text": "a", "text": "b"})", kLimits).texts[0], "b");
   EXPECT_EQ(value(parse_run(R"({"text": "a", "beam": 2, "beam": 3})", kLimits).search, "beam"), "3");
-  expect_refused(parse_run, {{R"({"text": "a", "text": 3})", "400 bad_request", "text: a text is wanted, got 3"}});
+  expect_refused(parse_run, {{R"({"text": "a", "text": 3})", "400 bad_request", "text: expected a text, got 3"}});
 }
 
 TEST(Request, RefusesWhatIsNoObject) {
   std::string deep = "{\"text\": ";
   for (int i = 0; i < 100'000; ++i) deep += '[';
-  expect_refused(parse_run, {{"", "400 bad_request", "body: JSON is wanted, got nothing"},
-                             {"{\"text\": \"a\"", "400 bad_request", "JSON is wanted, got parse error at line 1"},
-                             {"{\"text\": \"a\"} x", "400 bad_request", "JSON is wanted"},
-                             {"{'text': 'a'}", "400 bad_request", "JSON is wanted"},
-                             {"null", "400 bad_request", "an object {\"text\": …} is wanted, got null"},
-                             {"\"text\"", "400 bad_request", "is wanted, got \"text\""},
-                             {"[]", "400 bad_request", "is wanted, got a list"},
-                             {"{\"text\": NaN}", "400 bad_request", "JSON is wanted"},
+  expect_refused(parse_run, {{"", "400 bad_request", "body: expected JSON, got nothing"},
+                             {"{\"text\": \"a\"", "400 bad_request", "expected JSON, got parse error at line 1"},
+                             {"{\"text\": \"a\"} x", "400 bad_request", "expected JSON"},
+                             {"{'text': 'a'}", "400 bad_request", "expected JSON"},
+                             {"null", "400 bad_request", "expected an object {\"text\": …}, got null"},
+                             {"\"text\"", "400 bad_request", ", got \"text\""},
+                             {"[]", "400 bad_request", ", got a list"},
+                             {"{\"text\": NaN}", "400 bad_request", "expected JSON"},
                              {deep, "400 bad_request", "got a deeper one"},
                              {R"({"text": {"a": {"b": {"c": {"d": 1}}}}})", "400 bad_request", "got a deeper one"},
-                             {std::string("{\"text\": \"a\0b\"}", 15), "400 bad_request", "JSON is wanted"}});
+                             {std::string("{\"text\": \"a\0b\"}", 15), "400 bad_request", "expected JSON"}});
 }
 
 TEST(Request, RefusesWhatIsNoUtf8) {
   for (const char* bytes : {"\xff", "\xc3", "\xe2\x82", "\xc0\xaf", "\xed\xa0\x80", "\xf5\x80\x80\x80"}) {
-    expect_refused(parse_run, {{"{\"text\": \"a" + std::string(bytes) + "\"}", "400 bad_request", "JSON is wanted"}});
-    expect_refused(parse_run, {{"{\"a" + std::string(bytes) + "\": 1}", "400 bad_request", "JSON is wanted"}});
+    expect_refused(parse_run, {{"{\"text\": \"a" + std::string(bytes) + "\"}", "400 bad_request", "expected JSON"}});
+    expect_refused(parse_run, {{"{\"a" + std::string(bytes) + "\": 1}", "400 bad_request", "expected JSON"}});
   }
-  expect_refused(parse_run, {{R"({"text": "\ud800"})", "400 bad_request", "JSON is wanted"}});
+  expect_refused(parse_run, {{R"({"text": "\ud800"})", "400 bad_request", "expected JSON"}});
 }
 
 TEST(Request, RefusesWrongTypes) {
   expect_refused(parse_run,
-                 {{R"({"text": 3})", "400 bad_request", "text: a text is wanted, got 3"},
-                  {R"({"text": ["a"]})", "400 bad_request", "text: a text is wanted, got a list"},
-                  {R"({"text": {}})", "400 bad_request", "text: a text is wanted, got an object"},
-                  {R"({"texts": "a"})", "400 bad_request", "a list of at least one text is wanted, got \"a\""},
-                  {R"({"texts": ["a", 1]})", "400 bad_request", "texts[1]: a text is wanted, got 1"},
-                  {R"({"text": "a", "model": 1})", "400 bad_request", "model: a text is wanted, got 1"},
-                  {R"({"text": "a", "stream": 1})", "400 bad_request", "stream: true or false is wanted, got 1"},
-                  {R"({"text": "a", "sample": "yes"})", "400 bad_request", "sample: true or false is wanted"},
-                  {R"({"text": "a", "beam": "4"})", "400 bad_request", "beam: a whole number is wanted, got \"4\""},
-                  {R"({"text": "a", "beam": 4.5})", "400 bad_request", "beam: a whole number is wanted, got 4.5"},
-                  {R"({"text": "a", "beam": true})", "400 bad_request", "beam: a whole number is wanted, got true"},
+                 {{R"({"text": 3})", "400 bad_request", "text: expected a text, got 3"},
+                  {R"({"text": ["a"]})", "400 bad_request", "text: expected a text, got a list"},
+                  {R"({"text": {}})", "400 bad_request", "text: expected a text, got an object"},
+                  {R"({"texts": "a"})", "400 bad_request", "expected a list of at least one text, got \"a\""},
+                  {R"({"texts": ["a", 1]})", "400 bad_request", "texts[1]: expected a text, got 1"},
+                  {R"({"text": "a", "model": 1})", "400 bad_request", "model: expected a text, got 1"},
+                  {R"({"text": "a", "stream": 1})", "400 bad_request", "stream: expected true or false, got 1"},
+                  {R"({"text": "a", "sample": "yes"})", "400 bad_request", "sample: expected true or false"},
+                  {R"({"text": "a", "beam": "4"})", "400 bad_request", "beam: expected a whole number, got \"4\""},
+                  {R"({"text": "a", "beam": 4.5})", "400 bad_request", "beam: expected a whole number, got 4.5"},
+                  {R"({"text": "a", "beam": true})", "400 bad_request", "beam: expected a whole number, got true"},
                   {R"({"text": "a", "beam": 99999999999999999999})", "400 bad_request", "beam"},
-                  {R"({"text": "a", "top_p": "half"})", "400 bad_request", "top_p: a number is wanted, got \"half\""},
-                  {R"({"text": "a", "top_p": 1e999})", "400 bad_request", "JSON is wanted"},
-                  {R"({"text": "a", "prefix": 1})", "400 bad_request", "prefix: a text is wanted, got 1"},
+                  {R"({"text": "a", "top_p": "half"})", "400 bad_request", "top_p: expected a number, got \"half\""},
+                  {R"({"text": "a", "top_p": 1e999})", "400 bad_request", "expected JSON"},
+                  {R"({"text": "a", "prefix": 1})", "400 bad_request", "prefix: expected a text, got 1"},
                   {R"({"text": "a", "prefix_tokens": "4"})", "400 bad_request", "a list of token numbers"},
-                  {R"({"text": "a", "prefix_tokens": [1.5]})", "400 bad_request", "from 0 are wanted, got 1.5"},
+                  {R"({"text": "a", "prefix_tokens": [1.5]})", "400 bad_request", "from 0, got 1.5"},
                   {R"({"text": "a", "prefix_tokens": [2147483648]})", "400 bad_request", "got 2147483648"}});
   expect_refused(parse_explain,
                  {{R"({"text": "a", "layer": 0.5})", "400 bad_request", "layer: a whole number"},
                   {R"({"text": "a", "method": 1})", "400 bad_request", "method"},
-                  {R"({"text": "a", "target": 1})", "400 bad_request", "target: a text is wanted"},
+                  {R"({"text": "a", "target": 1})", "400 bad_request", "target: expected a text"},
                   {R"({"text": "a", "target": " "})", "400 bad_request", "target: a text with at least"}});
 }
 
 TEST(Request, RefusesWhatIsMissingTooMuchOrUnknown) {
   expect_refused(parse_run,
-                 {{"{}", "400 bad_request", "\"text\" or \"image\" is wanted, got none"},
-                  {R"({"text": null})", "400 bad_request", "\"text\" or \"image\" is wanted, got none"},
+                 {{"{}", "400 bad_request", "expected \"text\" or \"image\", got none"},
+                  {R"({"text": null})", "400 bad_request", "expected \"text\" or \"image\", got none"},
                   {R"({"text": "a", "texts": ["a"]})", "400 bad_request", "got text and texts"},
                   {R"({"texts": ["a"], "image": "AAAA"})", "400 bad_request", "got texts and image"},
-                  {R"({"text": ""})", "400 bad_request", "text: a text with at least one word is wanted, got an empty"},
+                  {R"({"text": ""})", "400 bad_request", "text: expected a text with at least one word, got an empty"},
                   {R"({"text": " \n\t"})", "400 bad_request", "at least one word"},
-                  {R"({"texts": ["a", ""]})", "400 bad_request", "texts[1]: a text with at least one word is wanted"},
+                  {R"({"texts": ["a", ""]})", "400 bad_request", "texts[1]: expected a text with at least one word"},
                   {R"({"texts": []})", "400 bad_request", "got an empty one"},
-                  {R"({"texts": ["a", "b"], "stream": true})", "400 bad_request", "stream: one text is wanted"},
+                  {R"({"texts": ["a", "b"], "stream": true})", "400 bad_request", "stream: expected one text"},
                   {R"({"texts": ["a", "b"], "prefix_tokens": [4]})", "400 bad_request", "prefix_tokens: one text"},
                   {R"({"text": "a", "prefix": "A", "prefix_tokens": [4]})", "400 bad_request", "got both"},
                   {R"({"text": "a", "bem": 4})", "400 bad_request", "the nearest is \"beam\""},
                   {R"({"text": "a", "method": "attention"})", "400 bad_request", "unknown field"},
                   {"{\"text\": \"a\", \"" + std::string(5000, 'x') + "\": 1}", "400 bad_request", "unknown field"}});
-  expect_refused(parse_explain, {{"{}", "400 bad_request", "\"text\" or \"image\" is wanted, got none"},
+  expect_refused(parse_explain, {{"{}", "400 bad_request", "expected \"text\" or \"image\", got none"},
                                  {R"({"text": "a", "image": "AAAA"})", "400 bad_request", "got text and image"},
                                  {R"({"texts": ["a"]})", "400 bad_request", "the nearest is \"text\""}});
 }
@@ -185,7 +185,7 @@ TEST(Request, RefusesWhatIsHuge) {
                              {json{{"texts", {"a", big}}}.dump(), "413 too_large", "texts[1]: at most 10000"},
                              {json{{"text", "a"}, {"prefix", big}}.dump(), "413 too_large", "prefix: at most 10000"},
                              {json{{"texts", std::vector<std::string>(257, "a")}}.dump(), "413 too_large",
-                              "texts: at most 256 are wanted, got 257"},
+                              "texts: expected at most 256, got 257"},
                              {json{{"text", "a"}, {"prefix_tokens", std::vector<int>(513, 4)}}.dump(), "413 too_large",
                               "prefix_tokens: at most 512"}});
   expect_refused(parse_explain,
@@ -197,13 +197,13 @@ TEST(Request, ASearchKeepsToTheLimits) {
     return refusal([&](const std::string&, const Limits& limits) { return search_of({}, settings, limits); }, "");
   };
   EXPECT_EQ(asked({{"beam", "32", ""}, {"max_length", "2000", ""}}), "");
-  EXPECT_TRUE(asked({{"beam", "33", ""}}).starts_with("400 over_limit beam: at most 32 is wanted here, got 33"));
+  EXPECT_TRUE(asked({{"beam", "33", ""}}).starts_with("400 over_limit beam: expected at most 32 here, got 33"));
   EXPECT_TRUE(asked({{"n_best", "33", ""}}).starts_with("400 over_limit n_best"));
   EXPECT_TRUE(asked({{"max_length", "2001", ""}}).starts_with("400 over_limit max_length"));
   EXPECT_TRUE(asked({{"min_length", "2001", ""}}).starts_with("400 over_limit min_length"));
   EXPECT_TRUE(asked({{"sample", "true", ""}, {"beam", "3", ""}}).starts_with("400 bad_request sample or beam"));
   const decode::SearchOptions search = search_of({.beam = 2}, {{"n_best", "5", ""}}, kLimits);
-  EXPECT_EQ(search.beam, 5) << "as many as are wanted";
+  EXPECT_EQ(search.beam, 5) << "as many as were asked for";
   EXPECT_EQ(search.longest, kLimits.answer_tokens);
   const decode::SearchOptions own = search_of({.beam = 50, .n_best = 40, .max_length = 3000}, {}, kLimits);
   EXPECT_EQ(own.beam, 32) << "what the model was trained with is brought within them";

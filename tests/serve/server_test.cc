@@ -157,18 +157,18 @@ TEST(Server, RefusesWhatIsAskedWrongly) {
     const char *body, *part;
   };
   for (const auto& [body, part] : std::initializer_list<Row>{
-           {"", "body: JSON is wanted, got nothing"},
-           {"{\"text\": ", "JSON is wanted"},
+           {"", "body: expected JSON, got nothing"},
+           {"{\"text\": ", "expected JSON"},
            {"[1]", "an object"},
            {"[[[[[[[[1]]]]]]]]", "deeper"},
-           {"{}", "\"text\" or \"image\" is wanted"},
-           {R"({"text": 3})", "text: a text is wanted, got 3"},
+           {"{}", "expected \"text\" or \"image\""},
+           {R"({"text": 3})", "text: expected a text, got 3"},
            {R"({"text": "  "})", "at least one word"},
            {R"({"text": "a", "texts": ["a"]})", "got text and texts"},
            {R"({"texts": []})", "an empty one"},
-           {R"({"texts": [""]})", "texts[0]: a text with at least one word is wanted, got an empty one"},
+           {R"({"texts": [""]})", "texts[0]: expected a text with at least one word, got an empty one"},
            {R"({"text": "a", "bem": 4})", "the nearest is \"beam\""},
-           {R"({"text": "a", "beam": "4"})", "beam: a whole number is wanted, got \"4\""},
+           {R"({"text": "a", "beam": "4"})", "beam: expected a whole number, got \"4\""},
            {R"({"text": "a", "beam": 0})", "beam"},
            {R"({"text": "a", "beam": 1e99})", "beam"},
            {R"({"text": "a", "beam": 99999999999999999999})", "beam"},
@@ -230,15 +230,15 @@ TEST(Server, RefusesWhatDoesNotExistWithWhatDoes) {
   expect_error(served().post("/nowhere", "{}"), 404, "not_found", "GET /healthz");
   expect_error(served().post("/v1/run", R"({"text": "a", "model": "big"})"), 404, "no_such_model", "tiny, tiny-2");
   expect_error(served().get("/v1/models/big/curves"), 404, "no_such_model", "tiny, tiny-2");
-  expect_error(served().get("/v1/run"), 405, "method_not_allowed", "POST is wanted");
+  expect_error(served().get("/v1/run"), 405, "method_not_allowed", "expected POST");
   const auto deleted = served().client().Delete("/healthz");
-  expect_error(deleted, 405, "method_not_allowed", "GET is wanted");
+  expect_error(deleted, 405, "method_not_allowed", "expected GET");
   EXPECT_EQ(deleted->get_header_value("Allow"), "GET");
 }
 
 TEST(Server, SaysWhichMethodsThereAreBeforeItLooksAtABody) {
   const auto put = served().client().Put("/v1/run", "x", "text/plain");
-  expect_error(put, 405, "method_not_allowed", "POST is wanted, got \"PUT\"");
+  expect_error(put, 405, "method_not_allowed", "expected POST, got \"PUT\"");
   EXPECT_EQ(put->get_header_value("Allow"), "POST");
   EXPECT_EQ(served().client().Options("/v1/run")->status, 405);
   EXPECT_EQ(served().client().Patch("/healthz", "{}", "application/json")->status, 405);
@@ -251,7 +251,7 @@ TEST(Server, AnswersOnlyToItsOwnNames) {
   }
   for (const char* other : {"evil.example", "evil.example:8080", "localhost.evil.example", "127.0.0.1.evil.example",
                             "[::2]", "192.168.1.1", "127.0.0.1@evil"}) {
-    expect_error(get(other), 403, "wrong_host", "127.0.0.1 or localhost is wanted");
+    expect_error(get(other), 403, "wrong_host", "or localhost, got");
   }
   serve::ServeOptions options;
   options.host = "0.0.0.0";
@@ -268,8 +268,8 @@ TEST(Server, TakesJsonAloneAndAsItIs) {
     return served().client().Post("/v1/run", headers, R"({"text": "a"})", type);
   };
   EXPECT_EQ(post({}, "application/json; charset=utf-8")->status, 200);
-  expect_error(post({}, "text/plain"), 415, "unsupported", "application/json is wanted");
-  expect_error(post({}, "multipart/form-data; boundary=x"), 415, "unsupported", "application/json is wanted");
+  expect_error(post({}, "text/plain"), 415, "unsupported", "expected Content-Type: application/json");
+  expect_error(post({}, "multipart/form-data; boundary=x"), 415, "unsupported", "expected Content-Type: application/json");
   expect_error(post({{"Content-Encoding", "gzip"}}, "application/json"), 415, "unsupported", "gzip");
   RawClient chunks(served().port());
   chunks.send(
@@ -281,8 +281,8 @@ TEST(Server, GivesTextsBackWhateverTheirLetters) {
   for (const char* body : {R"({"text": "\u0000 a"})", R"({"text": "日本 😀 é"})", R"({"text": "a\nb\t\u2028"})"}) {
     EXPECT_EQ(served().post("/v1/run", body)->status, 200) << body;
   }
-  expect_error(served().post("/v1/run", "{\"text\": \"\xff\"}"), 400, "bad_request", "JSON is wanted");
-  expect_error(served().post("/v1/run", R"({"text": "\ud800"})"), 400, "bad_request", "JSON is wanted");
+  expect_error(served().post("/v1/run", "{\"text\": \"\xff\"}"), 400, "bad_request", "expected JSON");
+  expect_error(served().post("/v1/run", R"({"text": "\ud800"})"), 400, "bad_request", "expected JSON");
 }
 
 /// Paths of the description and the examples of their requests, one per line of the file.

@@ -1,4 +1,4 @@
-// What happens in a folder, told by the system (inotify): tests wait for it rather than for a clock.
+// What happens in a folder, reported by the system (inotify): tests wait for it rather than for a clock.
 #pragma once
 
 #include <poll.h>

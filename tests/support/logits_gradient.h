@@ -13,7 +13,7 @@
 
 namespace attend::test {
 
-/// ⟨cotangent, logits⟩ with a random cotangent. Every parameter has to have a gradient. Sharp in grad64 alone.
+/// ⟨cotangent, logits⟩ with a random cotangent. Every parameter must have a gradient. Sharp in grad64 alone.
 inline void expect_right_gradient(models::Model& model, const std::function<Var()>& logits, const std::string& what) {
   Random random(3);
   Tensor cotangent(logits().shape());

@@ -54,7 +54,7 @@ class MarkovModel : public models::Model {
 
   Tensor next(models::State& state, std::span<const int32_t> last) const override {
     std::vector<Memory::Row>& rows = static_cast<Memory&>(state).rows;
-    require(last.size() == rows.size(), "MarkovModel: wanted ", rows.size(), " ids, got ", last.size());
+    require(last.size() == rows.size(), "MarkovModel: expected ", rows.size(), " ids, got ", last.size());
     ++steps;
     rows_asked += static_cast<int64_t>(rows.size());
     Tensor logits({static_cast<int64_t>(rows.size()), vocabulary()});

@@ -1,4 +1,4 @@
-// Traces made by hand, of every kind that a picture has to show.
+// Traces made by hand, of every kind that a picture must show.
 #pragma once
 
 #include <array>
@@ -160,7 +160,7 @@ inline explain::Trace self_trace() {
   return trace;
 }
 
-/// With numbers that are none.
+/// With numbers that are not finite.
 inline explain::Trace broken_trace() {
   explain::Trace trace = hindi_trace();
   trace.maps[0].words.data()[0] = trace.maps[0].tokens.data()[0] = std::numeric_limits<real>::quiet_NaN();
@@ -207,7 +207,7 @@ inline explain::Trace odd_trace() {
   return trace;
 }
 
-/// "the unhappy dog barks ." as a parser has it; its second word is two tokens.
+/// "the unhappy dog barks ." as parsed; its second word is two tokens.
 inline explain::Trace tree_trace() {
   explain::Trace trace;
   trace.model = "parser", trace.task = "parse", trace.network = "recurrent", trace.parameters = 912345;
@@ -238,7 +238,7 @@ inline explain::Trace tree_trace() {
   return trace;
 }
 
-/// The same with a tag for each word, which leant on the word itself.
+/// The same with a tag for each word, which depended on the word itself.
 inline explain::Trace tags_trace() {
   explain::Trace trace = tree_trace();
   trace.task = "tag", trace.network = "tagger";

@@ -14,6 +14,10 @@
 namespace attend::tasks {
 namespace {
 
+using train::length_groups;
+using train::LengthGroup;
+using train::score_by_length;
+
 std::vector<std::string> texts_of_groups(const std::vector<LengthGroup>& groups) {
   std::vector<std::string> all;
   for (const LengthGroup& group : groups) all.push_back(group.text());
@@ -63,7 +67,7 @@ TEST(LengthGroups, EverySentenceIsInOneOfThem) {
   }
 }
 
-const ScoreRow& main_score(std::string_view task) { return score_named(task_named(task).scores[0]); }
+const train::ScoreRow& main_score(std::string_view task) { return train::score_named(task_named(task).scores[0]); }
 
 TEST(MainScore, IsExactMatchWhereAnAnswerIsOneWord) {
   EXPECT_EQ(main_score("translate").name, "bleu");
@@ -73,7 +77,7 @@ TEST(MainScore, IsExactMatchWhereAnAnswerIsOneWord) {
 }
 
 TEST(ScoreByLength, IsTheScoreOfEachGroupsSentences) {
-  const Judged judged{{"one two three four", "nothing of it all"}, {{"one two three four"}, {"five six seven eight"}}};
+  const train::Judged judged{{"one two three four", "nothing of it all"}, {{"one two three four"}, {"five six seven eight"}}};
   const std::vector<int64_t> words = source_lengths(examples_of(test::typed({"a", "a b"})), false);
   EXPECT_EQ(words, (std::vector<int64_t>{1, 2}));
   const std::vector<LengthGroup> groups{{1, 1, 1}, {2, 2, 1}, {3, {}, 0}};

@@ -114,7 +114,7 @@ TEST(Explain, RefusesBeforeItComputesWhatItWouldRefuseAfterwards) {
   EXPECT_EQ(asked([](O&) {}), "");
   EXPECT_NE(refusal("", [](O&) {}).find("at least one word"), std::string::npos);
   EXPECT_NE(asked([](O& o) { o.site = "nowhere"; }).find("decoder.memory"), std::string::npos);
-  EXPECT_NE(asked([](O& o) { o.head = 2; }).find("head 0 to 1 is wanted, or -1 for all; got 2"), std::string::npos);
+  EXPECT_NE(asked([](O& o) { o.head = 2; }).find("expected head 0 to 1, or -1 for all; got 2"), std::string::npos);
   EXPECT_NE(asked([](O& o) { o.site = "encoder.self", o.evidence = true; }).find("for evidence"), std::string::npos);
   EXPECT_NE(asked([](O& o) { o.combine = "sum"; }).find("mean or max"), std::string::npos);
   EXPECT_NE(asked([](O& o) { o.method = "magic"; }).find("magic"), std::string::npos);
@@ -214,14 +214,14 @@ TEST(Explain, RefusesWhatCannotBe) {
   };
   EXPECT_EQ(message_of([] { (void)explain_text(recurrent(), "  ", how(recurrent())); }),
             "explain: expected a text with at least one word, got an empty one");
-  EXPECT_EQ(with([](auto& o) { o.head = 7; }), "attention: head 0 to 1 is wanted, or -1 for all; got 7");
-  EXPECT_EQ(with([](auto& o) { o.head = -2; }), "attention: head 0 to 1 is wanted, or -1 for all; got -2");
+  EXPECT_EQ(with([](auto& o) { o.head = 7; }), "attention: expected head 0 to 1, or -1 for all; got 7");
+  EXPECT_EQ(with([](auto& o) { o.head = -2; }), "attention: expected head 0 to 1, or -1 for all; got -2");
   EXPECT_EQ(
       with([](auto& o) { o.layer = -2; }),
-      "attention: of decoder.memory a layer that it has is wanted, or -1 for all: 0 (2 heads), 1 (2 heads); got -2");
+      "attention: expected a layer of decoder.memory or -1 for all: 0 (2 heads), 1 (2 heads); got -2");
   EXPECT_EQ(with([](auto& o) { o.site = "encoder"; }),
-            "attention: a site that the model has is wanted: decoder.memory, decoder.self, encoder.self; got encoder");
-  EXPECT_NE(with([](auto& o) { o.site = "encoder.self", o.evidence = true; }).find("such as decoder.memory, is wanted"),
+            "attention: expected a site that the model has: decoder.memory, decoder.self, encoder.self; got encoder");
+  EXPECT_NE(with([](auto& o) { o.site = "encoder.self", o.evidence = true; }).find("evidence: expected a site that looks at the source"),
             std::string::npos);
   EXPECT_NE(with([](auto& o) { o.method = "atention"; }).find("attention"), std::string::npos);
   EXPECT_NE(with([](auto& o) { o.combine = "sum"; }).find("mean or max"), std::string::npos);

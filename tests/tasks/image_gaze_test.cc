@@ -40,20 +40,20 @@ TEST(ImageGaze, IsTheWeightOfTheCellsThatTheBoxTouches) {
   const Examples examples = one_with({3, 8, 2, 4});  // rows 0 and 1, column 2
   const auto seen = std::get<explain::ImageLook>(explain(model, examples.at(0), {.target = "a red square"}));
   const Tensor red = std::get<explain::CaptionLook>(seen.seen).weights[1];
-  const Gaze found = gaze(model, examples);
+  const explain::Gaze found = gaze(model, examples);
   EXPECT_EQ(found.words, 1);
-  EXPECT_NEAR(found.on_object, 100 * static_cast<double>(red.data()[2] + red.data()[6]), 1e-4);
-  EXPECT_NEAR(found.by_chance, 100 * 2.0 / 16, 1e-9);
+  EXPECT_NEAR(found.on_object(), 100 * static_cast<double>(red.data()[2] + red.data()[6]), 1e-4);
+  EXPECT_NEAR(found.by_chance(), 100 * 2.0 / 16, 1e-9);
 }
 
 TEST(ImageGaze, CountsCellsByTheirPixels) {
   const TaskModel model = gazing_captioner();
-  EXPECT_NEAR(gaze(model, one_with({4, 8, 4, 4})).by_chance, 100 / 16.0, 1e-9) << "exactly one cell";
-  EXPECT_NEAR(gaze(model, one_with({5, 9, 1, 1})).by_chance, 100 / 16.0, 1e-9) << "within one";
-  EXPECT_NEAR(gaze(model, one_with({4, 8, 5, 4})).by_chance, 200 / 16.0, 1e-9) << "one row more";
-  const Gaze all = gaze(model, one_with({0, 0, 16, 16}));
-  EXPECT_NEAR(all.on_object, 100, 1e-3);
-  EXPECT_NEAR(all.by_chance, 100, 1e-9);
+  EXPECT_NEAR(gaze(model, one_with({4, 8, 4, 4})).by_chance(), 100 / 16.0, 1e-9) << "exactly one cell";
+  EXPECT_NEAR(gaze(model, one_with({5, 9, 1, 1})).by_chance(), 100 / 16.0, 1e-9) << "within one";
+  EXPECT_NEAR(gaze(model, one_with({4, 8, 5, 4})).by_chance(), 200 / 16.0, 1e-9) << "one row more";
+  const explain::Gaze all = gaze(model, one_with({0, 0, 16, 16}));
+  EXPECT_NEAR(all.on_object(), 100, 1e-3);
+  EXPECT_NEAR(all.by_chance(), 100, 1e-9);
 }
 
 TEST(ImageGaze, IsThereWhereWordsAttendAndTheirObjectsAreKnown) {

@@ -165,7 +165,7 @@ TEST(ImageScores, CaptionsAreComparedInTheLettersThatTheModelHas) {
   EXPECT_EQ(scores.at("exact"), 100);
   EXPECT_NEAR(scores.at("bleu4"), 100, 1e-9);
   EXPECT_EQ(scored.judged.references().at(0), "something else");
-  const std::string signature = report_of(model.row().scores, scored.judged, {})["bleu_signature"];
+  const std::string signature = train::report_of(model.row().scores, scored.judged, {})["bleu_signature"];
   EXPECT_NE(signature.find("nrefs:2"), std::string::npos) << signature;
   const auto given = [&](const std::string& answer) {
     return evaluate_answer(model, examples, answer).scores(model.row()).at("exact");

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "attend/tasks/words.h"
+#include "attend/base/joined.h"
 #include "tests/support/message.h"
 #include "tests/support/untrained.h"
 
@@ -149,7 +149,7 @@ TEST(TaskModel, LongLinesAreAnsweredInPartsThatEndWithAClause) {
   const std::vector<std::string> parts{"a b ,", "c d e f", "g"};
   const Answer whole = answer_alone(line, options).at(0);
   EXPECT_EQ(whole.parts, 3);
-  EXPECT_EQ(joined(whole.source), line);
+  EXPECT_EQ(joined(whole.source, " "), line);
   const int64_t columns = static_cast<int64_t>(whole.source.size());
   ASSERT_EQ(whole.weights.shape(), Shape({static_cast<int64_t>(whole.target.size()), columns}));
   std::vector<std::string> text;
@@ -175,7 +175,7 @@ TEST(TaskModel, LongLinesAreAnsweredInPartsThatEndWithAClause) {
   }
   ASSERT_EQ(row, wanted.dim(0));
   ASSERT_EQ(column, columns);
-  EXPECT_EQ(whole.text, joined(text));
+  EXPECT_EQ(whole.text, joined(text, " "));
   EXPECT_EQ(whole.links, links);
   EXPECT_FALSE(links.empty());
   EXPECT_NEAR(whole.log_probability, log_probability, kTolerance);
@@ -189,7 +189,7 @@ TEST(TaskModel, AlignmentsAreOfWords) {
   for (size_t i = 0; i < kLines.size(); ++i) {
     const Answer& answer = answers[i].at(0);
     if (answer.source.empty()) continue;
-    EXPECT_EQ(joined(answer.target), answer.text);
+    EXPECT_EQ(joined(answer.target, " "), answer.text);
     EXPECT_EQ(answer.links.size(), answer.target.size()) << "the best source word of each";
   }
   options.threshold = 1e-6;
@@ -215,7 +215,7 @@ TEST(TaskModel, UnknownWordsBecomeTheSourceWordLookedAtMost) {
       const auto most = static_cast<size_t>(std::max_element(row, row + seen.source.size()) - row);
       if (wanted[t] == data::Tokeniser::kUnknownText) wanted[t] = seen.source[most];
     }
-    EXPECT_EQ(replaced[i][0].text, joined(wanted));
+    EXPECT_EQ(replaced[i][0].text, joined(wanted, " "));
     EXPECT_EQ(replaced[i][0].text.find(data::Tokeniser::kUnknownText), std::string::npos);
   }
 }

@@ -88,7 +88,7 @@ void expect_report(const TaskModel& model, const fs::path& folder) {
   how.answer.search = model.config().options.search;
   const Scored scored = evaluate(model, read_test(model.config(), {}, model.output().labels()), how);
   nlohmann::ordered_json report{{"images", scored.examples}, {"loss", scored.loss}};
-  if (!scored.judged.outputs.empty()) report.update(report_of(model.row().scores, scored.judged, {}));
+  if (!scored.judged.outputs.empty()) report.update(train::report_of(model.row().scores, scored.judged, {}));
   expect_alike(json::parse(report.dump()), json::parse(read_file(folder / "answers.txt", kMostBytes)), "report");
 }
 

@@ -13,7 +13,7 @@
 #include "attend/tasks/config.h"
 #include "attend/tasks/corpus.h"
 #include "attend/tasks/output.h"
-#include "attend/tasks/scores.h"
+#include "attend/train/scores.h"
 #include "tests/support/message.h"
 
 namespace attend::tasks {
@@ -53,7 +53,7 @@ TEST(Tasks, NameNetworksThatReadTheirInput) {
 
 TEST(Tasks, NameScoresThatExist) {
   for (const TaskRow& row : tasks()) {
-    for (const std::string_view name : row.scores) EXPECT_EQ(score_named(name).name, name) << row.name;
+    for (const std::string_view name : row.scores) EXPECT_EQ(train::score_named(name).name, name) << row.name;
     EXPECT_EQ(row.scores.empty(), row.output == &kImageOutput) << row.name << ": what has words can be scored";
   }
 }
@@ -68,9 +68,9 @@ TEST(Tasks, ReadAFormatThatExists) {
 }
 
 /// The right answers to the first examples of a task's test, or in their place others that have as many words.
-Judged judged(const Examples& test, bool right) {
+train::Judged judged(const Examples& test, bool right) {
   const auto words = [](const std::string& text) { return std::ranges::count(text, ' '); };
-  Judged all;
+  train::Judged all;
   for (int64_t i = 0; i < 20; ++i) {
     const Example one = test.at(i);
     all.right.push_back(one.right), all.outputs.push_back(one.right.at(0));
@@ -90,10 +90,10 @@ TEST(Tasks, AreScoredBestForRightAnswersAndReportEveryScore) {
     SCOPED_TRACE(row.name);
     const Examples test = read_test(TaskConfig({{"task", std::string(row.name), ""}}), {});
     ASSERT_GE(test.count, 20);
-    const Judged right = judged(test, true), wrong = judged(test, false);
-    const nlohmann::ordered_json report = report_of(row.scores, right, {});
+    const train::Judged right = judged(test, true), wrong = judged(test, false);
+    const nlohmann::ordered_json report = train::report_of(row.scores, right, {});
     for (const std::string_view name : row.scores) {
-      const ScoreRow& score = score_named(name);
+      const train::ScoreRow& score = train::score_named(name);
       const double best = score.score(right);
       EXPECT_EQ(report.contains(name), !std::isnan(best)) << name;
       if (std::isnan(best)) continue;  // it does not apply: parts of speech are no spans
@@ -104,7 +104,7 @@ TEST(Tasks, AreScoredBestForRightAnswersAndReportEveryScore) {
 }
 
 TEST(Scores, RefuseToJudgeNothing) {
-  EXPECT_EQ(test::message_of([] { report_of(tasks()[0].scores, {}, {}); }),
+  EXPECT_EQ(test::message_of([] { train::report_of(tasks()[0].scores, {}, {}); }),
             "scores: expected as many right answers as outputs and at least one, got 0 and 0");
 }
 

@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A folder of its own for each test, removed with all that is in it.
+/// A separate folder for each test, removed with everything in it.
 class SafetensorsTest : public testing::Test {
  protected:
   SafetensorsTest() : folder_(fs::path(testing::TempDir()) / ("attend-safetensors-" + std::to_string(getpid()))) {
@@ -75,7 +75,7 @@ std::string error_of(const Function& function) {
 }
 
 void expect_contains(const std::string& text, const std::string& part) {
-  EXPECT_NE(text.find(part), std::string::npos) << "wanted: " << part << "\ngot:    " << text;
+  EXPECT_NE(text.find(part), std::string::npos) << "expected: " << part << "\ngot:      " << text;
 }
 
 std::vector<NamedTensor> some_tensors() {
@@ -230,12 +230,13 @@ TEST_P(SafetensorsDtype, IsListedAndReadOrRefused) {
     EXPECT_EQ(zeros.shape(), Shape({4}));
     for (const real x : zeros) EXPECT_EQ(x, 0);
   } else {
-    const std::string message = std::string(R"(x.safetensors: tensor "x": wanted F32, F64, F16 or BF16, got )") + name;
+    const std::string message =
+        std::string(R"(x.safetensors: tensor "x": expected F32, F64, F16 or BF16, got )") + name;
     EXPECT_EQ(error_of([&] { file.read("x"); }), message);
     EXPECT_EQ(error_of([&] { file.read_all(); }), message);
   }
   expect_contains(error_of([&] { parse(framed(begin + std::to_string(bytes + 1) + "]}}", data + '\0')); }),
-                  "wanted " + std::to_string(bytes) + " bytes for " + name + " [4], got data_offsets [0, ");
+                  "expected " + std::to_string(bytes) + " bytes for " + name + " [4], got data_offsets [0, ");
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -336,153 +337,156 @@ std::vector<HostileRow> hostile_rows() {
   for (int i = 0; i < 100'000; ++i) nested_objects += R"({"a":)";
   return {
       // The frame.
-      {"empty", "", "wanted a safetensors file, at least 8 bytes, got 0"},
+      {"empty", "", "expected a safetensors file, at least 8 bytes, got 0"},
       {"seven_bytes", std::string(7, '\0'), "at least 8 bytes, got 7"},
-      {"no_header", std::string(8, '\0'), "wanted a header that begins with {, got \"\""},
-      {"header_longer_than_file", little_endian(3) + "{}", "wanted a header of 3 bytes, got a file with 2 bytes"},
-      {"header_longest_allowed", little_endian(100'000'000) + "{}", "wanted a header of 100000000 bytes, got a file"},
+      {"no_header", std::string(8, '\0'), "expected a header that begins with {, got \"\""},
+      {"header_longer_than_file", little_endian(3) + "{}", "expected a header of 3 bytes, got a file with 2 bytes"},
+      {"header_longest_allowed", little_endian(100'000'000) + "{}", "expected a header of 100000000 bytes, got a file"},
       {"header_too_long", little_endian(100'000'001) + "{}", "a header of at most 100000000 bytes, got 100000001"},
       {"header_length_overflows", little_endian(~uint64_t{0} - 7) + "{}", "got 18446744073709551608"},
       {"data_missing", framed("{" + tensor("w", "[1]", "[0,4]") + "}"), "within the 0 bytes of data, got [0, 4]"},
       {"data_too_short", framed("{" + tensor("w", "[1]", all) + "}", "123"), "within the 3 bytes of data, got [0, 4]"},
-      {"data_too_long", framed("{" + tensor("w", "[1]", all) + "}", "12345"), "wanted 4 bytes of data behind the"},
+      {"data_too_long", framed("{" + tensor("w", "[1]", all) + "}", "12345"), "expected 4 bytes of data after the"},
       {"data_without_tensors", framed("{}", "1"),
-       "wanted 0 bytes of data behind the header, as its tensors have, got 1"},
+       "expected 0 bytes of data after the header, as its tensors have, got 1"},
       // JSON.
-      {"text", framed("hello"), "wanted a header that begins with {, got \"hello\""},
+      {"text", framed("hello"), "expected a header that begins with {, got \"hello\""},
       {"spaces_first", framed(" {}"), "begins with {, got \" {}\""},
       {"byte_order_mark", framed("\xEF\xBB\xBF{}"), "begins with {"},
       {"list", framed("[]"), "begins with {, got \"[]\""},
       {"null", framed("null"), "begins with {, got \"null\""},
-      {"open_object", framed("{"), "wanted a header in JSON, got an error at its byte 2"},
-      {"open_string", framed(R"({"w)"), "wanted a header in JSON, got an error at its byte 4"},
+      {"open_object", framed("{"), "expected a header in JSON, got an error at its byte 2"},
+      {"open_string", framed(R"({"w)"), "expected a header in JSON, got an error at its byte 4"},
       {"bad_literal", framed(R"({"w":nul})"), R"(got an error at its byte 9, near "\"w\":nul}")"},
       {"no_comma", framed("{" + tensor("v", "[1]", "[0,4]") + tensor("w", "[1]", "[4,8]") + "}"),
        "got an error at its"},
       {"comma_at_end", framed("{" + tensor("w", "[1]", all) + ",}", four), "got an error at its byte"},
       {"comment", framed("{/**/}"), "got an error at its byte 2"},
       {"two_objects", framed("{}{}"), "got an error at its byte 3"},
-      {"zero_behind_object", framed(std::string("{}\0x", 4)), "wanted a header in JSON, got a zero byte at 2"},
-      {"not_utf8", framed("{\"\xFF\":{}}"), "wanted a header in JSON, got an error at its byte 3"},
-      {"surrogate_alone", framed(R"({"\ud800":{}})"), "wanted a header in JSON, got an error"},
+      {"zero_behind_object", framed(std::string("{}\0x", 4)), "expected a header in JSON, got a zero byte at 2"},
+      {"not_utf8", framed("{\"\xFF\":{}}"), "expected a header in JSON, got an error at its byte 3"},
+      {"surrogate_alone", framed(R"({"\ud800":{}})"), "expected a header in JSON, got an error"},
       {"nested_lists", framed(brackets), "begins with {, got \"[[[["},
-      {"nested_lists_in_object", framed(R"({"a":)" + brackets), "tensor \"a\": wanted an object with dtype"},
+      {"nested_lists_in_object", framed(R"({"a":)" + brackets), "tensor \"a\": expected an object with dtype"},
       {"nested_lists_in_shape", framed(R"({"a":{"shape":)" + brackets),
-       "wanted a list of whole numbers, none negative"},
-      {"nested_objects", framed(nested_objects), R"(tensor "a": "a": wanted dtype, shape and data_offsets, nothing)"},
-      {"number_beyond_double", with_shape("[1e999]"), "wanted a header in JSON, got an error at its byte"},
+       "expected a list of whole numbers, none negative"},
+      {"nested_objects", framed(nested_objects), R"(tensor "a": "a": expected dtype, shape and data_offsets, nothing)"},
+      {"number_beyond_double", with_shape("[1e999]"), "expected a header in JSON, got an error at its byte"},
       {"long_name", framed("{\"" + std::string(1 << 20, 'n') + "\":0}"),
-       std::string(80, 'n') + "\"…: wanted an object"},
+       std::string(80, 'n') + "\"…: expected an object"},
       // Duplicate names.
       {"tensor_twice", framed("{" + tensor("w", "[1]", "[0,4]") + "," + tensor("w", "[1]", "[4,8]") + "}", "12345678"),
-       R"(wanted each tensor once, got "w" again)"},
+       R"(expected each tensor once, got "w" again)"},
       {"same_tensor_twice", framed("{" + tensor("w", "[1]", all) + "," + tensor("w", "[1]", all) + "}", four),
-       R"(wanted each tensor once, got "w" again)"},
+       R"(expected each tensor once, got "w" again)"},
       {"tensor_twice_by_escape",
        framed("{" + tensor("w", "[0]", "[0,0]") + "," + tensor("\\u0077", "[0]", "[0,0]") + "}"),
-       R"(wanted each tensor once, got "w" again)"},
-      {"metadata_twice", framed(R"({"__metadata__":{},"__metadata__":{}})"), "__metadata__ is wanted at most once"},
+       R"(expected each tensor once, got "w" again)"},
+      {"metadata_twice", framed(R"({"__metadata__":{},"__metadata__":{}})"), "expected __metadata__ at most once"},
       {"metadata_name_twice", framed(R"({"__metadata__":{"k":"1","k":"2"}})"),
-       R"(__metadata__: "k": wanted each name)"},
+       R"(__metadata__: "k": expected each name)"},
       {"dtype_twice", framed(R"({"w":{"dtype":"F32","dtype":"F32"}})"),
-       R"(tensor "w": "dtype": wanted once, got it again)"},
+       R"(tensor "w": "dtype": given twice)"},
       {"shape_twice", framed(R"({"w":{"shape":[2],"shape":[1]}})"),
-       R"(tensor "w": "shape": wanted once, got it again)"},
+       R"(tensor "w": "shape": given twice)"},
       {"offsets_twice", framed(R"({"w":{"data_offsets":[0,4],"data_offsets":[0,4]}})"),
-       R"("data_offsets": wanted once)"},
+       R"("data_offsets": given twice)"},
       // Fields.
-      {"metadata_string", framed(R"({"__metadata__":"k"})"), R"(__metadata__: wanted an object of strings, got "k")"},
-      {"metadata_null", framed(R"({"__metadata__":null})"), "__metadata__: wanted an object of strings, got null"},
-      {"metadata_number", framed(R"({"__metadata__":{"k":1}})"), R"(__metadata__: "k": wanted a string, got 1)"},
+      {"metadata_string", framed(R"({"__metadata__":"k"})"), R"(__metadata__: expected an object of strings, got "k")"},
+      {"metadata_null", framed(R"({"__metadata__":null})"), "__metadata__: expected an object of strings, got null"},
+      {"metadata_number", framed(R"({"__metadata__":{"k":1}})"), R"(__metadata__: "k": expected a string, got 1)"},
       {"metadata_object", framed(R"({"__metadata__":{"k":{}}})"),
-       R"(__metadata__: "k": wanted a string, got an object)"},
+       R"(__metadata__: "k": expected a string, got an object)"},
       {"tensor_null", framed(R"({"w":null})"),
-       R"(tensor "w": wanted an object with dtype, shape and data_offsets, got null)"},
+       R"(tensor "w": expected an object with dtype, shape and data_offsets, got null)"},
       {"tensor_true", framed(R"({"w":true})"),
-       R"(tensor "w": wanted an object with dtype, shape and data_offsets, got true)"},
+       R"(tensor "w": expected an object with dtype, shape and data_offsets, got true)"},
       {"tensor_number", framed(R"({"w":3})"),
-       R"(tensor "w": wanted an object with dtype, shape and data_offsets, got 3)"},
-      {"tensor_string", framed(R"({"shape":"F32"})"), R"(tensor "shape": wanted an object with dtype, shape and)"},
+       R"(tensor "w": expected an object with dtype, shape and data_offsets, got 3)"},
+      {"tensor_string", framed(R"({"shape":"F32"})"), R"(tensor "shape": expected an object with dtype, shape and)"},
       {"tensor_list", framed(R"({"w":[]})"),
-       R"(tensor "w": wanted an object with dtype, shape and data_offsets, got a list)"},
-      {"no_fields", framed(R"({"w":{}})"), R"(tensor "w": wanted dtype, shape and data_offsets, got no dtype)"},
+       R"(tensor "w": expected an object with dtype, shape and data_offsets, got a list)"},
+      {"no_fields", framed(R"({"w":{}})"), R"(tensor "w": expected dtype, shape and data_offsets, got no dtype)"},
       {"no_dtype", framed(R"({"w":{"shape":[1],"data_offsets":[0,4]}})", four), "got no dtype"},
       {"no_shape", framed(R"({"w":{"dtype":"F32","data_offsets":[0,4]}})", four), "got no shape"},
       {"no_offsets", framed(R"({"w":{"dtype":"F32","shape":[1]}})", four), "got no data_offsets"},
       {"another_field", framed(R"({"w":{"stride":[1]}})"),
-       R"(tensor "w": "stride": wanted dtype, shape and data_offsets)"},
-      {"dtype_number", framed(R"({"w":{"dtype":32}})"), R"(tensor "w": "dtype": wanted a string, got 32)"},
-      {"dtype_list", framed(R"({"w":{"dtype":["F32"]}})"), R"(tensor "w": "dtype": wanted a string, got a list)"},
+       R"(tensor "w": "stride": expected dtype, shape and data_offsets)"},
+      {"dtype_number", framed(R"({"w":{"dtype":32}})"), R"(tensor "w": "dtype": expected a string, got 32)"},
+      {"dtype_list", framed(R"({"w":{"dtype":["F32"]}})"), R"(tensor "w": "dtype": expected a string, got a list)"},
       {"dtype_unknown", framed(R"({"w":{"dtype":"F33"}})"),
-       R"("dtype": wanted a dtype of the format (F32, BF16, I64, …), got "F33")"},
+       R"("dtype": expected a dtype of the format (F32, BF16, I64, …), got "F33")"},
       {"dtype_small_letters", framed(R"({"w":{"dtype":"f32"}})"), R"(got "f32")"},
-      {"dtype_empty", framed(R"({"w":{"dtype":""}})"), R"(wanted a dtype of the format (F32, BF16, I64, …), got "")"},
-      {"shape_number", with_shape("1"), R"(tensor "w": "shape": wanted a list of whole numbers, none negative, got 1)"},
-      {"shape_object", with_shape("{}"), R"("shape": wanted a list of whole numbers, none negative, got an object)"},
-      {"shape_of_lists", with_shape("[[1]]"), R"("shape": wanted a list of whole numbers, none negative, got a list)"},
+      {"dtype_empty", framed(R"({"w":{"dtype":""}})"), R"(expected a dtype of the format (F32, BF16, I64, …), got "")"},
+      {"shape_number", with_shape("1"),
+       R"(tensor "w": "shape": expected a list of whole numbers, none negative, got 1)"},
+      {"shape_object", with_shape("{}"), R"("shape": expected a list of whole numbers, none negative, got an object)"},
+      {"shape_of_lists", with_shape("[[1]]"),
+       R"("shape": expected a list of whole numbers, none negative, got a list)"},
+
       {"shape_of_strings", with_shape(R"(["1"])"),
-       R"("shape": wanted a list of whole numbers, none negative, got "1")"},
-      {"shape_negative", with_shape("[-1]"), R"("shape": wanted a list of whole numbers, none negative, got -1)"},
+       R"("shape": expected a list of whole numbers, none negative, got "1")"},
+      {"shape_negative", with_shape("[-1]"), R"("shape": expected a list of whole numbers, none negative, got -1)"},
       {"shape_negative_twice", with_shape("[-1,-1]"), "none negative, got -1"},
-      {"shape_fraction", with_shape("[1.5]"), R"("shape": wanted a list of whole numbers, none negative, got 1.5)"},
+      {"shape_fraction", with_shape("[1.5]"), R"("shape": expected a list of whole numbers, none negative, got 1.5)"},
       {"shape_exponent", with_shape("[1e0]"), "none negative, got 1e0"},
       {"shape_null", with_shape("[null]"), "none negative, got null"},
       {"shape_beyond_64_bits", with_shape("[18446744073709551617]"), "none negative, got 18446744073709551617"},
       {"shape_below_64_bits", with_shape("[-9223372036854775809]"), "none negative, got -9223372036854775809"},
       {"shape_64_bits", with_shape("[18446744073709551615]"),
-       "wanted at most 2^48 elements, got [] times 18446744073709551615"},
+       "expected at most 2^48 elements, got [] times 18446744073709551615"},
       {"shape_product_overflows", with_shape("[4294967296,4294967296]"),
-       "wanted at most 2^48 elements, got [4294967296] times"},
+       "expected at most 2^48 elements, got [4294967296] times"},
       {"shape_product_is_one_mod_2_64", with_shape("[274177,67280421310721]"),
-       "wanted at most 2^48 elements, got [274177] times"},
+       "expected at most 2^48 elements, got [274177] times"},
       {"shape_beyond_int64_after_zero", with_shape("[0,9223372036854775808]"),
-       "wanted at most 2^48 elements, got [0] times"},
+       "expected at most 2^48 elements, got [0] times"},
       {"seven_axes", with_shape("[1,1,1,1,1,1,1]"),
-       R"("shape": wanted at most 6 axes, got more after [1, 1, 1, 1, 1, 1])"},
+       R"("shape": expected at most 6 axes, got more after [1, 1, 1, 1, 1, 1])"},
       {"offsets_number", with_offsets("4"),
-       R"("data_offsets": wanted a list of two whole numbers, none negative, got 4)"},
-      {"offsets_none", with_offsets("[]"), "wanted a list of two whole numbers, none negative, got none"},
-      {"offsets_one", with_offsets("[4]"), "wanted a list of two whole numbers, none negative, got one"},
-      {"offsets_three", with_offsets("[0,4,4]"), "wanted a list of two whole numbers, none negative, got more"},
-      {"offsets_list", with_offsets("[0,[4]]"), "wanted a list of two whole numbers, none negative, got a list"},
+       R"("data_offsets": expected a list of two whole numbers, none negative, got 4)"},
+      {"offsets_none", with_offsets("[]"), "expected a list of two whole numbers, none negative, got none"},
+      {"offsets_one", with_offsets("[4]"), "expected a list of two whole numbers, none negative, got one"},
+      {"offsets_three", with_offsets("[0,4,4]"), "expected a list of two whole numbers, none negative, got more"},
+      {"offsets_list", with_offsets("[0,[4]]"), "expected a list of two whole numbers, none negative, got a list"},
       {"offsets_string", with_offsets(R"(["0","4"])"), R"(two whole numbers, none negative, got "0")"},
       {"offsets_negative", with_offsets("[-4,0]"), "two whole numbers, none negative, got -4"},
       {"offsets_fraction", with_offsets("[0,4.0]"), "two whole numbers, none negative, got 4.0"},
       {"offsets_beyond_64_bits", with_offsets("[0,18446744073709551620]"), "none negative, got 18446744073709551620"},
       // Ranges.
-      {"begin_behind_end", with_offsets("[4,0]"), R"(tensor "w": wanted data_offsets in order, got [4, 0])"},
+      {"begin_behind_end", with_offsets("[4,0]"), R"(tensor "w": expected data_offsets in order, got [4, 0])"},
       {"range_outside", with_offsets("[4,8]"),
-       R"(tensor "w": wanted data_offsets within the 4 bytes of data, got [4, 8])"},
+       R"(tensor "w": expected data_offsets within the 4 bytes of data, got [4, 8])"},
       {"range_far_outside", with_offsets("[18446744073709551611,18446744073709551615]"), "within the 4 bytes of data"},
       {"empty_range_outside", framed("{" + tensor("w", "[0]", "[5,5]") + "}", four),
        "within the 4 bytes of data, got [5, 5]"},
       {"claims_a_petabyte", framed("{" + tensor("w", "[281474976710656]", "[0,1125899906842624]") + "}", four),
-       "wanted data_offsets within the 4 bytes of data, got [0, 1125899906842624]"},
+       "expected data_offsets within the 4 bytes of data, got [0, 1125899906842624]"},
       {"claims_petabyte_in_4_bytes", with_shape("[281474976710656]"),
-       R"(tensor "w": wanted 1125899906842624 bytes for F32 [281474976710656], got data_offsets [0, 4])"},
-      {"too_few_bytes", with_offsets("[0,3]"), R"(tensor "w": wanted 4 bytes for F32 [1], got data_offsets [0, 3])"},
-      {"too_many_bytes", with_shape("[0]"), R"(tensor "w": wanted 0 bytes for F32 [0], got data_offsets [0, 4])"},
+       R"(tensor "w": expected 1125899906842624 bytes for F32 [281474976710656], got data_offsets [0, 4])"},
+      {"too_few_bytes", with_offsets("[0,3]"), R"(tensor "w": expected 4 bytes for F32 [1], got data_offsets [0, 3])"},
+      {"too_many_bytes", with_shape("[0]"), R"(tensor "w": expected 0 bytes for F32 [0], got data_offsets [0, 4])"},
       {"bytes_of_a_scalar", with_offsets("[0,0]"),
-       R"(tensor "w": wanted 4 bytes for F32 [1], got data_offsets [0, 0])"},
+       R"(tensor "w": expected 4 bytes for F32 [1], got data_offsets [0, 0])"},
       {"half_a_byte", framed(R"({"w":{"dtype":"F4","shape":[3],"data_offsets":[0,1]}})", "1"),
-       R"(tensor "w": wanted whole bytes, got 12 bits for F4 [3])"},
+       R"(tensor "w": expected whole bytes, got 12 bits for F4 [3])"},
       {"overlap", framed("{" + tensor("v", "[2]", "[0,8]") + "," + tensor("w", "[2]", "[4,12]") + "}", "123456789012"),
-       R"(tensor "w": wanted bytes of its own from 8 on, got an overlap from 4 on)"},
+       R"(tensor "w": expected bytes of its own from 8 on, got an overlap from 4 on)"},
       {"same_range", framed("{" + tensor("v", "[1]", all) + "," + tensor("w", "[1]", all) + "}", four),
-       R"(tensor "w": wanted bytes of its own from 4 on, got an overlap from 0 on)"},
+       R"(tensor "w": expected bytes of its own from 4 on, got an overlap from 0 on)"},
       {"range_within_range",
        framed("{" + tensor("v", "[3]", "[0,12]") + "," + tensor("w", "[1]", "[4,8]") + "}", "123456789012"),
-       R"(tensor "w": wanted bytes of its own from 12 on, got an overlap from 4 on)"},
+       R"(tensor "w": expected bytes of its own from 12 on, got an overlap from 4 on)"},
       {"empty_within_range",
        framed("{" + tensor("v", "[2]", "[0,8]") + "," + tensor("w", "[0]", "[4,4]") + "}", "12345678"),
-       R"(tensor "w": wanted bytes of its own from 8 on, got an overlap from 4 on)"},
+       R"(tensor "w": expected bytes of its own from 8 on, got an overlap from 4 on)"},
       {"hole_at_begin", framed("{" + tensor("w", "[1]", "[4,8]") + "}", "12345678"),
-       R"(tensor "w": wanted no hole in the data, got one of 4 bytes before 4)"},
+       R"(tensor "w": expected no hole in the data, got one of 4 bytes before 4)"},
       {"hole_between",
        framed("{" + tensor("v", "[1]", "[0,4]") + "," + tensor("w", "[1]", "[7,11]") + "}", "12345678901"),
-       R"(tensor "w": wanted no hole in the data, got one of 3 bytes before 7)"},
+       R"(tensor "w": expected no hole in the data, got one of 3 bytes before 7)"},
       {"hole_at_end", framed("{" + tensor("w", "[1]", "[0,4]") + "}", "12345678"),
-       "wanted 4 bytes of data behind the header, as its tensors have, got 8"},
+       "expected 4 bytes of data after the header, as its tensors have, got 8"},
   };
 }
 
@@ -571,18 +575,18 @@ TEST_F(SafetensorsTest, AnyChangedByteGivesAnErrorOrTensors) {
 
 TEST_F(SafetensorsTest, RefusesWhatIsNoFile) {
   expect_contains(error_of([&] { SafetensorsFile file(path("none")); }),
-                  path("none").native() + ": wanted to open the file, got: No such file or directory");
-  expect_contains(error_of([&] { SafetensorsFile file(folder_); }), "wanted a regular file, got a folder");
-  expect_contains(error_of([&] { SafetensorsFile file("/dev/zero"); }), "/dev/zero: wanted a regular file");
+                  path("none").native() + ": cannot open the file: No such file or directory");
+  expect_contains(error_of([&] { SafetensorsFile file(folder_); }), "expected a regular file, got a folder");
+  expect_contains(error_of([&] { SafetensorsFile file("/dev/zero"); }), "/dev/zero: expected a regular file");
   ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
-  expect_contains(error_of([&] { SafetensorsFile file(path("pipe")); }), "wanted a regular file");
+  expect_contains(error_of([&] { SafetensorsFile file(path("pipe")); }), "expected a regular file");
 }
 
 TEST_F(SafetensorsTest, NamesTheTensorThatIsMissing) {
   write_safetensors(path("a"), some_tensors());
   const SafetensorsFile file(path("a"));
   EXPECT_EQ(error_of([&] { file.read("bias"); }),
-            path("a").native() + R"(: wanted a tensor "bias", got none of that name among 7)");
+            path("a").native() + R"(: expected a tensor "bias", got none of that name among 7)");
 }
 
 TEST_F(SafetensorsTest, AFileThatShrinksWhileOpenGivesAnError) {
@@ -601,13 +605,14 @@ TEST_F(SafetensorsTest, RefusesToWriteWhatCannotBeReadBack) {
     return error_of([&] { write_safetensors(path("a"), tensors, metadata); });
   };
   const std::string where = "write_safetensors: " + path("a").native() + ": ";
-  EXPECT_EQ(message({{"w", one}, {"v", one}, {"w", one}}, {}), where + R"(wanted each name once, got "w" again)");
+  EXPECT_EQ(message({{"w", one}, {"v", one}, {"w", one}}, {}), where + R"(expected each name once, got "w" again)");
   EXPECT_EQ(message({{"w", Tensor()}}, {}), where + R"(tensor "w" is undefined)");
   EXPECT_EQ(message({{"__metadata__", one}}, {}), where + "no tensor may have the name __metadata__");
-  expect_contains(message({{"\xFF", one}}, {}), where + "wanted names and metadata in UTF-8, got \"");
-  expect_contains(message({}, {{"k", "\xC3"}}), where + "wanted names and metadata in UTF-8, got \"");
-  expect_contains(message({}, {{"\xC3", "v"}}), where + "wanted names and metadata in UTF-8, got \"");
-  expect_contains(message({}, {{"k", std::string(100'000'000, 'v')}}), where + "wanted names and metadata of at most");
+  expect_contains(message({{"\xFF", one}}, {}), where + "expected names and metadata in UTF-8, got \"");
+  expect_contains(message({}, {{"k", "\xC3"}}), where + "expected names and metadata in UTF-8, got \"");
+  expect_contains(message({}, {{"\xC3", "v"}}), where + "expected names and metadata in UTF-8, got \"");
+  expect_contains(message({}, {{"k", std::string(100'000'000, 'v')}}),
+                  where + "expected names and metadata of at most");
   EXPECT_EQ(files(), 0u);
 }
 
@@ -615,7 +620,7 @@ TEST_F(SafetensorsTest, AFolderThatIsMissingIsNamed) {
   const fs::path target = path("missing") / "a";
   EXPECT_EQ(
       error_of([&] { write_safetensors(target, some_tensors()); }),
-      "write_safetensors: " + target.native() + ": wanted to create a file beside it, got: No such file or directory");
+      "write_safetensors: " + target.native() + ": cannot create a file beside it: No such file or directory");
   EXPECT_EQ(files(), 0u);
 }
 
@@ -623,7 +628,7 @@ TEST_F(SafetensorsTest, AFolderInThePlaceOfTheFileIsLeftAlone) {
   fs::create_directory(path("a"));
   put(path("a") / "inside", "kept");
   EXPECT_EQ(error_of([&] { write_safetensors(path("a"), some_tensors()); }),
-            "write_safetensors: " + path("a").native() + ": wanted to replace it, got: Is a directory");
+            "write_safetensors: " + path("a").native() + ": cannot replace it: Is a directory");
   EXPECT_EQ(bytes_of(path("a") / "inside"), "kept");
   EXPECT_EQ(files(), 1u);
 }
@@ -655,7 +660,7 @@ TEST_F(SafetensorsTest, AWriteThatFailsHalfWayLeavesTheFileAndNothingElse) {
     FileSizeLimit limit(10'000);
     message = error_of([&] { write_safetensors(path("a"), {{"big", Tensor::zeros({100'000})}}); });
   }
-  EXPECT_EQ(message, "write_safetensors: " + path("a").native() + ": wanted to write it, got: File too large");
+  EXPECT_EQ(message, "write_safetensors: " + path("a").native() + ": cannot write it: File too large");
   EXPECT_EQ(bytes_of(path("a")), before);
   EXPECT_EQ(files(), 1u);
 }

@@ -142,7 +142,7 @@ TEST_F(EventsTest, WhereNothingCanBeWrittenIsNamed) {
                                                             [&] { JsonLog(folder_ / "none" / "log.jsonl"); }}) {
     try {
       act();
-      ADD_FAILURE() << "an Error is wanted";
+      ADD_FAILURE() << "expected an Error";
     } catch (const Error& error) {
       EXPECT_TRUE(std::string_view(error.what()).starts_with(folder_.native())) << error.what();
     }

@@ -58,18 +58,18 @@ TEST(Metrics, BleuOfSeveralReferencesIsSacreBleus) {
     const BleuOptions options{.tokenise = results["tokenise"]};
     EXPECT_EQ(bleu_signature(options, 3), results["signature"]);
     goldens.subsets(results,
-                    [&](auto outputs, auto references, const nlohmann::json& wanted, const std::string& where) {
+                    [&](auto outputs, auto references, const nlohmann::json& expected, const std::string& where) {
                       const size_t first = static_cast<size_t>(outputs.data() - goldens.outputs.data());
                       std::vector<Lines> all;
                       for (size_t i = 0; i < references.size(); ++i) {
                         all.push_back({references[i], others[0][first + i], others[1][first + i]});
                       }
                       const BleuScore score = bleu(outputs, all, options);
-                      EXPECT_EQ(score.text(), wanted["text"]) << where;
-                      expect_sacre(score.brevity, wanted["bp"], where);
+                      EXPECT_EQ(score.text(), expected["text"]) << where;
+                      expect_sacre(score.brevity, expected["bp"], where);
                       if (score.score == 0) return;  // smoothing counts orders without a match up to the fourth
                       for (size_t k = 1; k <= BleuScore::kOrders; ++k)
-                        expect_sacre(score.up_to(k), wanted["up_to"][k - 1], where);
+                        expect_sacre(score.up_to(k), expected["up_to"][k - 1], where);
                     });
   }
 }
@@ -80,13 +80,13 @@ TEST(Metrics, BleuIsSacreBleus) {
     const BleuOptions options{results["tokenise"], results["smooth"], results["lowercase"]};
     EXPECT_EQ(bleu_signature(options), results["signature"]);
     goldens.subsets(results,
-                    [&](auto outputs, auto references, const nlohmann::json& wanted, const std::string& where) {
+                    [&](auto outputs, auto references, const nlohmann::json& expected, const std::string& where) {
                       const BleuScore score = bleu(outputs, references, options);
-                      EXPECT_EQ(score.text(), wanted["text"]) << where;
-                      expect_sacre(score.score, wanted["score"], where);
-                      expect_sacre(score.brevity, wanted["bp"], where);
+                      EXPECT_EQ(score.text(), expected["text"]) << where;
+                      expect_sacre(score.score, expected["score"], where);
+                      expect_sacre(score.brevity, expected["bp"], where);
                       for (size_t n = 0; n < BleuScore::kOrders; ++n)
-                        expect_sacre(score.precisions[n], wanted["precisions"][n], where);
+                        expect_sacre(score.precisions[n], expected["precisions"][n], where);
                     });
   }
 }
@@ -110,8 +110,8 @@ TEST(Metrics, ChrfIsSacreBleus) {
     EXPECT_EQ(chrf_signature(options), results["signature"]);
     EXPECT_EQ(chrf_name(options), results["name"]);
     goldens.subsets(results,
-                    [&](auto outputs, auto references, const nlohmann::json& wanted, const std::string& where) {
-                      expect_sacre(chrf(outputs, references, options), wanted, where);
+                    [&](auto outputs, auto references, const nlohmann::json& expected, const std::string& where) {
+                      expect_sacre(chrf(outputs, references, options), expected, where);
                     });
   }
 }
@@ -129,18 +129,18 @@ std::string refusal(Call&& call) {
 
 TEST(Metrics, WrongRequestsAreRefused) {
   const Lines none, one{"a"}, two{"a", "b"}, broken{"a\xff"};
-  const std::string counts = "as many outputs as references are wanted, got 1 outputs and 2 references";
+  const std::string counts = "expected as many outputs as references, got 1 outputs and 2 references";
   EXPECT_EQ(refusal([&] { bleu(one, two); }), "bleu: " + counts);
   EXPECT_EQ(refusal([&] { chrf(one, two); }), "chrf: " + counts);
   EXPECT_EQ(refusal([&] { exact_match(one, two); }), "exact_match: " + counts);
-  EXPECT_EQ(refusal([&] { bleu(none, none); }), "bleu: at least one line is wanted, got none");
-  EXPECT_EQ(refusal([&] { bleu(one, broken); }), "bleu: reference 1: UTF-8 is wanted, got other bytes at byte 1");
+  EXPECT_EQ(refusal([&] { bleu(none, none); }), "bleu: expected at least one line, got none");
+  EXPECT_EQ(refusal([&] { bleu(one, broken); }), "bleu: reference 1: expected UTF-8, got other bytes at byte 1");
   EXPECT_EQ(refusal([&] { bleu(one, one, {.tokenise = "inlt"}); }),
-            "BLEU's tokeniser: wanted one of 13a, intl, char, none, got \"inlt\"; the nearest is \"intl\"");
+            "BLEU's tokeniser: expected one of 13a, intl, char, none, got \"inlt\"; the nearest is \"intl\"");
   EXPECT_EQ(refusal([&] { bleu(one, one, {.smooth = "addk"}); }),
-            "BLEU's smoothing: wanted one of exp, floor, add-k, none, got \"addk\"; the nearest is \"add-k\"");
+            "BLEU's smoothing: expected one of exp, floor, add-k, none, got \"addk\"; the nearest is \"add-k\"");
   EXPECT_EQ(refusal([&] { chrf(one, one, {.char_order = 0}); }),
-            "chrf: char_order and beta of at least 1 and a word_order of at least 0 are wanted, got 0, 2 and 0");
+            "chrf: expected char_order and beta of at least 1 and a word_order of at least 0, got 0, 2 and 0");
 }
 
 TEST(Metrics, ExactMatchLooksPastBlanksAtTheEndAlone) {

@@ -124,9 +124,9 @@ TEST(Optimiser, TenStepsOfEachAgainstDoubleLoops) {
   const double tolerance = sizeof(real) == sizeof(float) ? 1e-6 : 1e-13;
   for (const OptimiserCase& c : optimiser_cases()) {
     auto parameters = parameters_of(some_shapes(), 1);
-    std::vector<std::vector<Reference>> wanted;
+    std::vector<std::vector<Reference>> expected;
     for (const NamedParam& p : parameters) {
-      auto& row = wanted.emplace_back();
+      auto& row = expected.emplace_back();
       for (const real x : p.var.value()) row.push_back({.p = x});
     }
     const auto optimiser = make_optimiser(c.name, c.options, parameters);
@@ -137,8 +137,8 @@ TEST(Optimiser, TenStepsOfEachAgainstDoubleLoops) {
       for (size_t k = 0; k < parameters.size(); ++k) {
         const Var& p = parameters[k].var;
         for (size_t i = 0; i < p.size(); ++i) {
-          c.rule(wanted[k][i], scale * p.gradient().data()[i], rate, c.options);
-          const double got = p.value().data()[i], want = wanted[k][i].p;
+          c.rule(expected[k][i], scale * p.gradient().data()[i], rate, c.options);
+          const double got = p.value().data()[i], want = expected[k][i].p;
           ASSERT_NEAR(got, want, tolerance * std::max(1.0, std::abs(want)))
               << c.name << ", case " << &c - optimiser_cases().data() << ", step " << step << ", shape " << p.shape()
               << ", " << i;
@@ -238,13 +238,13 @@ TEST(Optimiser, GoesOnFromItsStateWithTheSameBits) {
 }
 
 TEST(Optimiser, StateIsNamedByMethodAndParameter) {
-  const std::map<std::string, std::vector<std::string>> wanted = {
+  const std::map<std::string, std::vector<std::string>> expected = {
       {"sgd", {"sgd.momentum.p0"}},
       {"adam", {"adam.m.p0", "adam.v.p0"}},
       {"adamw", {"adamw.m.p0", "adamw.v.p0"}},
       {"adadelta", {"adadelta.square.p0", "adadelta.delta.p0"}},
   };
-  for (const auto& [name, entries] : wanted) {
+  for (const auto& [name, entries] : expected) {
     const auto optimiser = make_optimiser(name, {.momentum = 0.9}, parameters_of({{2, 3}}, 5));
     std::vector<std::string> found;
     optimiser->state(
@@ -271,11 +271,11 @@ TEST(Optimiser, AStateThatCannotBeIsRefused) {
     });
   };
   EXPECT_EQ(put(Tensor::zeros({2, 3}), 4), "");
-  EXPECT_EQ(put(Tensor::zeros({3, 2}), 4), "optimiser: wanted adam.m.p0 of shape [2, 3], got [3, 2]");
-  EXPECT_EQ(put(Tensor(), 4), "optimiser: wanted adam.m.p0 of shape [2, 3], got [] (undefined)");
-  EXPECT_EQ(put(Tensor::zeros({2, 3}), -1), "optimiser: wanted a count of steps in adam.step.p0, got -1");
-  EXPECT_EQ(put(Tensor::zeros({2, 3}), 1.5), "optimiser: wanted a count of steps in adam.step.p0, got 1.5");
-  EXPECT_EQ(put(Tensor::zeros({2, 3}), std::nan("")), "optimiser: wanted a count of steps in adam.step.p0, got nan");
+  EXPECT_EQ(put(Tensor::zeros({3, 2}), 4), "optimiser: expected adam.m.p0 of shape [2, 3], got [3, 2]");
+  EXPECT_EQ(put(Tensor(), 4), "optimiser: expected adam.m.p0 of shape [2, 3], got [] (undefined)");
+  EXPECT_EQ(put(Tensor::zeros({2, 3}), -1), "optimiser: expected a count of steps in adam.step.p0, got -1");
+  EXPECT_EQ(put(Tensor::zeros({2, 3}), 1.5), "optimiser: expected a count of steps in adam.step.p0, got 1.5");
+  EXPECT_EQ(put(Tensor::zeros({2, 3}), std::nan("")), "optimiser: expected a count of steps in adam.step.p0, got nan");
 }
 
 TEST(Optimiser, ASharedParameterStepsOnceAndConstantsNever) {
@@ -370,7 +370,7 @@ TEST(Optimiser, TheTableIsComplete) {
 
 TEST(Optimiser, AnUnknownNameIsRefusedWithTheNearest) {
   EXPECT_EQ(message_of([] { make_optimiser("adamm", {}, {}); }),
-            "make_optimiser: wanted one of sgd, adam, adamw, adadelta, got \"adamm\"; the nearest is \"adam\"");
+            "make_optimiser: expected one of sgd, adam, adamw, adadelta, got \"adamm\"; the nearest is \"adam\"");
   EXPECT_NE(message_of([] { make_optimiser("AdaDelta", {}, {}); }).find("the nearest is \"adadelta\""),
             std::string::npos);
 }
@@ -385,7 +385,7 @@ TEST(Optimiser, BadOptionsAreRefused) {
   const Bad bad[] = {
       {"sgd", {.momentum = -0.5}, "optimiser sgd: the momentum must not be negative, got -0.5"},
       {"sgd", {.momentum = nan}, "optimiser sgd: the momentum must not be negative, got nan"},
-      {"sgd", {.nesterov = true}, "optimiser sgd: Nesterov's update wants a momentum above 0, got 0"},
+      {"sgd", {.nesterov = true}, "optimiser sgd: Nesterov's update needs a momentum above 0, got 0"},
       {"sgd", {.weight_decay = -1}, "optimiser sgd: the weight decay must not be negative, got -1"},
       {"adam", {.beta1 = 1}, "optimiser adam: beta1 must be at least 0 and below 1, got 1"},
       {"adam", {.beta2 = -0.1}, "optimiser adam: beta2 must be at least 0 and below 1, got -0.1"},
@@ -411,7 +411,7 @@ TEST(Optimiser, BadStepsAreRefused) {
   EXPECT_EQ(message_of([&] { optimiser->step(-1); }), "optimiser adam: the learning rate must not be negative, got -1");
   EXPECT_NE(message_of([&] { optimiser->step(std::nan("")); }), "");
   EXPECT_EQ(message_of([&] { optimiser->step(1, std::nan("")); }),
-            "optimiser adam: wanted a finite gradient scale, got nan");
+            "optimiser adam: expected a finite gradient scale, got nan");
   EXPECT_EQ(message_of([&] { clip_norm({}, 0); }), "clip_scale: the largest norm must be positive, got 0");
   EXPECT_NE(message_of([&] { clip_norm({}, std::nan("")); }), "");
 }

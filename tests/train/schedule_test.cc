@@ -15,8 +15,8 @@ namespace {
 
 using test::message_of;
 
-void expect_rates(const Schedule& schedule, const std::vector<std::pair<int64_t, double>>& wanted) {
-  for (const auto& [step, rate] : wanted) EXPECT_NEAR(schedule.rate(step), rate, 1e-15) << "step " << step;
+void expect_rates(const Schedule& schedule, const std::vector<std::pair<int64_t, double>>& expected) {
+  for (const auto& [step, rate] : expected) EXPECT_NEAR(schedule.rate(step), rate, 1e-15) << "step " << step;
 }
 
 TEST(Schedule, Constant) {
@@ -50,11 +50,11 @@ TEST(Schedule, CosineFallsFromTheWarmupToTheFloor) {
 
 TEST(Schedule, PlateauHalvesAfterItsPatience) {
   const auto schedule = make_schedule("plateau", {.rate = 0.8, .patience = 1, .minimum = 0.15, .threshold = 0.01});
-  struct Told {
+  struct Observed {
     double score, rate;
     const char* why;
   };
-  const Told all[] = {
+  const Observed all[] = {
       {5.00, 0.8, "the first score is the best so far"},
       {4.96, 0.8, "not better by 1 %: one to bear"},
       {4.90, 0.8, "better"},
@@ -68,9 +68,9 @@ TEST(Schedule, PlateauHalvesAfterItsPatience) {
       {9.00, 0.15, "one to bear"},
       {9.00, 0.15, "still the minimum"},
   };
-  for (const Told& told : all) {
-    schedule->observe(told.score);
-    EXPECT_NEAR(schedule->rate(1), told.rate, 1e-15) << told.why;
+  for (const Observed& observed : all) {
+    schedule->observe(observed.score);
+    EXPECT_NEAR(schedule->rate(1), observed.rate, 1e-15) << observed.why;
     EXPECT_EQ(schedule->rate(1000), schedule->rate(1));
   }
 }
@@ -124,7 +124,7 @@ TEST(Schedule, PlateauRefusesAStateThatCannotBeAndKeepsItsOwn) {
   for (const auto& [wrong, number] : bad) {
     const std::string message = message_of(
         [&] { schedule->state([&](const std::string& name, double& value) { value = name == wrong ? number : 0; }); });
-    EXPECT_TRUE(message.starts_with("schedule plateau: wanted ")) << message;
+    EXPECT_TRUE(message.starts_with("schedule plateau: expected ")) << message;
   }
   EXPECT_EQ(schedule->rate(1), 0.5);
 }
@@ -155,7 +155,7 @@ TEST(Schedule, TheTableIsComplete) {
 TEST(Schedule, AnUnknownNameIsRefusedWithTheNearest) {
   EXPECT_EQ(
       message_of([] { make_schedule("cosin"); }),
-      "make_schedule: wanted one of constant, warmup, noam, cosine, plateau, got \"cosin\"; the nearest is \"cosine\"");
+      "make_schedule: expected one of constant, warmup, noam, cosine, plateau, got \"cosin\"; the nearest is \"cosine\"");
   EXPECT_NE(message_of([] { make_schedule("NOAMS"); }).find("the nearest is \"noam\""), std::string::npos);
   EXPECT_NE(message_of([] { make_schedule(""); }), "");
 }
@@ -172,7 +172,7 @@ TEST(Schedule, BadOptionsAreRefused) {
       {"constant", {.rate = nan}, "schedule constant: the rate must not be negative, got nan"},
       {"warmup", {.warmup = -4}, "schedule warmup: the warm-up must not be negative, got -4"},
       {"noam", {.width = 0}, "schedule noam: the width must be positive, got 0"},
-      {"cosine", {.warmup = 10, .steps = 10}, "schedule cosine: wanted more steps than the warm-up's 10, got 10"},
+      {"cosine", {.warmup = 10, .steps = 10}, "schedule cosine: expected more steps than the warm-up's 10, got 10"},
       {"cosine",
        {.rate = 1, .steps = 5, .floor = 2},
        "schedule cosine: the floor must be within 0 … 1 (the rate), got 2"},

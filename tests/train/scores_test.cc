@@ -36,42 +36,42 @@ void expect_same(double ours, double theirs, const std::string& where) { EXPECT_
 
 TEST(LabelScoresTest, AreThoseOfScikitLearn) {
   ASSERT_GE(goldens()["labels"].size(), 7u);
-  for (const json& wanted : goldens()["labels"]) {
-    const std::string where = wanted["references"].dump();
-    const LabelScores scores = label_scores(lines_of(wanted["outputs"]), lines_of(wanted["references"]));
-    EXPECT_EQ(scores.count, static_cast<int64_t>(wanted["outputs"].size()));
-    expect_same(scores.accuracy, wanted["accuracy"], where);
-    expect_same(scores.macro_f1, wanted["macro_f1"], where);
-    EXPECT_EQ(json(scores.labels), wanted["labels"]);
-    EXPECT_EQ(json(scores.confusion), wanted["confusion"]) << where;
+  for (const json& expected : goldens()["labels"]) {
+    const std::string where = expected["references"].dump();
+    const LabelScores scores = label_scores(lines_of(expected["outputs"]), lines_of(expected["references"]));
+    EXPECT_EQ(scores.count, static_cast<int64_t>(expected["outputs"].size()));
+    expect_same(scores.accuracy, expected["accuracy"], where);
+    expect_same(scores.macro_f1, expected["macro_f1"], where);
+    EXPECT_EQ(json(scores.labels), expected["labels"]);
+    EXPECT_EQ(json(scores.confusion), expected["confusion"]) << where;
     for (size_t i = 0; i < scores.labels.size(); ++i) {
-      EXPECT_EQ(scores.by_label[i].references, wanted["support"][i]);
-      expect_same(scores.by_label[i].precision(), wanted["precision"][i], where);
-      expect_same(scores.by_label[i].recall(), wanted["recall"][i], where);
-      expect_same(scores.by_label[i].f1(), wanted["f1"][i], where);
+      EXPECT_EQ(scores.by_label[i].references, expected["support"][i]);
+      expect_same(scores.by_label[i].precision(), expected["precision"][i], where);
+      expect_same(scores.by_label[i].recall(), expected["recall"][i], where);
+      expect_same(scores.by_label[i].f1(), expected["f1"][i], where);
     }
   }
 }
 
 TEST(SpanScoresTest, AreThoseOfSeqeval) {
   ASSERT_GE(goldens()["spans"].size(), 10u);
-  for (const json& wanted : goldens()["spans"]) {
-    const Lines outputs = lines_of(wanted["outputs"]), references = lines_of(wanted["references"]);
+  for (const json& expected : goldens()["spans"]) {
+    const Lines outputs = lines_of(expected["outputs"]), references = lines_of(expected["references"]);
     const std::string where = outputs[0];
     const SpanScores scores = span_scores(outputs, references);
-    expect_same(scores.all.precision(), wanted["micro"][0], where);
-    expect_same(scores.all.recall(), wanted["micro"][1], where);
-    expect_same(scores.all.f1(), wanted["micro"][2], where);
-    expect_same(scores.tags.accuracy(), wanted["accuracy"], where);
-    expect_same(tag_scores(outputs, references).accuracy(), wanted["accuracy"], where);
-    ASSERT_EQ(scores.types.size(), wanted["types"].size()) << where;
+    expect_same(scores.all.precision(), expected["micro"][0], where);
+    expect_same(scores.all.recall(), expected["micro"][1], where);
+    expect_same(scores.all.f1(), expected["micro"][2], where);
+    expect_same(scores.tags.accuracy(), expected["accuracy"], where);
+    expect_same(tag_scores(outputs, references).accuracy(), expected["accuracy"], where);
+    ASSERT_EQ(scores.types.size(), expected["types"].size()) << where;
     size_t i = 0;
     for (const auto& [type, matches] : scores.types) {
-      EXPECT_EQ(type, wanted["types"][i]);
-      EXPECT_EQ(matches.references, wanted["support"][i]) << type << " of " << where;
-      expect_same(matches.precision(), wanted["precision"][i], where);
-      expect_same(matches.recall(), wanted["recall"][i], where);
-      expect_same(matches.f1(), wanted["f1"][i], where);
+      EXPECT_EQ(type, expected["types"][i]);
+      EXPECT_EQ(matches.references, expected["support"][i]) << type << " of " << where;
+      expect_same(matches.precision(), expected["precision"][i], where);
+      expect_same(matches.recall(), expected["recall"][i], where);
+      expect_same(matches.f1(), expected["f1"][i], where);
       ++i;
     }
   }
@@ -87,15 +87,15 @@ TEST(TagScoresTest, CountWordsAndSentences) {
 
 TEST(EditScoresTest, AreThoseOfJiwer) {
   ASSERT_GE(goldens()["edits"].size(), 100u);
-  for (const json& wanted : goldens()["edits"]) {
-    const Lines outputs = lines_of(wanted["outputs"]), references = lines_of(wanted["references"]);
+  for (const json& expected : goldens()["edits"]) {
+    const Lines outputs = lines_of(expected["outputs"]), references = lines_of(expected["references"]);
     const std::string where = references[0] + " | " + outputs[0];
     const EditScores scores = edit_scores(outputs, references);
-    EXPECT_EQ(scores.substitutions, wanted["substitutions"]) << where;
-    EXPECT_EQ(scores.insertions, wanted["insertions"]) << where;
-    EXPECT_EQ(scores.deletions, wanted["deletions"]) << where;
-    EXPECT_EQ(scores.tokens, wanted["tokens"]) << where;
-    expect_same(scores.error_rate(), wanted["error_rate"], where);
+    EXPECT_EQ(scores.substitutions, expected["substitutions"]) << where;
+    EXPECT_EQ(scores.insertions, expected["insertions"]) << where;
+    EXPECT_EQ(scores.deletions, expected["deletions"]) << where;
+    EXPECT_EQ(scores.tokens, expected["tokens"]) << where;
+    expect_same(scores.error_rate(), expected["error_rate"], where);
   }
 }
 
@@ -148,19 +148,19 @@ TEST(BracketScoresTest, AreThoseOfEvalbInTotal) {
   const json& brackets = goldens()["brackets"];
   const BracketScores scores = bracket_scores(lines_of(brackets["outputs"]), lines_of(brackets["references"]));
   for (const auto& [name, totals] : {std::pair("all", scores.all), std::pair("up_to_40", scores.up_to_40)}) {
-    const json& wanted = brackets[name];
-    EXPECT_EQ(totals.sentences, wanted["Number of sentence"]);
-    EXPECT_EQ(totals.failed, wanted["Number of Error sentence"]);
-    EXPECT_EQ(totals.skipped, wanted["Number of Skip  sentence"]);
-    EXPECT_EQ(totals.valid(), wanted["Number of Valid sentence"]);
-    expect_printed(100 * totals.recall(), wanted["Bracketing Recall"], name);
-    expect_printed(100 * totals.precision(), wanted["Bracketing Precision"], name);
-    expect_printed(100 * totals.f1(), wanted["Bracketing FMeasure"], name);
-    expect_printed(100 * totals.exact_match(), wanted["Complete match"], name);
-    expect_printed(totals.average_crossing(), wanted["Average crossing"], name);
-    expect_printed(100 * Matches::share(totals.without_crossing, totals.valid()), wanted["No crossing"], name);
-    expect_printed(100 * Matches::share(totals.with_two_at_most, totals.valid()), wanted["2 or less crossing"], name);
-    expect_printed(100 * totals.tag_accuracy(), wanted["Tagging accuracy"], name);
+    const json& expected = brackets[name];
+    EXPECT_EQ(totals.sentences, expected["Number of sentence"]);
+    EXPECT_EQ(totals.failed, expected["Number of Error sentence"]);
+    EXPECT_EQ(totals.skipped, expected["Number of Skip  sentence"]);
+    EXPECT_EQ(totals.valid(), expected["Number of Valid sentence"]);
+    expect_printed(100 * totals.recall(), expected["Bracketing Recall"], name);
+    expect_printed(100 * totals.precision(), expected["Bracketing Precision"], name);
+    expect_printed(100 * totals.f1(), expected["Bracketing FMeasure"], name);
+    expect_printed(100 * totals.exact_match(), expected["Complete match"], name);
+    expect_printed(totals.average_crossing(), expected["Average crossing"], name);
+    expect_printed(100 * Matches::share(totals.without_crossing, totals.valid()), expected["No crossing"], name);
+    expect_printed(100 * Matches::share(totals.with_two_at_most, totals.valid()), expected["2 or less crossing"], name);
+    expect_printed(100 * totals.tag_accuracy(), expected["Tagging accuracy"], name);
   }
   EXPECT_LT(scores.up_to_40.sentences, scores.all.sentences);
 }
@@ -183,23 +183,23 @@ TEST(BracketScoresTest, CountOutputsThatAreNoTrees) {
 
 TEST(Scores, WrongRequestsAreRefused) {
   const Lines none, one{"(A b)"}, two{"(A b)", "(A b)"};
-  const std::string counts = ": as many outputs as references are wanted, got 1 outputs and 2 references";
+  const std::string counts = ": expected as many outputs as references, got 1 outputs and 2 references";
   EXPECT_EQ(message_of([&] { label_scores(one, two); }), "label_scores" + counts);
   EXPECT_EQ(message_of([&] { tag_scores(one, two); }), "tag_scores" + counts);
   EXPECT_EQ(message_of([&] { span_scores(one, two); }), "span_scores" + counts);
   EXPECT_EQ(message_of([&] { bracket_scores(one, two); }), "bracket_scores" + counts);
   EXPECT_EQ(message_of([&] { edit_scores(one, two); }), "edit_scores" + counts);
-  EXPECT_EQ(message_of([&] { label_scores(none, none); }), "label_scores: at least one line is wanted, got none");
+  EXPECT_EQ(message_of([&] { label_scores(none, none); }), "label_scores: expected at least one line, got none");
   EXPECT_EQ(message_of([&] {
               tag_scores(Lines{"a", "a"}, Lines{"a", "a b"});
             }),
-            "tag_scores: expected as many tags in output 2 as in its reference, 2, found 1");
+            "tag_scores: expected as many tags in output 2 as in its reference, 2, got 1");
   EXPECT_EQ(message_of([&] { edit_scores(one, std::vector<Lines>{{}}); }),
-            "edit_scores: expected at least one reference for output 1, found none");
+            "edit_scores: expected at least one reference for output 1, got none");
   EXPECT_EQ(message_of([&] {
               bracket_scores(two, Lines{"(A b)", "(A"});
             }),
-            "bracket_scores: reference 2: expected balanced brackets, found one that is never closed: \"(A\"");
+            "bracket_scores: reference 2: expected balanced brackets, got one that is never closed: \"(A\"");
 }
 
 }  // namespace

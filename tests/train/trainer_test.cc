@@ -82,7 +82,7 @@ std::vector<std::vector<float>> in_32_bits(const std::vector<std::vector<real>>&
   return all;
 }
 
-/// Remembers what it is told, and stops where it should.
+/// Remembers what it receives, and stops where it should.
 struct Recorder : Watcher {
   int64_t stop_after = 0, steps = 0;
   std::vector<StepReport> reports;
@@ -172,13 +172,13 @@ TEST_P(ResumedSlow, TakesTheSameStepsToTheLastBit) {
     EXPECT_EQ(last.averaged, whole.averaged);
     ASSERT_EQ(recorder.reports.size(), all.reports.size());
     for (size_t i = 0; i < all.reports.size(); ++i) {
-      const StepReport &got = recorder.reports[i], &wanted = all.reports[i];
-      EXPECT_EQ(got.step, wanted.step);
-      EXPECT_EQ(got.epoch, wanted.epoch);
-      EXPECT_EQ(got.loss, wanted.loss) << "step " << wanted.step << ", stopped at " << stop;
-      EXPECT_EQ(got.rate, wanted.rate) << "step " << wanted.step << ", stopped at " << stop;
-      EXPECT_EQ(got.gradient_norm, wanted.gradient_norm) << "step " << wanted.step << ", stopped at " << stop;
-      EXPECT_EQ(got.tokens, wanted.tokens);
+      const StepReport &got = recorder.reports[i], &expected = all.reports[i];
+      EXPECT_EQ(got.step, expected.step);
+      EXPECT_EQ(got.epoch, expected.epoch);
+      EXPECT_EQ(got.loss, expected.loss) << "step " << expected.step << ", stopped at " << stop;
+      EXPECT_EQ(got.rate, expected.rate) << "step " << expected.step << ", stopped at " << stop;
+      EXPECT_EQ(got.gradient_norm, expected.gradient_norm) << "step " << expected.step << ", stopped at " << stop;
+      EXPECT_EQ(got.tokens, expected.tokens);
     }
     EXPECT_EQ(recorder.validations, all.validations) << "stopped at " << stop;
     EXPECT_EQ(recorder.best, all.best) << "stopped at " << stop;
@@ -338,7 +338,7 @@ TEST(Trainer, ResumedAfterItStoppedEarlyItStaysThere) {
   };
   EXPECT_EQ(resumed(), std::pair(true, int64_t{15}));
   options.patience = 4;
-  EXPECT_EQ(resumed(), std::pair(false, int64_t{25})) << "with more patience it goes on";
+  EXPECT_EQ(resumed(), std::pair(false, int64_t{25})) << "with more patience it continues";
 }
 
 TEST(Trainer, AnotherRateIsTakenByAPlateauToo) {

@@ -13,18 +13,18 @@ namespace {
 kernels::AttentionProblem attention_problem(const Var& q, const Var& k, const Var& v, const AttentionOptions& o) {
   const char* where = "scaled_dot_product_attention";
   require(q.defined() && k.defined() && v.defined() && q.rank() == 3 && k.rank() == 3, where,
-          ": q [B,Tq,D], k and v [B,Tk,D] are wanted, got ", q.shape(), ", ", k.shape(), ", ", v.shape());
+          ": expected q [B,Tq,D], k and v [B,Tk,D], got ", q.shape(), ", ", k.shape(), ", ", v.shape());
   require(k.shape() == v.shape() && q.dim(0) == k.dim(0) && q.dim(2) == k.dim(2), where,
-          ": q [B,Tq,D], k and v [B,Tk,D] are wanted, got ", q.shape(), ", ", k.shape(), ", ", v.shape());
+          ": expected q [B,Tq,D], k and v [B,Tk,D], got ", q.shape(), ", ", k.shape(), ", ", v.shape());
   require(o.heads >= 1 && q.dim(2) > 0 && q.dim(2) % o.heads == 0, where, ": heads must divide D = ", q.dim(2),
           ", got ", o.heads);
   require(o.key_lengths.empty() || static_cast<int64_t>(o.key_lengths.size()) == q.dim(0), where,
-          ": one length for each of ", q.dim(0), " sequences is wanted, got ", o.key_lengths.size());
+          ": expected one length for each of ", q.dim(0), " sequences, got ", o.key_lengths.size());
   for (const int32_t length : o.key_lengths) {
     require(length >= 0 && length <= k.dim(1), where, ": key lengths must be in [0, ", k.dim(1), "], got ", length);
   }
   require(o.dropout >= 0 && o.dropout < 1, where, ": dropout must be in [0, 1), got ", o.dropout);
-  require(o.dropout == 0 || o.random, where, ": dropout wants a stream of random numbers, got none");
+  require(o.dropout == 0 || o.random, where, ": dropout needs a stream of random numbers, got none");
   const int64_t depth = q.dim(2) / o.heads;
   return {.batch = static_cast<size_t>(q.dim(0)),
           .heads = static_cast<size_t>(o.heads),
@@ -68,7 +68,7 @@ Var scaled_dot_product_attention(const Var& q, const Var& k, const Var& v, const
 Var additive_score(const Var& q, const Var& k, const Var& v) {
   require(q.defined() && k.defined() && v.defined() && q.rank() == 3 && k.rank() == 3 && q.dim(0) == k.dim(0) &&
               q.dim(2) == k.dim(2) && v.shape() == Shape{q.dim(2)},
-          "additive_score: q [B,Tq,H], k [B,Tk,H] and v [H] are wanted, got ", q.shape(), ", ", k.shape(), ", ",
+          "additive_score: expected q [B,Tq,H], k [B,Tk,H] and v [H], got ", q.shape(), ", ", k.shape(), ", ",
           v.shape());
   const kernels::AdditiveProblem problem{.batch = static_cast<size_t>(q.dim(0)),
                                          .queries = static_cast<size_t>(q.dim(1)),
@@ -83,7 +83,7 @@ Var additive_score(const Var& q, const Var& k, const Var& v) {
   return record(std::move(energies), [q = q.slot(), k = k.slot(), v = v.slot(), qt = q.value(), kt = k.value(),
                                       vt = v.value(), problem](Tensor de) {
     const auto sum_of = [](const Slot& slot, const Tensor& like) {
-      return slot.wanted() ? slot.buffer() : Tensor::zeros(like.shape());
+      return slot.needed() ? slot.buffer() : Tensor::zeros(like.shape());
     };
     Tensor dq(qt.shape()), dk = sum_of(k, kt), dv = sum_of(v, vt);
     kernels::additive_backward(problem, de.data(), dq.data(), dk.data(), dv.data());

@@ -13,7 +13,7 @@ struct AttentionOptions {
   int64_t heads = 1;
   /// Factor on q·k; 0 means 1/√depth of a head.
   real scale = 0;
-  /// Keys of each of B sequences that count; empty: all.
+  /// How many keys of each of B sequences count; empty: all.
   std::vector<int32_t> key_lengths;
   /// A query sees no later key (query i and key i stand at the same place).
   bool causal = false;
@@ -22,12 +22,13 @@ struct AttentionOptions {
   /// Dropout on the weights; takes one key from `random`.
   real dropout = 0;
   Random* random = nullptr;
-  /// Where given, the weights [B,heads,Tq,Tk] are left here, computed apart: the result is the same bits.
+  /// If given, receives the weights [B,heads,Tq,Tk], which are computed separately: the result is the same bit for bit.
   Tensor* weights = nullptr;
 };
 
 /// softmax(scale·q kᵀ)·v for each head (Vaswani et al. 2017, eq. 1): q [B,Tq,D], k and v [B,Tk,D] → [B,Tq,D]; head h is
-/// columns h·D/heads and on. Memory is linear in Tq and Tk, forwards and backwards. A query that sees nothing reads 0.
+/// the D/heads columns from h·D/heads. Memory is linear in Tq and Tk, forwards and backwards. A query that sees nothing
+/// reads 0.
 Var scaled_dot_product_attention(const Var& q, const Var& k, const Var& v, const AttentionOptions& options = {});
 
 /// energies[b,i,j] = vᵀ tanh(q[b,i] + k[b,j]) (Bahdanau et al. 2015): q [B,Tq,H] and k [B,Tk,H] already projected, v [H]

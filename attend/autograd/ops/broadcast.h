@@ -8,10 +8,10 @@
 
 namespace attend {
 
-/// The shape of a ∘ b; refuses shapes that do not match, naming `where`.
+/// The shape of a ∘ b; rejects shapes that do not match, naming `where`.
 Shape broadcast_shape(const char* where, const Shape& a, const Shape& b);
 
-/// Walks over the rows (last axis) of `full` and tells where an operand's row starts and whether it advances.
+/// Walks over the rows (last axis) of `full`: where an operand's row starts, and whether it advances.
 class BroadcastRows {
  public:
   BroadcastRows(const Shape& full, const Shape& operand);

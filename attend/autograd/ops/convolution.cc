@@ -10,25 +10,25 @@
 namespace attend {
 namespace {
 
-// Far beyond any network, and small enough that no sum of extents overflows.
+// Far larger than in any network, and small enough that no sum of extents overflows.
 constexpr int64_t kMostStep = 1 << 20;
 
 size_t extent(const Tensor& x, int axis) { return static_cast<size_t>(x.dim(axis)); }
 
 void require_images(const char* where, const Var& x) {
-  require(x.defined(), where, ": images are wanted, got an undefined tensor");
-  require(x.rank() == 4, where, ": images [B, C, H, W] are wanted, got ", x.shape());
-  require(x.dim(1) > 0 && x.dim(2) > 0 && x.dim(3) > 0, where, ": images with channels and pixels are wanted, got ",
+  require(x.defined(), where, ": expected images, got an undefined tensor");
+  require(x.rank() == 4, where, ": expected images [B, C, H, W], got ", x.shape());
+  require(x.dim(1) > 0 && x.dim(2) > 0 && x.dim(3) > 0, where, ": expected images with channels and pixels, got ",
           x.shape());
 }
 
 kernels::Conv2d conv2d_geometry(const Var& x, const Var& weight, const Var& bias, const Conv2dOptions& options) {
   require_images("conv2d", x);
-  require(weight.defined(), "conv2d: a weight is wanted, got an undefined tensor");
-  require(weight.rank() == 4, "conv2d: a weight [O, C, KH, KW] is wanted, got ", weight.shape());
+  require(weight.defined(), "conv2d: expected a weight, got an undefined tensor");
+  require(weight.rank() == 4, "conv2d: expected a weight [O, C, KH, KW], got ", weight.shape());
   require(weight.dim(1) == x.dim(1), "conv2d: the weight must have the ", x.dim(1), " channels of x ", x.shape(),
           ", got ", weight.shape());
-  require(weight.size() > 0, "conv2d: a weight with elements is wanted, got ", weight.shape());
+  require(weight.size() > 0, "conv2d: expected a weight with elements, got ", weight.shape());
   require(!bias.defined() || bias.shape() == Shape{weight.dim(0)}, "conv2d: the bias must be [", weight.dim(0),
           "] for weight ", weight.shape(), ", got ", bias.shape());
   require(options.stride >= 1 && options.stride <= kMostStep, "conv2d: the stride must be within 1 … ", kMostStep,
@@ -87,17 +87,17 @@ Var conv2d(const Var& x, const Var& weight, const Var& bias, const Conv2dOptions
                 [x = x.slot(), weight = weight.slot(), bias = bias.slot(), g, x_shape = x.shape(),
                  kept_x = weight.tracked() ? x.value() : Tensor(),
                  kept_weight = x.tracked() ? weight.value() : Tensor(), weight_shape = weight.shape()](Tensor dy) {
-                  if (x.wanted()) {
+                  if (x.needed()) {
                     Tensor dx(x_shape);
                     kernels::conv2d_backward_data(g, dy.data(), kept_weight.data(), dx.data());
                     x.add(std::move(dx));
                   }
-                  if (!weight.wanted() && !bias.wanted()) return;
-                  Tensor dweight = weight.wanted() ? Tensor(weight_shape) : Tensor();
-                  Tensor dbias = bias.wanted() ? Tensor({weight_shape[0]}) : Tensor();
+                  if (!weight.needed() && !bias.needed()) return;
+                  Tensor dweight = weight.needed() ? Tensor(weight_shape) : Tensor();
+                  Tensor dbias = bias.needed() ? Tensor({weight_shape[0]}) : Tensor();
                   kernels::conv2d_backward_weights(g, kept_x.data(), dy.data(), dweight.data(), dbias.data());
-                  if (weight.wanted()) weight.add(std::move(dweight));
-                  if (bias.wanted()) bias.add(std::move(dbias));
+                  if (weight.needed()) weight.add(std::move(dweight));
+                  if (bias.needed()) bias.add(std::move(dbias));
                 });
 }
 
@@ -128,10 +128,10 @@ Var avg_pool2d(const Var& x, const Pool2dOptions& options) {
 Var group_norm(const Var& x, const Var& gain, const Var& bias, const GroupNormOptions& options) {
   require_images("group_norm", x);
   const int64_t B = x.dim(0), C = x.dim(1);
-  require(options.groups >= 1 && C % options.groups == 0, "group_norm: groups that divide the ", C,
-          " channels are wanted, got ", options.groups);
+  require(options.groups >= 1 && C % options.groups == 0, "group_norm: expected groups that divide the ", C,
+          " channels, got ", options.groups);
   require(gain.defined() && bias.defined() && gain.shape() == Shape{C} && bias.shape() == Shape{C},
-          "group_norm: gain and bias [", C, "] are wanted for x ", x.shape(), ", got ", gain.shape(), " and ",
+          "group_norm: expected gain and bias [", C, "] for x ", x.shape(), ", got ", gain.shape(), " and ",
           bias.shape());
   const kernels::GroupNorm g{.batch = extent(x.value(), 0),
                              .channels = extent(x.value(), 1),
@@ -145,11 +145,11 @@ Var group_norm(const Var& x, const Var& gain, const Var& bias, const GroupNormOp
   if (!recording(x, gain, bias)) return y;
   return record(std::move(y), [x = x.slot(), gain = gain.slot(), bias = bias.slot(), g, mean, rstd, input = x.value(),
                                scale = gain.value(), shift = bias.value()](Tensor dy) {
-    Tensor dx = x.wanted() ? Tensor(input.shape()) : Tensor();
+    Tensor dx = x.needed() ? Tensor(input.shape()) : Tensor();
     kernels::group_norm_backward(g, dy.data(), input.data(), scale.data(), shift.data(), mean.data(), rstd.data(),
-                                 dx.data(), gain.wanted() ? gain.buffer().data() : nullptr,
-                                 bias.wanted() ? bias.buffer().data() : nullptr);
-    if (x.wanted()) x.add(std::move(dx));
+                                 dx.data(), gain.needed() ? gain.buffer().data() : nullptr,
+                                 bias.needed() ? bias.buffer().data() : nullptr);
+    if (x.needed()) x.add(std::move(dx));
   });
 }
 

@@ -33,7 +33,7 @@ Var max_pool2d(const Var& x, const Pool2dOptions& options = {});
 Var avg_pool2d(const Var& x, const Pool2dOptions& options = {});
 
 struct GroupNormOptions {
-  int64_t groups = 1;  ///< divides the channels; as many as there are channels: each image's channels alone
+  int64_t groups = 1;  ///< divides the channels; one group per channel normalises each channel of an image by itself
   bool relu = false;   ///< max(0, ·) of the result, in the same pass
   real epsilon = real(1e-5);
 };

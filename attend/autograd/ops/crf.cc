@@ -15,8 +15,8 @@ namespace {
 
 using kernels::CrfCounts, kernels::CrfTable;
 
-// Gradients of the transitions are summed over so many groups of sequences, then over the groups: the same sums in the same
-// order, however many threads there are.
+// Gradients of the transitions are summed within this many groups of sequences, then over the groups: the same sums in
+// the same order for any number of threads.
 constexpr size_t kGroups = 16;
 
 /// One sequence: the emissions of its places and its tags.
@@ -43,7 +43,7 @@ struct Sequence {
     return kernels::crf_forward(table, emissions.data(), steps, alpha.data());
   }
 
-  /// s(tags), all of which are known.
+  /// s(tags), if all tags are known.
   double score(const CrfTable& table) const {
     double sum = 0;
     for (size_t t = 0; t < steps; ++t) {
@@ -61,7 +61,7 @@ struct Sequence {
     kernels::crf_expectations(table, emissions.data(), steps, alpha.data(), beta.data(), log_z, scale, counts);
   }
 
-  /// Of the one labelling that the tags are.
+  /// For the single labelling given by the tags.
   void add_counts(double scale, const CrfCounts& counts) const {
     for (size_t t = 0; t < steps; ++t) {
       const size_t tag = static_cast<size_t>(tags[t]);
@@ -91,7 +91,7 @@ struct Field {
   }
 };
 
-/// Gradients of what the sequences share, one after the other in memory: transitions, start, end.
+/// Gradients of what the sequences share, consecutive in memory: transitions, start, end.
 struct Shared {
   explicit Shared(size_t labels) : labels(labels), values(labels * (labels + 2), 0) {}
   double* transitions() { return values.data(); }
@@ -124,7 +124,7 @@ void add_group(const Field& field, size_t group, const Tensor& dy, Shared& share
 }
 
 void add_part(const Slot& slot, const Shape& shape, const double* from) {
-  if (!slot.wanted()) return;
+  if (!slot.needed()) return;
   Tensor d(shape);
   std::copy_n(from, d.size(), d.data());
   slot.add(std::move(d));

@@ -1,4 +1,4 @@
-// Conditional random fields: labels of a whole sequence that are scored together.
+// Conditional random fields: the labels of a whole sequence are scored together.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@ struct CrfWeights {
   Var start, end;   ///< [L]
 };
 
-/// −ln p(tags) of each sequence, [B], with p(y) = e^s(y) / Σ e^s over all labellings, and
-/// s(y) = start[y₀] + Σₜ eₜ[yₜ] + Σₜ A[yₜ,yₜ₊₁] + end[y_T₋₁] (Lafferty et al. 2001; Lample et al. 2016, eq. 1).
-/// emissions [B,T,L], of which sequence b has the first lengths[b] places (none: a loss of 0); tags [B,T], where −1 is a label
-/// that is not known: p is then of all labellings that agree with the others (Tsuboi et al. 2008).
-/// Gradient: expected counts of all labellings minus those of the ones that agree, by forward–backward.
-/// The loss is by sequence, so that who calls it takes the mean that it wants: by place, for a perplexity.
+/// −ln p(tags) of each sequence, [B], with p(y) = e^s(y) / Σ e^s over all labellings, and s(y) = start[y₀] + Σₜ eₜ[yₜ]
+/// + Σₜ A[yₜ,yₜ₊₁] + end[y_T₋₁] (Lafferty et al. 2001; Lample et al. 2016, eq. 1). emissions [B,T,L], of which sequence
+/// b has the first lengths[b] places (none: a loss of 0); tags [B,T], where −1 is an unknown label: p is then that of
+/// all labellings that agree with the known ones (Tsuboi et al. 2008). Gradient: expected counts over all labellings
+/// minus those over the ones that agree, by forward–backward. The loss is per sequence; callers take the mean they
+/// need, such as per place for a perplexity.
 Var crf_loss(const Var& emissions, const CrfWeights& weights, const Ids& tags, const std::vector<int32_t>& lengths);
 
 }  // namespace attend

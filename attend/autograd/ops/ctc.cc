@@ -99,7 +99,7 @@ struct KeptPaths {
 Var ctc_loss(const Var& logits, const std::vector<int32_t>& lengths, const std::vector<std::vector<int32_t>>& targets,
              const CtcOptions& options) {
   require(logits.defined() && logits.rank() == 3 && logits.dim(1) > 0 && logits.dim(2) > 0,
-          "ctc_loss: logits [T,B,V] with B and V above 0 are wanted, got ", logits.shape());
+          "ctc_loss: expected logits [T,B,V] with B and V above 0, got ", logits.shape());
   const size_t T = static_cast<size_t>(logits.dim(0)), B = static_cast<size_t>(logits.dim(1));
   const size_t V = static_cast<size_t>(logits.dim(2));
   require(lengths.size() == B && targets.size() == B, "ctc_loss: logits ", logits.shape(), " want ", B,
@@ -134,7 +134,7 @@ Var ctc_loss(const Var& logits, const std::vector<int32_t>& lengths, const std::
   kernels::cross_entropy({.logits = x, .targets = counted.data(), .rows = T * B, .n = V}, losses.data(),
                          log_sums.data());
 
-  const bool wanted = recording(logits);
+  const bool tracked = recording(logits);
   std::vector<double> log_likelihoods(B);
   std::vector<KeptPaths> kept(B);
   kernels::parallel_for(B, [&](size_t b) {
@@ -144,7 +144,7 @@ Var ctc_loss(const Var& logits, const std::vector<int32_t>& lengths, const std::
       return static_cast<double>(x[row * V + static_cast<size_t>(label)]) - static_cast<double>(log_sums[row]);
     });
     log_likelihoods[b] = lattice.forward();
-    if (!wanted) return;
+    if (!tracked) return;
     kept[b].states.assign(lattice.states().begin(), lattice.states().end());
     if (log_likelihoods[b] != kLogZero) kept[b].occupancy = lattice.occupancy(log_likelihoods[b]);
   });
@@ -162,7 +162,7 @@ Var ctc_loss(const Var& logits, const std::vector<int32_t>& lengths, const std::
   }
   count = std::max(count, 1.0);
   Tensor loss = Tensor::scalar(static_cast<real>(sum / count));
-  if (!wanted) return loss;
+  if (!tracked) return loss;
   return record(std::move(loss), [x = logits.slot(), input = logits.value(), lengths, kept = std::move(kept), T, B, V,
                                   count](Tensor dy) {
     const real scale = dy.item() / static_cast<real>(count);

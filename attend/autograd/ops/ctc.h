@@ -1,4 +1,4 @@
-// Connectionist temporal classification: labels learnt without knowing at which frame each is said.
+// Connectionist temporal classification: learns labels without knowing at which frame each occurs.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@ namespace attend {
 
 struct CtcOptions {
   int32_t blank = 0;
-  /// A target that cannot be said in its frames (each label takes one, and so does the blank between two equal ones) is
-  /// refused; with this it is left out of the mean and gets no gradient. Where all are, the loss is 0.
+  /// A target that does not fit in its frames (each label takes one, and so does the blank between two equal ones) is
+  /// an error; with this set it is left out of the mean and gets no gradient. If none fits, the loss is 0.
   bool skip_impossible = false;
 };
 /// Mean over the sequences of −ln p(target) (Graves et al. 2006, eq. 3 and 8): logits [T,B,V] time-major, of which

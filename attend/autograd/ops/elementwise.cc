@@ -27,11 +27,11 @@ Tensor combine(const char* where, Binary f, const Tensor& a, const Tensor& b) {
 }
 
 void require_defined(const char* where, const Var& a, const Var& b) {
-  require(a.defined() && b.defined(), where, ": two tensors are wanted, got an undefined one");
+  require(a.defined() && b.defined(), where, ": expected two tensors, got an undefined one");
 }
 
 Var apply(const char* where, Unary f, const Var& x) {
-  require(x.defined(), where, ": a tensor is wanted, got an undefined one");
+  require(x.defined(), where, ": expected a tensor, got an undefined one");
   Tensor y(x.shape());
   kernels::unary(f, x.value().data(), y.data(), y.size());
   if (!recording(x)) return y;
@@ -49,8 +49,8 @@ Var add(const Var& a, const Var& b) {
   Tensor y = combine("add", Binary::add, a.value(), b.value());
   if (!recording(a, b)) return y;
   return record(std::move(y), [a = a.slot(), b = b.slot(), as = a.shape(), bs = b.shape()](Tensor dy) {
-    if (a.wanted()) a.add(sum_to_shape(dy, as));
-    if (b.wanted()) b.add(sum_to_shape(dy, bs));
+    if (a.needed()) a.add(sum_to_shape(dy, as));
+    if (b.needed()) b.add(sum_to_shape(dy, bs));
   });
 }
 
@@ -59,8 +59,8 @@ Var subtract(const Var& a, const Var& b) {
   Tensor y = combine("subtract", Binary::subtract, a.value(), b.value());
   if (!recording(a, b)) return y;
   return record(std::move(y), [a = a.slot(), b = b.slot(), as = a.shape(), bs = b.shape()](Tensor dy) {
-    if (a.wanted()) a.add(sum_to_shape(dy, as));
-    if (b.wanted()) {
+    if (a.needed()) a.add(sum_to_shape(dy, as));
+    if (b.needed()) {
       Tensor db(dy.shape());
       kernels::affine(dy.data(), -1, 0, db.data(), db.size());
       b.add(sum_to_shape(db, bs));
@@ -73,8 +73,8 @@ Var multiply(const Var& a, const Var& b) {
   Tensor y = combine("multiply", Binary::multiply, a.value(), b.value());
   if (!recording(a, b)) return y;
   return record(std::move(y), [a = a.slot(), b = b.slot(), x = a.value(), z = b.value()](Tensor dy) {
-    if (a.wanted()) a.add(sum_to_shape(combine("multiply", Binary::multiply, dy, z), x.shape()));
-    if (b.wanted()) b.add(sum_to_shape(combine("multiply", Binary::multiply, dy, x), z.shape()));
+    if (a.needed()) a.add(sum_to_shape(combine("multiply", Binary::multiply, dy, z), x.shape()));
+    if (b.needed()) b.add(sum_to_shape(combine("multiply", Binary::multiply, dy, x), z.shape()));
   });
 }
 
@@ -84,8 +84,8 @@ Var divide(const Var& a, const Var& b) {
   if (!recording(a, b)) return y;
   return record(y, [a = a.slot(), b = b.slot(), as = a.shape(), z = b.value(), y](Tensor dy) {
     const Tensor da = combine("divide", Binary::divide, dy, z);  // ∂/∂a = 1/b, ∂/∂b = −y/b
-    if (a.wanted()) a.add(sum_to_shape(da, as));
-    if (b.wanted()) {
+    if (a.needed()) a.add(sum_to_shape(da, as));
+    if (b.needed()) {
       Tensor db = combine("divide", Binary::multiply, da, y);
       kernels::affine(db.data(), -1, 0, db.data(), db.size());
       b.add(sum_to_shape(db, z.shape()));
@@ -94,7 +94,7 @@ Var divide(const Var& a, const Var& b) {
 }
 
 Var affine(const Var& x, real scale, real shift) {
-  require(x.defined(), "affine: a tensor is wanted, got an undefined one");
+  require(x.defined(), "affine: expected a tensor, got an undefined one");
   Tensor y(x.shape());
   kernels::affine(x.value().data(), scale, shift, y.data(), y.size());
   if (!recording(x)) return y;
@@ -113,7 +113,7 @@ Var exp(const Var& x) { return apply("exp", Unary::exp, x); }
 Var log(const Var& x) { return apply("log", Unary::log, x); }
 
 Var dropout(const Var& x, real rate, Random& random) {
-  require(x.defined(), "dropout: a tensor is wanted, got an undefined one");
+  require(x.defined(), "dropout: expected a tensor, got an undefined one");
   require(rate >= 0 && rate < 1, "dropout: the rate must be in [0, 1), got ", rate);
   if (rate == 0) return x;
   const uint64_t key = random.next_key();

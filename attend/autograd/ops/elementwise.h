@@ -25,7 +25,7 @@ Var exp(const Var& x);
 Var log(const Var& x);
 
 /// Zero with probability `rate`, else x/(1−rate) (Srivastava et al. 2014, inverted). Each call takes one key from
-/// `random`; the pattern is drawn again in the backward pass, never kept. A rate of 0 returns x itself.
+/// `random`; the pattern is not kept but drawn again in the backward pass. A rate of 0 returns x itself.
 Var dropout(const Var& x, real rate, Random& random);
 
 inline Var operator+(const Var& a, const Var& b) { return add(a, b); }

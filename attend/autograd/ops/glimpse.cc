@@ -7,21 +7,21 @@
 namespace attend {
 namespace {
 
-// Wider than any image that is looked at, and small enough that no product of extents overflows.
+// Wider than any image in use, and small enough that no product of extents overflows.
 constexpr int64_t kWidestPatch = 1 << 16;
 
 kernels::Patches patches_of(const Var& images, const Tensor& locations, const PatchOptions& options) {
   require(images.defined() && images.rank() == 4 && images.size() > 0,
-          "glimpse_patches: images [B, C, H, W] with pixels are wanted, got ", images.shape());
+          "glimpse_patches: expected images [B, C, H, W] with pixels, got ", images.shape());
   const int64_t B = images.dim(0);
   require(locations.defined() && locations.rank() == 2 && locations.dim(1) == 2 && locations.dim(0) % B == 0,
-          "glimpse_patches: locations [N, 2] with N a multiple of ", B, " images are wanted, got ", locations.shape());
+          "glimpse_patches: expected locations [N, 2] with N a multiple of ", B, " images, got ", locations.shape());
   require(options.patch >= 1 && options.scales >= 1 && options.growth >= 1 && options.finest >= 1,
-          "glimpse_patches: patch, scales, growth and finest of at least 1 are wanted, got ", options.patch, ", ",
+          "glimpse_patches: expected patch, scales, growth and finest of at least 1, got ", options.patch, ", ",
           options.scales, ", ", options.growth, " and ", options.finest);
   patch_pixels(options, options.scales - 1);
   for (const real x : locations.values()) {
-    require(x >= -1 && x <= 1, "glimpse_patches: locations within -1 … 1 are wanted, got ", x);
+    require(x >= -1 && x <= 1, "glimpse_patches: expected locations within -1 … 1, got ", x);
   }
   const auto size = [](int64_t x) { return static_cast<size_t>(x); };
   return {.images = size(B),
@@ -43,8 +43,8 @@ int64_t patch_pixels(const PatchOptions& options, int64_t scale) {
     const int64_t factor = j == 0 ? options.finest : options.growth;
     pixels = factor > kWidestPatch ? kWidestPatch + 1 : pixels * factor;
   }
-  require(pixels <= kWidestPatch, "glimpse_patches: squares of at most ", kWidestPatch,
-          " pixels each way are wanted; patch, scales, growth or finest is too large");
+  require(pixels <= kWidestPatch, "glimpse_patches: expected squares of at most ", kWidestPatch,
+          " pixels each way; patch, scales, growth or finest is too large");
   return pixels;
 }
 

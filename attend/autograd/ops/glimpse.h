@@ -7,8 +7,8 @@
 
 namespace attend {
 
-/// `scales` squares around one place, each `growth` times as wide as the one before and all told in patch × patch numbers:
-/// square j covers (patch·finest·growth^j)² pixels.
+/// `scales` squares around one place, each `growth` times as wide as the one before and each sampled as patch × patch
+/// numbers: square j covers (patch·finest·growth^j)² pixels.
 struct PatchOptions {
   int64_t patch = 8;
   int64_t scales = 1;
@@ -21,7 +21,7 @@ struct PatchOptions {
 /// image. N is a multiple of B; row n looks at image n mod B. Locations are constants: no gradient flows to them.
 Var glimpse_patches(const Var& images, const Tensor& locations, const PatchOptions& options = {});
 
-/// Pixels each way of square j.
+/// Side of square j in pixels.
 int64_t patch_pixels(const PatchOptions& options, int64_t scale);
 
 }  // namespace attend

@@ -42,21 +42,21 @@ Tensor multiply(const Tensor& a, const Tensor& b, bool ta, bool tb) {
 }
 
 Var product(const char* where, int rank, const Var& a, const Var& b, bool ta, bool tb) {
-  require(a.defined() && b.defined() && a.rank() == rank && b.rank() == rank, where, ": two tensors of rank ", rank,
-          " are wanted, got ", a.shape(), " and ", b.shape());
+  require(a.defined() && b.defined() && a.rank() == rank && b.rank() == rank, where, ": expected two tensors of rank ",
+          rank, ", got ", a.shape(), " and ", b.shape());
   const Matrices x = extents(a.value(), ta), y = extents(b.value(), tb);
-  require(x.count == y.count && x.columns == y.rows, where, ": [", rank == 3 ? "B," : "", "m,k] and [",
-          rank == 3 ? "B," : "", "k,n] are wanted", ta || tb ? " after transposing" : "", ", got ", a.shape(),
+  require(x.count == y.count && x.columns == y.rows, where, ": expected [", rank == 3 ? "B," : "", "m,k] and [",
+          rank == 3 ? "B," : "", "k,n]", ta || tb ? " after transposing" : "", ", got ", a.shape(),
           ta ? "ᵀ" : "", " and ", b.shape(), tb ? "ᵀ" : "");
   Tensor c = multiply(a.value(), b.value(), ta, tb);
   if (!recording(a, b)) return c;
   // C = op(A)·op(B): d op(A) = dC·op(B)ᵀ and d op(B) = op(A)ᵀ·dC, each turned back if its side was transposed.
   return record(std::move(c), [a = a.slot(), b = b.slot(), x = a.value(), y = b.value(), ta, tb](Tensor dc) {
-    if (a.wanted()) a.add(ta ? multiply(y, dc, tb, true) : multiply(dc, y, false, !tb));
-    if (b.wanted() && !ta && dc.rank() == 3 && dc.dim(1) <= kFewRows) {
+    if (a.needed()) a.add(ta ? multiply(y, dc, tb, true) : multiply(dc, y, false, !tb));
+    if (b.needed() && !ta && dc.rank() == 3 && dc.dim(1) <= kFewRows) {
       return tb ? b.add_batched_product(dc, x) : b.add_batched_product(x, dc);
     }
-    if (b.wanted()) b.add(tb ? multiply(dc, x, true, ta) : multiply(x, dc, !ta, false));
+    if (b.needed()) b.add(tb ? multiply(dc, x, true, ta) : multiply(x, dc, !ta, false));
   });
 }
 
@@ -99,7 +99,7 @@ struct LinearSide {
   void backward(const Tensor& dy) const {
     const size_t I = static_cast<size_t>(matrix.dim(1)), O = static_cast<size_t>(matrix.dim(0));
     const size_t N = dy.shape().outer(dy.rank() - 1);
-    if (x.wanted()) {
+    if (x.needed()) {
       Tensor dx(input.shape());
       kernels::gemm({.m = N,
                      .n = I,
@@ -114,16 +114,16 @@ struct LinearSide {
       x.add(std::move(dx));
     }
     const int64_t rows = static_cast<int64_t>(N);
-    if (weight.wanted()) {
+    if (weight.needed()) {
       weight.add_product(dy.reshape({rows, static_cast<int64_t>(O)}), input.reshape({rows, static_cast<int64_t>(I)}));
     }
   }
 };
 
-/// What comes after the products: the activation, and in the backward pass its slope and the bias's sum.
+/// What follows the products: the activation, and in the backward pass its slope and the bias's sum.
 class Activated {
  public:
-  /// In place unless the slope has to be computed from what comes before the activation (gelu).
+  /// In place unless the slope must be computed from what comes before the activation (gelu).
   Activated(const Tensor& pre, Activation activation, const Var& bias, bool tape)
       : plain_(activation == Activation::none), f_(function_of(activation)), bias_(bias.slot()) {
     y_ = plain_ || kernels::keeps_output(f_) || !tape ? pre : Tensor(pre.shape());
@@ -139,7 +139,7 @@ class Activated {
       kernels::unary_backward(f_, dy.data(), kept_.data(), dpre.data(), dpre.size());
       dy = std::move(dpre);
     }
-    if (bias_.wanted()) {
+    if (bias_.needed()) {
       const size_t N = dy.shape().outer(dy.rank() - 1), O = static_cast<size_t>(dy.dim(-1));
       kernels::sum_columns(dy.data(), N, O, bias_.buffer().data(), true);
     }
@@ -165,9 +165,9 @@ Var batched_matmul(const Var& a, const Var& b, bool transpose_a, bool transpose_
 
 Var linear(const Var& x, const Var& weight, const Var& bias, Activation activation) {
   require(x.defined() && weight.defined() && weight.rank() == 2 && x.rank() >= 1 && x.dim(-1) == weight.dim(1),
-          "linear: x [..,I] and weight [O,I] are wanted, got ", x.shape(), " and ", weight.shape());
-  require(!bias.defined() || bias.shape() == Shape{weight.dim(0)}, "linear: bias [", weight.dim(0),
-          "] is wanted for weight ", weight.shape(), ", got ", bias.shape());
+          "linear: expected x [..,I] and weight [O,I], got ", x.shape(), " and ", weight.shape());
+  require(!bias.defined() || bias.shape() == Shape{weight.dim(0)}, "linear: expected bias [", weight.dim(0),
+          "] for weight ", weight.shape(), ", got ", bias.shape());
   Tensor pre(x.shape().with(-1, weight.dim(0)));
   multiply_rows(x, weight, bias, pre, false);
   const bool tape = recording(x, weight, bias);
@@ -184,10 +184,10 @@ Var linear_pair(const Var& x, const Var& x_weight, const Var& y, const Var& y_we
   require(x.defined() && y.defined() && x.rank() == 2 && y.rank() == 2 && x.dim(0) == y.dim(0) && x_weight.defined() &&
               y_weight.defined() && x_weight.rank() == 2 && y_weight.rank() == 2 && x.dim(1) == x_weight.dim(1) &&
               y.dim(1) == y_weight.dim(1) && x_weight.dim(0) == y_weight.dim(0),
-          "linear_pair: x [N,I], weight [O,I], y [N,J] and weight [O,J] are wanted, got ", x.shape(), ", ",
+          "linear_pair: expected x [N,I], weight [O,I], y [N,J] and weight [O,J], got ", x.shape(), ", ",
           x_weight.shape(), ", ", y.shape(), " and ", y_weight.shape());
-  require(!bias.defined() || bias.shape() == Shape{x_weight.dim(0)}, "linear_pair: bias [", x_weight.dim(0),
-          "] is wanted, got ", bias.shape());
+  require(!bias.defined() || bias.shape() == Shape{x_weight.dim(0)}, "linear_pair: expected bias [", x_weight.dim(0),
+          "], got ", bias.shape());
   Tensor pre({x.dim(0), x_weight.dim(0)});
   multiply_rows(x, x_weight, bias, pre, false);
   multiply_rows(y, y_weight, {}, pre, true);

@@ -26,23 +26,23 @@ Sizes require_shapes(Cell cell, const Var& gates, const Var& state_weights, cons
   const int64_t G = static_cast<int64_t>(kernels::gates_of(cell));
   require(state_weights.defined() && state_weights.rank() == 2 && state_weights.dim(0) == G * state_weights.dim(1) &&
               state_weights.dim(1) > 0,
-          where, ": state weights [", G, "·H,H] are wanted, got ", state_weights.shape());
+          where, ": expected state weights [", G, "·H,H], got ", state_weights.shape());
   const int64_t H = state_weights.dim(1);
-  require(gates.defined() && gates.rank() == 3 && gates.dim(2) == G * H, where, ": gates [T,B,", G * H,
-          "] are wanted, got ", gates.shape());
+  require(gates.defined() && gates.rank() == 3 && gates.dim(2) == G * H, where, ": expected gates [T,B,", G * H,
+          "], got ", gates.shape());
   const Sizes s{gates.dim(0), gates.dim(1), H, G};
   require(
       (cell == Cell::gru) == candidate_bias.defined() && (cell != Cell::gru || candidate_bias.shape() == Shape{s.H}),
-      where, cell == Cell::gru ? ": candidate_bias [H] is wanted" : ": no candidate_bias is wanted", ", got ",
+      where, cell == Cell::gru ? ": expected candidate_bias [H]" : ": expected no candidate_bias", ", got ",
       candidate_bias.shape());
   for (const Var* state : {&initial.h, &initial.c}) {
-    require(!state->defined() || state->shape() == Shape{s.B, s.H}, where, ": an initial state [", s.B, ", ", s.H,
-            "] is wanted, got ", state->shape());
+    require(!state->defined() || state->shape() == Shape{s.B, s.H}, where, ": expected an initial state [", s.B, ", ",
+            s.H, "], got ", state->shape());
   }
   require(cell == Cell::lstm || !initial.c.defined(), where, ": only the lstm has a cell state, got ",
           initial.c.shape());
-  require(lengths.empty() || static_cast<int64_t>(lengths.size()) == s.B, where, ": one length for each of ", s.B,
-          " sequences is wanted, got ", lengths.size());
+  require(lengths.empty() || static_cast<int64_t>(lengths.size()) == s.B, where, ": expected one length for each of ",
+          s.B, " sequences, got ", lengths.size());
   for (const int32_t length : lengths) {
     require(length >= 1 && length <= s.T, where, ": lengths must be in [1, ", s.T, "], got ", length);
   }
@@ -106,12 +106,12 @@ struct Slots {
 };
 
 void add_bias_gradient(const Slot& slot, const Tensor& d) {
-  if (!slot.wanted()) return;
+  if (!slot.needed()) return;
   const size_t n = static_cast<size_t>(d.dim(1));
   kernels::sum_columns(d.data(), static_cast<size_t>(d.dim(0)), n, slot.buffer().data(), true);
 }
 
-/// ∂/∂(U·h): the gates' gradients, except that the gru's candidate has one of its own.
+/// ∂/∂(U·h): the gates' gradients, except that the gru's candidate has a separate one.
 Tensor recurrent_gradient(const KeptSteps& k, const Tensor& dgates) {
   if (k.cell != Cell::gru) return dgates;
   Tensor d = dgates.clone();
@@ -133,7 +133,7 @@ void backward(KeptSteps& k, const Slots& slots, std::span<Tensor> gradients) {
   if (k.cell == Cell::gru) add_bias_gradient(slots.candidate_bias, k.candidate.reshape({rows, s.H}));
   slots.gates.add(k.gates);
   const Tensor before = k.reverse ? k.hidden.rows(1, s.T + 1) : k.hidden.rows(0, s.T);
-  if (slots.state.wanted()) slots.state.add_product(recurrent_gradient(k, dgates), before.reshape({rows, s.H}));
+  if (slots.state.needed()) slots.state.add_product(recurrent_gradient(k, dgates), before.reshape({rows, s.H}));
 }
 
 }  // namespace
@@ -173,13 +173,13 @@ RecurrentOutput recurrent(Cell cell, const RecurrentWeights& w, const Var& x, co
                           const std::vector<int32_t>& lengths, bool reverse) {
   const char* where = name_of(cell);
   const int64_t G = static_cast<int64_t>(kernels::gates_of(cell));
-  require(x.defined() && x.rank() == 3, where, ": x [T,B,I] is wanted, got ", x.shape());
+  require(x.defined() && x.rank() == 3, where, ": expected x [T,B,I], got ", x.shape());
   require(w.state.defined() && w.state.rank() == 2 && w.state.dim(0) == G * w.state.dim(1) && w.state.dim(1) > 0, where,
-          ": state weights [", G, "·H,H] are wanted, got ", w.state.shape());
+          ": expected state weights [", G, "·H,H], got ", w.state.shape());
   const int64_t width = w.state.dim(0);
-  require(w.input.defined() && w.input.shape() == Shape{width, x.dim(2)}, where, ": input weights [", width, ", ",
-          x.dim(2), "] are wanted, got ", w.input.shape());
-  require(w.bias.defined() && w.bias.shape() == Shape{width}, where, ": bias [", width, "] is wanted, got ",
+  require(w.input.defined() && w.input.shape() == Shape{width, x.dim(2)}, where, ": expected input weights [", width,
+          ", ", x.dim(2), "], got ", w.input.shape());
+  require(w.bias.defined() && w.bias.shape() == Shape{width}, where, ": expected bias [", width, "], got ",
           w.bias.shape());
   return recurrence(cell, linear(x, w.input, w.bias), w.state, w.candidate_bias, initial, lengths, reverse);
 }

@@ -27,13 +27,13 @@ struct RecurrentOutput {
   RecurrentState last;  ///< each sequence's state after its own last step (reverse: after its first)
 };
 
-/// `lengths` (1 … T for each of B sequences; empty: all T): what lies beyond is never read, so padding changes nothing.
+/// `lengths` (1 … T for each of B sequences; empty: all T): nothing beyond them is read, so padding has no effect.
 /// `reverse` runs each sequence from its own last element to its first.
 RecurrentOutput recurrent(Cell cell, const RecurrentWeights& weights, const Var& x, const RecurrentState& initial = {},
                           const std::vector<int32_t>& lengths = {}, bool reverse = false);
 
-/// The same from W·x + b [T,B,G·H], which the caller has made (of several inputs, say); it is overwritten where nobody else
-/// holds it.
+/// The same from W·x + b [T,B,G·H], computed by the caller (from several inputs, say); it is overwritten if nothing
+/// else shares it.
 RecurrentOutput recurrence(Cell cell, Var gates, const Var& state_weights, const Var& candidate_bias,
                            const RecurrentState& initial = {}, const std::vector<int32_t>& lengths = {},
                            bool reverse = false);

@@ -13,7 +13,7 @@
 namespace attend {
 namespace {
 
-/// A mask that broadcasts over the rows of x, as kernels read it; keeps what they point to.
+/// A mask that broadcasts over the rows of x, in the form that kernels read; owns what they point to.
 class Mask {
  public:
   Mask(const char* where, const Tensor& mask, const Shape& x) : mask_(mask) {
@@ -23,7 +23,7 @@ class Mask {
     require(broadcast_shape(where, x, mask.shape()) == x, where, ": the mask must broadcast to ", x, ", got ",
             mask.shape());
     const BroadcastRows rows(x, mask.shape());
-    row_of_.resize(x.outer(x.rank() - 1));  // also where rows have no element, which `rows` does not count
+    row_of_.resize(x.outer(x.rank() - 1));  // even if rows have no elements, which `rows` does not count
     const size_t length = std::max<size_t>(1, rows.length());
     for (size_t r = 0; r < row_of_.size(); ++r) row_of_[r] = static_cast<uint32_t>(rows.offset(r) / length);
   }
@@ -41,7 +41,7 @@ struct Rows {
 };
 
 Rows rows_of(const char* where, const Var& x) {
-  require(x.defined() && x.rank() >= 1, where, ": a tensor of at least one axis is wanted, got ", x.shape());
+  require(x.defined() && x.rank() >= 1, where, ": expected a tensor of at least one axis, got ", x.shape());
   return {x.shape().outer(x.rank() - 1), static_cast<size_t>(x.dim(-1))};
 }
 
@@ -51,7 +51,7 @@ struct Axis {
 };
 
 Axis axis_of(const char* where, const Var& x, int axis) {
-  require(x.defined(), where, ": a tensor is wanted, got an undefined one");
+  require(x.defined(), where, ": expected a tensor, got an undefined one");
   const int a = resolve_axis(where, x.shape(), axis);
   return {x.shape().outer(a), static_cast<size_t>(x.dim(a)), x.shape().inner(a), x.shape().without(a)};
 }
@@ -59,7 +59,7 @@ Axis axis_of(const char* where, const Var& x, int axis) {
 /// scale·Σ over an axis.
 Var reduce_sum(const char* where, const Var& x, int axis, bool average) {
   const Axis a = axis_of(where, x, axis);
-  require(!average || a.length > 0, where, ": an axis of at least one element is wanted, got ", x.shape());
+  require(!average || a.length > 0, where, ": expected an axis of at least one element, got ", x.shape());
   Tensor y(a.shape);
   kernels::sum_axis(x.value().data(), a.outer, a.length, a.inner, y.data());
   const real scale = average ? real{1} / static_cast<real>(a.length) : real{1};
@@ -77,7 +77,7 @@ Var reduce_sum(const char* where, const Var& x, int axis, bool average) {
 }
 
 Var reduce_all(const char* where, const Var& x, bool average) {
-  require(x.defined() && (!average || x.size() > 0), where, ": a tensor with elements is wanted, got ", x.shape());
+  require(x.defined() && (!average || x.size() > 0), where, ": expected a tensor with elements, got ", x.shape());
   const real scale = average ? real{1} / static_cast<real>(x.size()) : real{1};
   Tensor y = Tensor::scalar(kernels::sum(x.value().data(), x.size()) * scale);
   if (!recording(x)) return y;
@@ -164,7 +164,7 @@ Var layer_norm(const Var& x, const Var& gain, const Var& bias, real epsilon) {
   const Rows r = rows_of("layer_norm", x);
   require(r.length > 0 && gain.defined() && bias.defined() && gain.shape() == Shape{x.dim(-1)} &&
               bias.shape() == gain.shape(),
-          "layer_norm: gain and bias [", x.dim(-1), "] are wanted for x ", x.shape(), ", got ", gain.shape(), " and ",
+          "layer_norm: expected gain and bias [", x.dim(-1), "] for x ", x.shape(), ", got ", gain.shape(), " and ",
           bias.shape());
   const int64_t rows = static_cast<int64_t>(r.count);
   Tensor y(x.shape()), means({rows}), rstds({rows});
@@ -173,11 +173,11 @@ Var layer_norm(const Var& x, const Var& gain, const Var& bias, real epsilon) {
   if (!recording(x, gain, bias)) return y;
   return record(std::move(y), [x = x.slot(), g = gain.slot(), b = bias.slot(), input = x.value(), scale = gain.value(),
                                means, rstds, r](Tensor dy) {
-    Tensor dx = x.wanted() ? Tensor(input.shape()) : Tensor();
+    Tensor dx = x.needed() ? Tensor(input.shape()) : Tensor();
     kernels::layer_norm_backward(dy.data(), input.data(), scale.data(), means.data(), rstds.data(), r.count, r.length,
-                                 dx.data(), g.wanted() ? g.buffer().data() : nullptr,
-                                 b.wanted() ? b.buffer().data() : nullptr);
-    if (x.wanted()) x.add(std::move(dx));
+                                 dx.data(), g.needed() ? g.buffer().data() : nullptr,
+                                 b.needed() ? b.buffer().data() : nullptr);
+    if (x.needed()) x.add(std::move(dx));
   });
 }
 
@@ -188,7 +188,7 @@ Var mean(const Var& x) { return reduce_all("mean", x, true); }
 
 Var max(const Var& x, int axis) {
   const Axis a = axis_of("max", x, axis);
-  require(a.length > 0, "max: an axis of at least one element is wanted, got ", x.shape());
+  require(a.length > 0, "max: expected an axis of at least one element, got ", x.shape());
   Tensor y(a.shape);
   std::vector<int32_t> at(y.size());
   kernels::max_axis(x.value().data(), a.outer, a.length, a.inner, y.data(), at.data());

@@ -6,9 +6,9 @@
 namespace attend {
 
 /// eˣ/Σeˣ over the last axis. `mask` (1 = counts, 0 = does not) has x's last extent and broadcasts over the other axes,
-/// e.g. [B,1,Tk] for [B,Tq,Tk]. A masked element is exactly 0; so is all of a row that is masked whole.
+/// e.g. [B,1,Tk] for [B,Tq,Tk]. A masked element is exactly 0, as is every element of a fully masked row.
 Var softmax(const Var& x, const Tensor& mask = {});
-/// x − ln Σeˣ; a masked element is -1e30 (its exponential is 0), a row that is masked whole is 0.
+/// x − ln Σeˣ; a masked element is -1e30 (its exponential is 0), a fully masked row is 0.
 Var log_softmax(const Var& x, const Tensor& mask = {});
 
 /// The point of the simplex nearest to x, over the last axis (Martins & Astudillo 2016, eq. 2): max(x − τ, 0) with τ such
@@ -18,10 +18,10 @@ Var sparsemax(const Var& x, const Tensor& mask = {});
 struct CrossEntropyOptions {
   /// The share of the target that is spread evenly over all classes (Szegedy et al. 2016).
   real smoothing = 0;
-  /// Rows with this target count for nothing.
+  /// Rows with this target do not count.
   int32_t ignored = -1;
 };
-/// Mean over the rows that count of −Σ target∘log_softmax(logits): logits [..,V], targets [..] → scalar (0 where no row
+/// Mean over the rows that count of −Σ target∘log_softmax(logits): logits [..,V], targets [..] → scalar (0 if no row
 /// counts). Keeps one number per row for the backward pass, no probabilities.
 Var cross_entropy(const Var& logits, const Ids& targets, const CrossEntropyOptions& options = {});
 
@@ -31,7 +31,7 @@ Var layer_norm(const Var& x, const Var& gain, const Var& bias, real epsilon = re
 /// Over one axis, which disappears.
 Var sum(const Var& x, int axis);
 Var mean(const Var& x, int axis);
-/// The largest; its gradient goes to the first of equals.
+/// The maximum; on a tie the gradient goes to the first.
 Var max(const Var& x, int axis);
 /// Over everything → scalar.
 Var sum(const Var& x);

@@ -12,7 +12,7 @@
 namespace attend {
 namespace {
 
-/// Copies between a block of `rows` runs of `run` numbers and a place in a larger tensor where runs lie further apart.
+/// Copies between a block of `rows` runs of `run` numbers and a larger tensor in which the runs are further apart.
 void copy_runs(const real* from, size_t from_stride, real* to, size_t to_stride, size_t rows, size_t run) {
   for (size_t r = 0; r < rows; ++r) std::copy_n(from + r * from_stride, run, to + r * to_stride);
 }
@@ -77,7 +77,7 @@ Var join(std::span<const Var> parts, const Shape& shape, size_t outer) {
     size_t from = 0;
     for (const Part& part : slots) {
       const size_t run = outer == 0 ? 0 : part.shape.size() / outer;
-      if (part.slot.wanted()) {
+      if (part.slot.needed()) {
         Tensor dx(part.shape);
         copy_runs(dy.data() + from, row, dx.data(), run, outer, run);
         part.slot.add(std::move(dx));
@@ -93,7 +93,7 @@ Var reshape(const Var& x, const Shape& shape) { return reshaped(x, x.value().res
 Var reshape(const Var& x, std::initializer_list<int64_t> extents) { return reshaped(x, x.value().reshape(extents)); }
 
 Var transpose(const Var& x, int axis0, int axis1) {
-  require(x.defined(), "transpose: a tensor is wanted, got an undefined one");
+  require(x.defined(), "transpose: expected a tensor, got an undefined one");
   int a = resolve_axis("transpose", x.shape(), axis0), b = resolve_axis("transpose", x.shape(), axis1);
   if (a == b) return x;
   if (a > b) std::swap(a, b);
@@ -103,7 +103,7 @@ Var transpose(const Var& x, int axis0, int axis1) {
 }
 
 Var concat(std::span<const Var> parts, int axis) {
-  require(!parts.empty() && parts[0].defined(), "concat: at least one tensor is wanted, got ", parts.size());
+  require(!parts.empty() && parts[0].defined(), "concat: expected at least one tensor, got ", parts.size());
   const Shape& first = parts[0].shape();
   const int a = resolve_axis("concat", first, axis);
   int64_t length = 0;
@@ -116,7 +116,7 @@ Var concat(std::span<const Var> parts, int axis) {
 }
 
 Var stack(std::span<const Var> parts, int axis) {
-  require(!parts.empty() && parts[0].defined(), "stack: at least one tensor is wanted, got ", parts.size());
+  require(!parts.empty() && parts[0].defined(), "stack: expected at least one tensor, got ", parts.size());
   const Shape& first = parts[0].shape();
   require(axis >= 0 && axis <= first.rank(), "stack: the new axis must be within 0 … ", first.rank(), " for shape ",
           first, ", got ", axis);
@@ -132,10 +132,10 @@ Var stack(std::span<const Var> parts, int axis) {
 }
 
 Var slice(const Var& x, int axis, int64_t begin, int64_t end) {
-  require(x.defined(), "slice: a tensor is wanted, got an undefined one");
+  require(x.defined(), "slice: expected a tensor, got an undefined one");
   const int a = resolve_axis("slice", x.shape(), axis);
-  require(0 <= begin && begin <= end && end <= x.dim(a), "slice: a range within [0, ", x.dim(a), ") of axis ", a,
-          " of ", x.shape(), " is wanted, got [", begin, ", ", end, ")");
+  require(0 <= begin && begin <= end && end <= x.dim(a), "slice: expected a range within [0, ", x.dim(a), ") of axis ",
+          a, " of ", x.shape(), ", got [", begin, ", ", end, ")");
   const size_t outer = x.shape().outer(a), inner = x.shape().inner(a);
   const size_t row = static_cast<size_t>(x.dim(a)) * inner, run = static_cast<size_t>(end - begin) * inner;
   const size_t at = static_cast<size_t>(begin) * inner;
@@ -150,7 +150,7 @@ Var slice(const Var& x, int axis, int64_t begin, int64_t end) {
 
 Var select(const Var& x, int64_t index) {
   require(x.defined() && x.rank() > 0 && index >= 0 && index < x.dim(0),
-          "select: an index within the first axis is wanted, got ", index, " for ", x.shape());
+          "select: expected an index within the first axis, got ", index, " for ", x.shape());
   Tensor y = x.value()[index];
   if (!recording(x)) return y;
   const size_t at = static_cast<size_t>(index) * y.size();
@@ -160,7 +160,7 @@ Var select(const Var& x, int64_t index) {
 
 Var gather(const Var& x, const Ids& ids) {
   require(x.defined() && x.rank() >= 1 && x.shape().without(-1) == ids.shape,
-          "gather: one id per row is wanted: ids of shape ", x.rank() >= 1 ? x.shape().without(-1) : Shape(), " for x ",
+          "gather: expected one id per row: ids of shape ", x.rank() >= 1 ? x.shape().without(-1) : Shape(), " for x ",
           x.shape(), ", got ", ids.shape);
   const size_t N = static_cast<size_t>(x.dim(-1));
   Tensor y(ids.shape);
@@ -177,7 +177,7 @@ Var gather(const Var& x, const Ids& ids) {
 }
 
 Var embedding(const Var& table, const Ids& ids) {
-  require(table.defined() && table.rank() == 2, "embedding: a table [V,E] is wanted, got ", table.shape());
+  require(table.defined() && table.rank() == 2, "embedding: expected a table [V,E], got ", table.shape());
   const size_t V = static_cast<size_t>(table.dim(0)), E = static_cast<size_t>(table.dim(1));
   for (const int32_t id : ids.values) {
     require(id >= 0 && static_cast<size_t>(id) < V, "embedding: ids must be in [0, ", V, "), got ", id);
@@ -194,7 +194,7 @@ Var embedding(const Var& table, const Ids& ids) {
   if (!recording(table)) return y;
   return record(std::move(y), [t = table.slot(), E, values = ids.values](Tensor dy) {
     real* sum = t.buffer().data();
-    // Threads share out columns, not rows: the same word may occur twice, and its sum must not depend on the threads.
+    // Threads split columns, not rows: the same word may occur twice, and its sum must not depend on the threads.
     kernels::parallel_ranges(E, std::max<size_t>(64, (size_t{32} << 10) / (values.size() + 1)),
                              [&](size_t begin, size_t end) {
                                for (size_t r = 0; r < values.size(); ++r) {
@@ -208,7 +208,7 @@ Var embedding(const Var& table, const Ids& ids) {
 
 Var take_rows(const Var& x, std::span<const int32_t> rows) {
   if (!x.defined()) return x;
-  require(x.rank() >= 1, "take_rows: a tensor of at least one axis is wanted, got ", x.shape());
+  require(x.rank() >= 1, "take_rows: expected a tensor of at least one axis, got ", x.shape());
   const int64_t N = static_cast<int64_t>(rows.size()), width = static_cast<int64_t>(x.shape().inner(0));
   const Ids ids({N}, {rows.begin(), rows.end()});
   return reshape(embedding(reshape(x, {x.dim(0), width}), ids), x.shape().with(0, N));

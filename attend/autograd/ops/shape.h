@@ -8,7 +8,7 @@
 
 namespace attend {
 
-/// The same values under another shape: a view. One extent may be -1: what is left over.
+/// The same values under another shape: a view. One extent may be -1, to be inferred.
 Var reshape(const Var& x, const Shape& shape);
 Var reshape(const Var& x, std::initializer_list<int64_t> extents);
 /// Exchanges two axes (a copy).
@@ -21,11 +21,12 @@ Var stack(std::span<const Var> parts, int axis = 0);
 Var slice(const Var& x, int axis, int64_t begin, int64_t end);
 /// Position i of the first axis, which disappears: a view.
 Var select(const Var& x, int64_t index);
-/// Positions `rows` of the first axis, in that order, with repeats: y[n] = x[rows[n]]. Undefined stays undefined.
+/// Positions `rows` of the first axis, in that order, repeats allowed: y[n] = x[rows[n]]. Undefined stays undefined.
 Var take_rows(const Var& x, std::span<const int32_t> rows);
 /// One element per row: x [..,N], ids [..] → y[..] = x[.., ids[..]].
 Var gather(const Var& x, const Ids& ids);
-/// Rows of a table: table [V,E], ids [..] → [..,E]. Its gradient is added to the rows that were used and touches no other.
+/// Rows of a table: table [V,E], ids [..] → [..,E]. The gradient is added to the rows that were used and touches no
+/// others.
 Var embedding(const Var& table, const Ids& ids);
 
 }  // namespace attend

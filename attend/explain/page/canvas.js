@@ -1,4 +1,4 @@
-// A large grid on a canvas as large as its box: what is scrolled to is drawn, and nothing else.
+// A large grid on a canvas as large as its box: only what is scrolled into view is drawn.
 import { imageOf, make } from "./draw.js";
 
 export class CanvasGrid {
@@ -11,7 +11,7 @@ export class CanvasGrid {
     this.box.setAttribute("aria-label", `${view.grid.label}: arrow keys move through the cells`);
     this.at = [-1, -1];
     this.cellSize = 0;
-    this.short = new Map(); // label → what there is room for
+    this.short = new Map(); // label → its shortened text
     this.colour();
     this.listen();
     this.watch = new ResizeObserver(() => this.draw());
@@ -23,7 +23,7 @@ export class CanvasGrid {
     this.draw();
   }
 
-  /** Of a cell, and of the room for labels; labels have some where cells are tall enough to read beside. */
+  /** Sizes of a cell and of the room for labels, which are shown if cells are tall enough. */
   measure() {
     const { rows, columns } = this.view.grid;
     if (!this.cellSize) {

@@ -30,7 +30,7 @@ function between(list, place) {
 
 /** The theme's colours, read once per drawing: of(value) → [r, g, b]. */
 export function paletteOf(element, grid) {
-  const themed = element.isConnected ? element : document.documentElement; // what is not on the page yet has no style
+  const themed = element.isConnected ? element : document.documentElement; // an element that is not on the page yet has no style
   const heat = [0, 1, 2, 3, 4, 5, 6, 7, 8].map((i) => `--heat-${i}`);
   const sides = [4, 3, 2, 1].map((i) => `--against-${i}`).concat("--even", [1, 2, 3, 4].map((i) => `--for-${i}`));
   const list = stops(themed, grid.signed ? sides : heat);
@@ -44,7 +44,7 @@ export function paletteOf(element, grid) {
 
 export const css = ([r, g, b]) => `rgb(${r},${g},${b})`;
 
-/** Black or white, whichever is read better on it. */
+/** Black or white, whichever is easier to read on it. */
 export function inkOn([r, g, b]) {
   const linear = [r, g, b].map((x) => (x <= 10 ? x / 3295 : ((x / 255 + 0.055) / 1.055) ** 2.4));
   return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2] > 0.179 ? "#000000" : "#ffffff";

@@ -1,11 +1,11 @@
 // What a picture of a trace shows, as plain data: no page is needed for any of it (docs/traces.md has the trace).
 //
-//   gridOf(trace, choice) → Grid      the numbers that one choice shows, with their words; throws Error where they disagree
+//   gridOf(trace, choice) → Grid      the numbers that one choice shows, with their words; throws Error if they disagree
 //   gridOverWords(trace, number) → Grid   of a map, between tokens of the answer and words of the text; null: it is of others
 //   placeIn(side, index, "words", "tokens") → index   the same place, among the other
 //   sitesOf(trace) → [{site, layers, heads}]   attentions whose weights the trace has; `layers` are their numbers
 //   phrase(grid, row, column) → text  "ghar ← home 93 %"; column −1: the row's strongest; row −1: the column's
-//   shown(grid, value) → text         "93 %", or "+0.31" where it is no share
+//   shown(grid, value) → text         "93 %", or "+0.31" if it is not a share
 //
 // A choice: {map: 0, level: "words"} is a map of the trace; {site: "decoder.memory", layer: 0, head: 2, level: "tokens"} is an
 // attention, where layer or head −1 means all of them, combined by "mean" or "max".
@@ -15,7 +15,7 @@
 
 const BEGIN = "<s>";
 
-/** One after the other. */
+/** One after another. */
 function joinedAxes(first, second) {
   const later = second.labelOf.map((label) => (label < 0 ? -1 : label + first.labels.length));
   return {
@@ -37,7 +37,7 @@ function axisOf(trace, side, level) {
   return { labels: [BEGIN, ...from.words], labelOf, tokens: tokens.length };
 }
 
-/** A place among tokens → the place among labels: each token has an even share of its word's cell. */
+/** A position among tokens → the position among labels: each token has an equal share of its word's cell. */
 function placeOf(axis, place) {
   const token = Math.min(axis.tokens - 1, Math.max(0, Math.round(place)));
   let near = token;
@@ -50,7 +50,7 @@ function placeOf(axis, place) {
   return label - 0.5 + (near - first + Math.min(1, Math.max(0, place - token + 0.5))) / count;
 }
 
-/** The window of each row; of a word's tokens it is all that any of them saw. */
+/** The window of each row; a word's window is everything that any of its tokens saw. */
 function windowsOf(centres, reach, rowAxis, columnAxis) {
   const windows = rowAxis.labels.map(() => null);
   const sums = windows.map(() => ({ sum: 0, count: 0 }));
@@ -73,10 +73,10 @@ function windowsOf(centres, reach, rowAxis, columnAxis) {
   return windows;
 }
 
-/** What was not finite is null in JSON. */
+/** A number that is not finite is null in JSON. */
 const numberOf = (value) => value ?? NaN;
 
-/** Of a word's source tokens the sum, of its target tokens the mean. */
+/** The sum over a word's source tokens, the mean over its target tokens. */
 function gathered(lists, rowAxis, columnAxis) {
   const width = columnAxis.labels.length;
   const values = new Float32Array(rowAxis.labels.length * width);
@@ -95,7 +95,7 @@ function gathered(lists, rowAxis, columnAxis) {
 function checkShape(what, lists, rows, columns) {
   if (!Array.isArray(lists) || lists.length !== rows || lists.some((list) => list.length !== columns)) {
     const got = Array.isArray(lists) ? `${lists.length} × ${lists.length ? lists[0].length : 0}` : "none";
-    throw new Error(`${what}: ${rows} × ${columns} numbers are wanted, as the trace has tokens, got ${got}`);
+    throw new Error(`${what}: expected ${rows} × ${columns} numbers, as the trace has tokens, got ${got}`);
   }
 }
 
@@ -105,16 +105,16 @@ function finished(grid) {
   return grid;
 }
 
-/** The one site and head that a choice means, which may have a window; null where it means several. */
+/** The one site and head that a choice means, which may have a window; null if it means several. */
 function onlyHead(sites, head) {
   if (sites.length !== 1 || (head < 0 && sites[0].heads !== 1)) return null;
   return { site: sites[0], head: Math.max(0, head) };
 }
 
-function gridOfMap(trace, number, wanted) {
+function gridOfMap(trace, number, preferred) {
   const map = trace.maps[number];
-  if (!map) throw new Error(`map: a number below ${trace.maps.length} is wanted, got ${number}`);
-  const level = map[wanted] ? wanted : wanted === "words" ? "tokens" : "words";
+  if (!map) throw new Error(`map: expected a number below ${trace.maps.length}, got ${number}`);
+  const level = map[preferred] ? preferred : preferred === "words" ? "tokens" : "words";
   const { queries = "target", keys = "source" } = map;
   const rowAxis = axisOf(trace, queries, level);
   const columnAxis = axisOf(trace, keys, level);
@@ -160,11 +160,11 @@ function labelOf({ site, layer, head, combine }, sites) {
 function gridOfSite(trace, choice, level) {
   const { site, layer, head } = choice;
   const sites = trace.sites.filter((one) => one.site === site && one.weights && (layer < 0 || one.layer === layer));
-  if (sites.length === 0) throw new Error(`site: one with weights is wanted, got ${site}, layer ${layer}`);
+  if (sites.length === 0) throw new Error(`site: expected one with weights, got ${site}, layer ${layer}`);
   const rowAxis = axisOf(trace, sites[0].queries, level);
   const columnAxis = axisOf(trace, sites[0].keys, level);
   const picked = sites.flatMap((one) => (head < 0 ? one.weights : one.weights.slice(head, head + 1)));
-  if (picked.length === 0) throw new Error(`head: a number below ${sites[0].heads} is wanted, got ${head}`);
+  if (picked.length === 0) throw new Error(`head: expected a number below ${sites[0].heads}, got ${head}`);
   picked.forEach((lists) => checkShape(site, lists, rowAxis.tokens, columnAxis.tokens));
   const one = onlyHead(sites, head);
   return finished({
@@ -181,7 +181,7 @@ function gridOfSite(trace, choice, level) {
   });
 }
 
-/** A map of the trace with tokens of the answer as rows and words of the text as columns; null where it is of other sides. */
+/** A map of the trace with tokens of the answer as rows and words of the text as columns; null if its sides are different. */
 export function gridOverWords(trace, number) {
   const { queries = "target", keys = "source", tokens } = trace.maps[number] ?? {};
   if (!tokens || queries !== "target" || keys !== "source") return null;
@@ -230,7 +230,7 @@ const RTL = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
 
 export const rightToLeft = (text) => RTL.test(text);
 
-/** Words of any direction keep their place beside the arrow and the number. */
+/** Words of any direction keep their place next to the arrow and the number. */
 const apart = (text) => (rightToLeft(text) ? `\u2068${text}\u2069` : text);
 
 export function phrase(grid, row, column) {
@@ -249,7 +249,7 @@ export function phrase(grid, row, column) {
   return row >= 0 ? `${apart(grid.rows[row])} ← ${list}` : `${apart(grid.columns[column])} → ${list}`;
 }
 
-/** The largest of each row, of signed values the largest for or against; −1 where a row has nothing. */
+/** The largest of each row, for signed values the largest magnitude; −1 if a row has nothing. */
 export function strongestOf(grid) {
   const width = grid.columns.length;
   const size = (row, c) => (grid.signed ? Math.abs(grid.values[row * width + c]) : grid.values[row * width + c]);

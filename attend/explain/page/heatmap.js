@@ -11,8 +11,7 @@
 //   renderHeads(element, {trace, site, level, onpick}) → nothing
 //     small pictures of all layers × heads of a site; onpick(layer, head) when one is chosen
 //
-// Style: theme.css and heatmap.css. Imports stand on one line each, so that a page that has everything in one file can
-// leave them out.
+// Style: theme.css and heatmap.css. Each import is on its own line, so that a single-file page can leave them out.
 import { CanvasGrid } from "./canvas.js";
 import { css, imageOf, inkOn, make, paletteOf } from "./draw.js";
 import { gridOf, phrase, rightToLeft, shown, sitesOf, strongestOf } from "./grid.js";
@@ -25,7 +24,7 @@ const directionOf = (labels) => (2 * labels.filter(rightToLeft).length > labels.
 
 const word = (text) => make("bdi", { textContent: text === "" ? "∅" : text });
 
-// The grid as a table: every cell is a real one, for readers of the screen too.
+// The grid as a table with real cells, for screen readers too.
 
 class TableGrid {
   constructor(view) {
@@ -131,7 +130,7 @@ class TableGrid {
   destroy() {}
 }
 
-// Sentences: each word can be pointed at, and says how much it had to do with the one that is.
+// Sentences: each word can be pointed at, and shows how it relates to the one that is.
 
 class Sentences {
   constructor(view) {
@@ -207,7 +206,7 @@ class Sentences {
     list.scrollTop = chips[i].offsetTop - list.offsetTop - list.clientHeight / 2;
   }
 
-  /** Only what changes is touched: of a long text most words have nothing before and after. */
+  /** Only what changes is touched: in a long text most words have no share before or after. */
   share(chip, value) {
     const { grid, palette } = this.view;
     const none = value === null;
@@ -252,7 +251,7 @@ class View {
     const { trace } = this.options;
     if (this.options.site === null && trace.maps.length === 0) {
       const [first] = sitesOf(trace);
-      if (!first) throw new Error("renderHeatmap: a trace with a map or with weights is wanted, got one with neither");
+      if (!first) throw new Error("renderHeatmap: expected a trace with a map or with weights, got one with neither");
       this.options.site = first.site;
     }
     this.grid = gridOf(trace, this.options);
@@ -328,7 +327,7 @@ class View {
     return legend;
   }
 
-  /** All heads of the site that is shown, or of the map's; where it is of no attention, of the first. */
+  /** All heads of the site that is shown, or of the map's; if the map is not of attention, of the first. */
   headsNode() {
     const { trace, site, map, level } = this.options;
     const sites = sitesOf(trace);
@@ -394,12 +393,12 @@ export function renderHeatmap(element, options) {
 
 export function renderHeads(element, { trace, site, level = "words", layer = -1, head = -1, onpick }) {
   const found = sitesOf(trace).find((one) => one.site === site);
-  if (!found) throw new Error(`renderHeads: a site with weights is wanted, got ${site}`);
+  if (!found) throw new Error(`renderHeads: expected a site with weights, got ${site}`);
   element.classList.add("hm-heads");
   const grids = found.layers.flatMap((l) =>
     Array.from({ length: found.heads }, (_, h) => ({ l, h, grid: gridOf(trace, { site, layer: l, head: h, level }) })),
   );
-  const most = Math.max(...grids.map(({ grid }) => grid.most)); // one scale for all, so that they can be compared
+  const most = Math.max(...grids.map(({ grid }) => grid.most)); // one scale for all, to make them comparable
   const small = grids.map(({ l, h, grid }) => {
     const name = `layer ${l} · head ${h}`;
     const canvas = imageOf(grid, paletteOf(element, { ...grid, most }));

@@ -1,7 +1,7 @@
 // The view of what a network saw of an image, step by step: a word of a caption, a glance, a way to show a map.
 //
 //   renderLook(element, {look, step, play}) → view
-//     fills the element; `look` is as docs/traces.md has it. `play` walks through the steps once, unless the reader asked for
+//     fills the element; docs/traces.md describes `look`. `play` steps through it once, unless the reader asked for
 //     less motion.
 //     view.show(step), view.play(), view.pause(), view.destroy()
 //     The element gets the event "lookstep" {step, text}.
@@ -11,12 +11,12 @@ import { css, make, paletteOf } from "./draw.js";
 import { cellShares, percent, placeName, smoothShares } from "./shares.js";
 import { onTheme } from "./switches.js";
 
-const VEIL = [70, 78, 150]; // as explain/raster.h has them
+const VEIL = [70, 78, 150]; // as in explain/raster.h
 const OPACITY = 0.8;
 const FADE = 250; // milliseconds from one veil to the next
 const STEP = 1100; // milliseconds that a step is shown
 const UNITS = 400; // width of the drawing over the image
-const FEW = 100; // pixels of a side; a picture of so few is enlarged without smoothing
+const FEW = 100; // pixels of a side; up to this, a picture is enlarged without smoothing
 const FINE = 192; // most pixels of a veil's longer side
 
 const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
@@ -346,7 +346,7 @@ class LookView {
     this.element.dispatchEvent(new CustomEvent("lookstep", { detail: { step: this.step, text } }));
   }
 
-  /** From the beginning, if it stands at the end. */
+  /** From the beginning, if it is at the end. */
   play() {
     if (!this.toggle || this.timer) return;
     if (this.step === this.kind.steps - 1) this.show(0);
@@ -368,7 +368,7 @@ class LookView {
     this.toggle.textContent = this.timer ? "❚❚" : "▶";
     this.toggle.title = this.timer ? "pause" : "play";
     this.toggle.setAttribute("aria-label", this.toggle.title);
-    this.live.setAttribute("aria-live", this.timer ? "off" : "polite"); // what moves by itself is not read out
+    this.live.setAttribute("aria-live", this.timer ? "off" : "polite"); // automatic changes are not read out
   }
 
   destroy() {

@@ -1,5 +1,5 @@
-// A page with everything in one file: images that were looked at, and the view of one. It stands behind look.js in the same
-// script; `#traces` holds JSON.
+// A page with everything in one file: images that were looked at, and the view of one. It follows look.js in the same script;
+// `#traces` holds JSON.
 const looks = JSON.parse(document.getElementById("traces").textContent);
 
 function answerOf(look) {

@@ -1,5 +1,5 @@
-// A page with everything in one file: traces to choose from, and the view of one. It stands behind heatmap.js in the same
-// script; `#traces` and `#options` hold JSON.
+// A page with everything in one file: traces to choose from, and the view of one. It follows heatmap.js in the same script;
+// `#traces` and `#options` hold JSON.
 const traces = JSON.parse(document.getElementById("traces").textContent);
 const options = JSON.parse(document.getElementById("options").textContent);
 
@@ -27,7 +27,7 @@ const view = document.getElementById("view");
 const evidence = document.getElementById("evidence");
 let heatmap = null;
 
-// A tree stands in the place of the sentences, and is lit together with the first map.
+// A tree replaces the sentences, and is lit together with the first map.
 let quiet = false; // while one of the two lights the other
 
 function quietly(act) {

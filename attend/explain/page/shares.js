@@ -1,4 +1,4 @@
-// Maps over an image, as plain data: the same as explain/raster.cc makes of them.
+// Maps over an image, as plain data: the same as in explain/raster.cc.
 //
 //   smoothShares(cells, rows, columns, height, width) → Float32Array   0 … 1 of the largest, by cubic B-splines between cells
 //   cellShares(cells, rows, columns, height, width) → Float32Array     the same without smoothing
@@ -14,7 +14,7 @@ function spline(at, size, cells) {
   return { weight, cell: [0, 1, 2, 3].map((i) => Math.min(cells - 1, Math.max(0, low - 1 + i))) };
 }
 
-/** Of many cells the largest is that of the 199 in 200 that are less: one bright pixel would leave all others dark. */
+/** Of many cells, the largest among the lowest 199 in 200: a single bright pixel would leave all others dark. */
 function sharesOf(values, cells) {
   const sorted = Float32Array.from(values).sort().reverse();
   const most = sorted[cells < 1000 ? 0 : Math.floor(sorted.length / 200)] || sorted[0];

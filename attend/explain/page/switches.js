@@ -1,4 +1,4 @@
-// What one chooses with on a page.
+// Controls of a page.
 //
 //   choice(title, name, [[value, text], …], value, onchange) → a list to pull down, with its title
 //   switchOf(title, [[value, text], …], value, onchange) → buttons of which one is pressed

@@ -2,7 +2,7 @@
 // were looked at when it was opened; a word, the brackets that looked at it.
 //
 //   treeOf(trace) → root bracket {label, token, close, first, last (words), word (of a part of speech, else −1), children, …},
-//     or null where the answer's tokens are not a tree over the text's words
+//     or null if the answer's tokens are not a tree over the text's words
 //   new TreeView(picked), a Pointing (pointing.js) whose targets are tokens and whose sources are words
 //     view.element, view.readout, view.render({trace, map})
 //
@@ -27,7 +27,7 @@ const DOUBTED = 0.3;
 const CLOSED = ")";
 const ENDED = "</s>";
 
-/** As data::tree_of has it: "(X" opens a bracket, ")" closes the one opened last, anything else is the next word's tag. */
+/** As in data::tree_of: "(X" opens a bracket, ")" closes the one opened last, anything else is the next word's tag. */
 export function treeOf({ source, target }) {
   if (target.kind !== "tree") return null;
   const top = { children: [] };
@@ -66,7 +66,7 @@ function measured(node) {
 /** All brackets and parts of speech, in the order of their tokens. */
 const allOf = (node) => [node, ...node.children.flatMap(allOf)];
 
-/** Places: x of each node's middle. A label that is wider than what is below it pushes that apart. */
+/** Positions: x of each node's middle. A label wider than what is below it pushes that apart. */
 function spread(node, left, widthOf) {
   const own = widthOf(node);
   const inner = node.children.reduce((sum, child) => sum + roomOf(child, widthOf), 0);

@@ -1,4 +1,4 @@
-#include "attend/tasks/valid_sentences.h"
+#include "attend/train/valid_sentences.h"
 
 #include <nlohmann/json.hpp>
 #include <span>
@@ -6,13 +6,13 @@
 #include "attend/base/replacement.h"
 #include "attend/train/chrf.h"
 
-namespace attend::tasks {
+namespace attend::train {
 
 void ValidSentences::save(const std::filesystem::path& folder) const {
   using nlohmann::ordered_json;
   std::string lines;
   for (size_t i = 0; i < outputs.size(); ++i) {
-    const double score = train::chrf(std::span(&outputs[i], 1), std::span(&references[i], 1));
+    const double score = chrf(std::span(&outputs[i], 1), std::span(&references[i], 1));
     const ordered_json line{
         {"source", sources[i]}, {"reference", references[i]}, {"output", outputs[i]}, {"chrf", score}};
     lines += line.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
@@ -20,4 +20,4 @@ void ValidSentences::save(const std::filesystem::path& folder) const {
   write_file(folder / kFile, lines);
 }
 
-}  // namespace attend::tasks
+}  // namespace attend::train

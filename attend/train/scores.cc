@@ -1,4 +1,4 @@
-#include "attend/tasks/scores.h"
+#include "attend/train/scores.h"
 
 #include <algorithm>
 #include <cmath>
@@ -15,20 +15,20 @@
 #include "attend/train/labels.h"
 #include "attend/train/tags.h"
 
-namespace attend::tasks {
+namespace attend::train {
 namespace {
 
 using nlohmann::ordered_json;
 
-const train::BleuOptions kCaptionBleu{.tokenise = "13a"};
+const BleuOptions kCaptionBleu{.tokenise = "13a"};
 
 /// As people read it: 14.37, not 14.370000000000005.
 double rounded(double percent) { return std::round(percent * 1e4) / 1e4; }
 
 double bleu(const Judged& judged) { return train::bleu(judged.outputs, judged.references()).score; }
 
-void report_bleu(const Judged& judged, const train::BleuOptions& options, ordered_json& report) {
-  const train::BleuScore bleu = train::bleu(judged.outputs, judged.references(), options);
+void report_bleu(const Judged& judged, const BleuOptions& options, ordered_json& report) {
+  const BleuScore bleu = train::bleu(judged.outputs, judged.references(), options);
   report["bleu"] = {{"score", bleu.score},           {"text", bleu.text()},    {"signature", bleu_signature(options)},
                     {"precisions", bleu.precisions}, {"bp", bleu.brevity},     {"ratio", bleu.ratio()},
                     {"hyp_len", bleu.hyp_len},       {"ref_len", bleu.ref_len}};
@@ -36,8 +36,8 @@ void report_bleu(const Judged& judged, const train::BleuOptions& options, ordere
 
 double chrf(const Judged& judged) { return train::chrf(judged.outputs, judged.references()); }
 
-void report_chrf(const Judged& judged, const train::BleuOptions& bleu, ordered_json& report) {
-  const train::ChrfOptions options{.lowercase = bleu.lowercase};
+void report_chrf(const Judged& judged, const BleuOptions& bleu, ordered_json& report) {
+  const ChrfOptions options{.lowercase = bleu.lowercase};
   const double score = train::chrf(judged.outputs, judged.references(), options);
   char text[64];
   std::snprintf(text, sizeof(text), "%s = %.2f", chrf_name(options).c_str(), score);
@@ -49,7 +49,7 @@ double share_right(const Judged& judged, bool lowercase) {
   double right = 0;
   for (size_t i = 0; i < judged.outputs.size(); ++i) {
     right += std::ranges::any_of(judged.right[i], [&](const std::string& one) {
-      return train::exact_match(std::span(&judged.outputs[i], 1), std::span(&one, 1), lowercase) == 1;
+      return exact_match(std::span(&judged.outputs[i], 1), std::span(&one, 1), lowercase) == 1;
     });
   }
   return right / static_cast<double>(judged.outputs.size());
@@ -57,29 +57,29 @@ double share_right(const Judged& judged, bool lowercase) {
 
 double exact(const Judged& judged) { return 100 * share_right(judged, false); }
 
-void report_exact(const Judged& judged, const train::BleuOptions& options, ordered_json& report) {
+void report_exact(const Judged& judged, const BleuOptions& options, ordered_json& report) {
   const double share = share_right(judged, options.lowercase);
   report["exact"] = rounded(100 * share), report["exact_match"] = share;
 }
 
-void report_accuracy(const Judged& judged, const train::BleuOptions&, ordered_json& report) {
+void report_accuracy(const Judged& judged, const BleuOptions&, ordered_json& report) {
   const double percent = exact(judged);
   report["accuracy"] = rounded(percent), report["error"] = rounded(100 - percent);
 }
 
 double macro_f1(const Judged& judged) {
-  return 100 * train::label_scores(judged.outputs, judged.references()).macro_f1;
+  return 100 * label_scores(judged.outputs, judged.references()).macro_f1;
 }
 
-ordered_json matches_json(const train::Matches& one) {
+ordered_json matches_json(const Matches& one) {
   return {{"precision", rounded(100 * one.precision())},
           {"recall", rounded(100 * one.recall())},
           {"f1", rounded(100 * one.f1())},
           {"examples", one.references}};
 }
 
-void report_labels(const Judged& judged, const train::BleuOptions&, ordered_json& report) {
-  const train::LabelScores scores = train::label_scores(judged.outputs, judged.references());
+void report_labels(const Judged& judged, const BleuOptions&, ordered_json& report) {
+  const LabelScores scores = label_scores(judged.outputs, judged.references());
   report["macro_f1"] = rounded(100 * scores.macro_f1);
   for (size_t i = 0; i < scores.labels.size(); ++i) {
     report["labels"][scores.labels[i]] = matches_json(scores.by_label[i]);
@@ -88,7 +88,7 @@ void report_labels(const Judged& judged, const train::BleuOptions&, ordered_json
 }
 
 double tag_accuracy(const Judged& judged) {
-  return 100 * train::tag_scores(judged.outputs, judged.references()).accuracy();
+  return 100 * tag_scores(judged.outputs, judged.references()).accuracy();
 }
 
 /// Whether tags mark spans: B-PER, I-PER, O.
@@ -99,28 +99,28 @@ bool marks_spans(const Judged& judged) {
 
 double span_f1(const Judged& judged) {
   if (!marks_spans(judged)) return std::numeric_limits<double>::quiet_NaN();
-  return 100 * train::span_scores(judged.outputs, judged.references()).all.f1();
+  return 100 * span_scores(judged.outputs, judged.references()).all.f1();
 }
 
-void report_spans(const Judged& judged, const train::BleuOptions&, ordered_json& report) {
+void report_spans(const Judged& judged, const BleuOptions&, ordered_json& report) {
   if (!marks_spans(judged)) return;
-  const train::SpanScores scores = train::span_scores(judged.outputs, judged.references());
+  const SpanScores scores = span_scores(judged.outputs, judged.references());
   report["span_f1"] = rounded(100 * scores.all.f1());
   report["spans"] = matches_json(scores.all);
   for (const auto& [type, matches] : scores.types) report["span_types"][type] = matches_json(matches);
 }
 
 double bracket_f1(const Judged& judged) {
-  return 100 * train::bracket_scores(judged.outputs, judged.references()).all.strict().f1();
+  return 100 * bracket_scores(judged.outputs, judged.references()).all.strict().f1();
 }
 
 double well_formed(const Judged& judged) {
-  return 100 * train::bracket_scores(judged.outputs, judged.references()).well_formed_share();
+  return 100 * bracket_scores(judged.outputs, judged.references()).well_formed_share();
 }
 
-void report_brackets(const Judged& judged, const train::BleuOptions&, ordered_json& report) {
-  const train::BracketScores scores = train::bracket_scores(judged.outputs, judged.references());
-  const auto totals = [](const train::BracketTotals& one) -> ordered_json {
+void report_brackets(const Judged& judged, const BleuOptions&, ordered_json& report) {
+  const BracketScores scores = bracket_scores(judged.outputs, judged.references());
+  const auto totals = [](const BracketTotals& one) -> ordered_json {
     return {{"precision", rounded(100 * one.precision())},
             {"recall", rounded(100 * one.recall())},
             {"f1", rounded(100 * one.f1())},
@@ -135,13 +135,13 @@ void report_brackets(const Judged& judged, const train::BleuOptions&, ordered_js
 }
 
 double phoneme_error(const Judged& judged) {
-  return 100 * train::edit_scores(judged.outputs, judged.right).error_rate();
+  return 100 * edit_scores(judged.outputs, judged.right).error_rate();
 }
 
-double word_error(const Judged& judged) { return 100 * train::edit_scores(judged.outputs, judged.right).wrong_rate(); }
+double word_error(const Judged& judged) { return 100 * edit_scores(judged.outputs, judged.right).wrong_rate(); }
 
-void report_edits(const Judged& judged, const train::BleuOptions&, ordered_json& report) {
-  const train::EditScores scores = train::edit_scores(judged.outputs, judged.right);
+void report_edits(const Judged& judged, const BleuOptions&, ordered_json& report) {
+  const EditScores scores = edit_scores(judged.outputs, judged.right);
   report["phoneme_error"] = rounded(100 * scores.error_rate());
   report["edits"] = {{"substitutions", scores.substitutions},
                      {"insertions", scores.insertions},
@@ -155,16 +155,16 @@ double bleu_up_to(const Judged& judged) {
   return train::bleu(judged.outputs, judged.right, kCaptionBleu).up_to(K);
 }
 
-void report_caption_bleu(const Judged& judged, const train::BleuOptions&, ordered_json& report) {
-  const train::BleuScore bleu = train::bleu(judged.outputs, judged.right, kCaptionBleu);
-  for (size_t k = 1; k <= train::BleuScore::kOrders; ++k) report["bleu" + std::to_string(k)] = rounded(bleu.up_to(k));
+void report_caption_bleu(const Judged& judged, const BleuOptions&, ordered_json& report) {
+  const BleuScore bleu = train::bleu(judged.outputs, judged.right, kCaptionBleu);
+  for (size_t k = 1; k <= BleuScore::kOrders; ++k) report["bleu" + std::to_string(k)] = rounded(bleu.up_to(k));
   const size_t first = judged.right[0].size();
   const bool alike = std::ranges::all_of(judged.right, [&](const auto& one) { return one.size() == first; });
-  report["bleu_signature"] = train::bleu_signature(kCaptionBleu, alike ? first : 0);
+  report["bleu_signature"] = bleu_signature(kCaptionBleu, alike ? first : 0);
 }
 
 /// What another row of the same task reports.
-void nothing(const Judged&, const train::BleuOptions&, ordered_json&) {}
+void nothing(const Judged&, const BleuOptions&, ordered_json&) {}
 
 std::vector<ScoreRow>& table() {
   static std::vector<ScoreRow> rows = with_room<ScoreRow>({
@@ -207,7 +207,7 @@ void add_score_row(const ScoreRow& row) { table().push_back(row); }
 const ScoreRow& score_named(std::string_view name) { return row_named("score", scores(), name); }
 
 ordered_json report_of(std::span<const std::string_view> names, const Judged& judged,
-                       const train::BleuOptions& options) {
+                       const BleuOptions& options) {
   require(!judged.outputs.empty() && judged.outputs.size() == judged.right.size(),
           "scores: expected as many right answers as outputs and at least one, got ", judged.right.size(), " and ",
           judged.outputs.size());
@@ -223,4 +223,4 @@ ordered_json report_of(std::span<const std::string_view> names, const Judged& ju
   return report;
 }
 
-}  // namespace attend::tasks
+}  // namespace attend::train

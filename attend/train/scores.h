@@ -9,7 +9,7 @@
 
 #include "attend/train/bleu.h"
 
-namespace attend::tasks {
+namespace attend::train {
 
 /// Answers and, for each, all that would have been right, the reference first.
 struct Judged {
@@ -28,7 +28,7 @@ struct ScoreRow {
   /// Not a number where it does not apply to these answers.
   double (*score)(const Judged& judged);
   /// Adds it to a report, in detail; null: as "name": score.
-  void (*report)(const Judged& judged, const train::BleuOptions& options, nlohmann::ordered_json& report) = nullptr;
+  void (*report)(const Judged& judged, const BleuOptions& options, nlohmann::ordered_json& report) = nullptr;
 };
 std::span<const ScoreRow> scores();
 /// Adds a row from outside the library.
@@ -37,6 +37,6 @@ const ScoreRow& score_named(std::string_view name);
 
 /// All scores of these names as `attend eval` prints them. BLEU's options say for all of them whether case matters.
 nlohmann::ordered_json report_of(std::span<const std::string_view> names, const Judged& judged,
-                                 const train::BleuOptions& options);
+                                 const BleuOptions& options);
 
-}  // namespace attend::tasks
+}  // namespace attend::train

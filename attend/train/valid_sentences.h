@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace attend::tasks {
+namespace attend::train {
 
 struct ValidSentences {
   static constexpr const char* kFile = "valid.jsonl";
@@ -16,4 +16,4 @@ struct ValidSentences {
   void save(const std::filesystem::path& folder) const;
 };
 
-}  // namespace attend::tasks
+}  // namespace attend::train
