@@ -94,7 +94,7 @@ TEST_F(CaptionFolder, TakesThoseOfAList) {
   EXPECT_EQ(examples[0].image.name, "b.jpg");
   EXPECT_EQ(examples[1].image.captions, Texts{"one"});
   EXPECT_TRUE(
-      says(message_of([&] { captioned_images(files("a.jpg\na.jpg\n"), skip_); }), "names.txt:2: each image once"));
+      says(message_of([&] { captioned_images(files("a.jpg\na.jpg\n"), skip_); }), "names.txt:2: expected each image once"));
 }
 
 TEST_F(CaptionFolder, NamesWhatHasOnlyOneOfBoth) {

@@ -150,7 +150,7 @@ TEST(Png, LiesOverWhiteWhereItIsTransparent) {
 TEST(Png, IsRefusedWhereItIsCutShort) {
   const std::string whole = encode_png(pattern(20, 30, 3));
   for (size_t size = 8; size < whole.size() - 12; size += 7) {  // the last 12 bytes only say that it ends
-    EXPECT_TRUE(says(image_refusal(whole.substr(0, size)), "x: a ")) << size;
+    EXPECT_TRUE(says(image_refusal(whole.substr(0, size)), "x: expected a ")) << size;
   }
   EXPECT_TRUE(says(image_refusal(whole.substr(0, whole.size() / 2)), "expected a whole PNG image of 20×30"))
       << whole.size();
@@ -200,7 +200,7 @@ TEST(Jpeg, IsRefusedWhereItIsCutShort) {
   const std::string whole = jpeg(8, 8, {1, 1, 1});
   ASSERT_EQ(image_refusal(whole), "");
   for (size_t size = 3; size < whole.size() - 2; ++size) {
-    EXPECT_TRUE(says(image_refusal(whole.substr(0, size)), "x: a ")) << size << " of " << whole.size();
+    EXPECT_TRUE(says(image_refusal(whole.substr(0, size)), "x: expected a ")) << size << " of " << whole.size();
   }
   // 16 columns need another block, and there is none.
   EXPECT_TRUE(says(image_refusal(jpeg(8, 64, {1})), "expected a whole JPEG image of 8×64"))

@@ -64,7 +64,7 @@ TEST(Npy, IsRefusedWhereItIsCutShortOrTooLong) {
 TEST(Npy, IsRefusedWhereItsHeaderLies) {
   EXPECT_NE(npy_refusal(npy(header("<f4", "(4294967296, 4294967296)"), "")), "");
   EXPECT_NE(npy_refusal(npy(header("<f4", "(1, 1, 1, 1, 1, 1, 1)"), "1234")), "");
-  EXPECT_TRUE(says(npy_refusal(npy(header("<f4", "(1099511627776,)"), "")), "x: 1099511627776 numbers of 4 bytes"));
+  EXPECT_TRUE(says(npy_refusal(npy(header("<f4", "(1099511627776,)"), "")), "x: expected 1099511627776 numbers of 4 bytes"));
   for (const char* shape : {"(-1,)", "(1", "1", "(1 1)", "('a',)", "(99999999999999999999,)"}) {
     EXPECT_TRUE(says(npy_refusal(npy(header("<f4", shape), "1234")), "x: expected a header")) << shape;
   }

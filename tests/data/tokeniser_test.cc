@@ -215,7 +215,7 @@ TEST_P(TokeniserKinds, NoTextIsRefused) {
   }
   EXPECT_EQ(message_of([&] {
               train_tokeniser(options(), each_of({"a", "\xFF"}));
-            }).find("train_tokeniser: line 2: UTF-8"),
+            }).find("train_tokeniser: line 2: expected UTF-8"),
             0u);
 }
 
