@@ -118,7 +118,7 @@ void add_reductions(std::vector<OpRow>& table) {
                      {{[] {
                          mean(Tensor::zeros({2, 0}), 1);
                        },
-                       "mean: an axis of at least one element"}}});
+                       "mean: expected an axis of at least one element"}}});
     table.push_back({"max" + which,
                      {shape},
                      [axis](const Vars& x) { return Vars{max(x[0], axis)}; },

@@ -213,7 +213,7 @@ TEST_F(Run, StandardInputIsReadAsFilesAre) {
   EXPECT_TRUE(has(zero.output, "standard input:2: expected text, got a zero byte")) << zero.output;
   const Result endless = run(std::string((16 << 20) + 1, 'x'));
   EXPECT_EQ(endless.code, 1);
-  EXPECT_TRUE(has(endless.output, "standard input:1: a line of at most")) << endless.output;
+  EXPECT_TRUE(has(endless.output, "standard input:1: expected a line of at most")) << endless.output;
 }
 
 TEST_F(Run, WhatIsNotUtf8IsNamedByItsLine) {

@@ -79,7 +79,7 @@ std::vector<std::pair<std::string, Settings>> combinations() {
 }
 
 TEST(EncoderDecoder, HasTheRightGradientInEveryCombination) {
-  ASSERT_EQ(combinations().size(), 2 * (4 + 3));
+  ASSERT_EQ(combinations().size(), 2 * (5 + 3));
   for (const auto& [name, settings] : combinations()) {
     const auto model = made_pair(settings);
     data::Batch batch{three_sources(settings), rows(kAnswers)};
@@ -358,7 +358,8 @@ TEST(EncoderDecoder, TellsWhatItReads) {
   const ModelRow& row = model_row("encoder_decoder");
   EXPECT_EQ(row.reads, Reads::either);
   EXPECT_EQ(row.reads_of({}), Reads::words);
-  EXPECT_EQ(row.reads_of({{"encoder.kind", "convolutional"}}), Reads::images);
+  EXPECT_EQ(row.reads_of({{"encoder.kind", "convolutional"}}), Reads::either);
+  EXPECT_EQ(row.reads_of({{"encoder.kind", "dense"}}), Reads::images);
   EXPECT_EQ(row.reads_of({{"encoder.kind", "none"}}), Reads::either);
   EXPECT_EQ(model_row("captioner").reads_of({}), Reads::images);
   EXPECT_TRUE(can_read(Reads::either, Reads::words) && can_read(Reads::images, Reads::images));

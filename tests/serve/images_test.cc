@@ -168,7 +168,7 @@ TEST(ServedImages, RefuseTextsAndTextModelsRefuseImages) {
     expect_error(ask(path, "captioner", {{"image", image}, {"prefix", "a"}}), 400, "bad_request",
                  "prefix: only models that read text take one, not \"captioner\"");
     expect_error(ask(path, "captioner", {{"image", image}, {"beam", 0}}), 400, "bad_request", "beam");
-    expect_error(ask(path, "captioner", {{"image", image}, {"n_best", 33}}), 400, "over_limit", "n_best: at most 32");
+    expect_error(ask(path, "captioner", {{"image", image}, {"n_best", 33}}), 400, "over_limit", "n_best: expected at most 32");
     expect_error(ask(path, "glimpse", {{"image", image}, {"coverage_penalty", 0.2}}), 400, "bad_request",
                  "coverage_penalty: this model's decoder does not attend");
   }

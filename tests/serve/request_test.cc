@@ -147,10 +147,10 @@ TEST(Request, RefusesWrongTypes) {
                   {R"({"text": "a", "prefix_tokens": [1.5]})", "400 bad_request", "from 0, got 1.5"},
                   {R"({"text": "a", "prefix_tokens": [2147483648]})", "400 bad_request", "got 2147483648"}});
   expect_refused(parse_explain,
-                 {{R"({"text": "a", "layer": 0.5})", "400 bad_request", "layer: a whole number"},
+                 {{R"({"text": "a", "layer": 0.5})", "400 bad_request", "layer: expected a whole number"},
                   {R"({"text": "a", "method": 1})", "400 bad_request", "method"},
                   {R"({"text": "a", "target": 1})", "400 bad_request", "target: expected a text"},
-                  {R"({"text": "a", "target": " "})", "400 bad_request", "target: a text with at least"}});
+                  {R"({"text": "a", "target": " "})", "400 bad_request", "target: expected a text with at least"}});
 }
 
 TEST(Request, RefusesWhatIsMissingTooMuchOrUnknown) {
@@ -164,7 +164,7 @@ TEST(Request, RefusesWhatIsMissingTooMuchOrUnknown) {
                   {R"({"texts": ["a", ""]})", "400 bad_request", "texts[1]: expected a text with at least one word"},
                   {R"({"texts": []})", "400 bad_request", "got an empty one"},
                   {R"({"texts": ["a", "b"], "stream": true})", "400 bad_request", "stream: expected one text"},
-                  {R"({"texts": ["a", "b"], "prefix_tokens": [4]})", "400 bad_request", "prefix_tokens: one text"},
+                  {R"({"texts": ["a", "b"], "prefix_tokens": [4]})", "400 bad_request", "prefix_tokens: expected one text"},
                   {R"({"text": "a", "prefix": "A", "prefix_tokens": [4]})", "400 bad_request", "got both"},
                   {R"({"text": "a", "bem": 4})", "400 bad_request", "the nearest is \"beam\""},
                   {R"({"text": "a", "method": "attention"})", "400 bad_request", "unknown field"},
@@ -181,15 +181,15 @@ TEST(Request, RefusesWhatIsHuge) {
   for (int i = 0; i < 10'000; ++i) signs += "é";
   EXPECT_EQ(refusal(parse_run, json{{"text", signs}}.dump()), "") << "characters, not bytes";
   const std::string big = longest + "a";
-  expect_refused(parse_run, {{json{{"text", big}}.dump(), "413 too_large", "text: at most 10000 characters"},
-                             {json{{"texts", {"a", big}}}.dump(), "413 too_large", "texts[1]: at most 10000"},
-                             {json{{"text", "a"}, {"prefix", big}}.dump(), "413 too_large", "prefix: at most 10000"},
+  expect_refused(parse_run, {{json{{"text", big}}.dump(), "413 too_large", "text: expected at most 10000 characters"},
+                             {json{{"texts", {"a", big}}}.dump(), "413 too_large", "texts[1]: expected at most 10000"},
+                             {json{{"text", "a"}, {"prefix", big}}.dump(), "413 too_large", "prefix: expected at most 10000"},
                              {json{{"texts", std::vector<std::string>(257, "a")}}.dump(), "413 too_large",
                               "texts: expected at most 256, got 257"},
                              {json{{"text", "a"}, {"prefix_tokens", std::vector<int>(513, 4)}}.dump(), "413 too_large",
-                              "prefix_tokens: at most 512"}});
+                              "prefix_tokens: expected at most 512"}});
   expect_refused(parse_explain,
-                 {{json{{"text", "a"}, {"target", big}}.dump(), "413 too_large", "target: at most 10000"}});
+                 {{json{{"text", "a"}, {"target", big}}.dump(), "413 too_large", "target: expected at most 10000"}});
 }
 
 TEST(Request, ASearchKeepsToTheLimits) {
@@ -201,7 +201,7 @@ TEST(Request, ASearchKeepsToTheLimits) {
   EXPECT_TRUE(asked({{"n_best", "33", ""}}).starts_with("400 over_limit n_best"));
   EXPECT_TRUE(asked({{"max_length", "2001", ""}}).starts_with("400 over_limit max_length"));
   EXPECT_TRUE(asked({{"min_length", "2001", ""}}).starts_with("400 over_limit min_length"));
-  EXPECT_TRUE(asked({{"sample", "true", ""}, {"beam", "3", ""}}).starts_with("400 bad_request sample or beam"));
+  EXPECT_TRUE(asked({{"sample", "true", ""}, {"beam", "3", ""}}).starts_with("400 bad_request expected sample or beam"));
   const decode::SearchOptions search = search_of({.beam = 2}, {{"n_best", "5", ""}}, kLimits);
   EXPECT_EQ(search.beam, 5) << "as many as were asked for";
   EXPECT_EQ(search.longest, kLimits.answer_tokens);

@@ -174,7 +174,7 @@ TEST(Server, RefusesWhatIsAskedWrongly) {
            {R"({"text": "a", "beam": 99999999999999999999})", "beam"},
            {R"({"text": "a", "temperature": 0, "sample": true})", "temperature"},
            {R"({"text": "a", "sample": true, "beam": 3})", "both"},
-           {R"({"texts": ["a", "b"], "stream": true})", "stream: one text"},
+           {R"({"texts": ["a", "b"], "stream": true})", "stream: expected one text"},
            {R"({"text": "a", "prefix": "A", "prefix_tokens": [4]})", "both"},
            {R"({"text": "a", "prefix_tokens": [99]})", "below 12"},
            {R"({"text": "a", "prefix_tokens": [3]})", "none of kPad, kBegin and kEnd, got 3"},
@@ -206,8 +206,8 @@ TEST(Server, WhatAModelCannotDoIsOurMistake) {
 }
 
 TEST(Server, RefusesWhatIsTooLarge) {
-  expect_error(served().post("/v1/run", R"({"text": "a", "beam": 33})"), 400, "over_limit", "beam: at most 32");
-  expect_error(served().post("/v1/run", R"({"text": "a", "n_best": 33})"), 400, "over_limit", "n_best: at most 32");
+  expect_error(served().post("/v1/run", R"({"text": "a", "beam": 33})"), 400, "over_limit", "beam: expected at most 32");
+  expect_error(served().post("/v1/run", R"({"text": "a", "n_best": 33})"), 400, "over_limit", "n_best: expected at most 32");
   expect_error(served().post("/v1/run", R"({"text": "a", "max_length": 3000})"), 400, "over_limit", "2000");
   expect_error(served().post("/v1/run", json{{"text", std::string(10'001, 'a')}}.dump()), 413, "too_large", "10001");
   expect_error(served().post("/v1/run", json{{"texts", std::vector<std::string>(257, "a")}}.dump()), 413, "too_large",

@@ -115,7 +115,7 @@ TEST(Explain, RefusesBeforeItComputesWhatItWouldRefuseAfterwards) {
   EXPECT_NE(refusal("", [](O&) {}).find("at least one word"), std::string::npos);
   EXPECT_NE(asked([](O& o) { o.site = "nowhere"; }).find("decoder.memory"), std::string::npos);
   EXPECT_NE(asked([](O& o) { o.head = 2; }).find("expected head 0 to 1, or -1 for all; got 2"), std::string::npos);
-  EXPECT_NE(asked([](O& o) { o.site = "encoder.self", o.evidence = true; }).find("for evidence"), std::string::npos);
+  EXPECT_NE(asked([](O& o) { o.site = "encoder.self", o.evidence = true; }).find("looks at the source"), std::string::npos);
   EXPECT_NE(asked([](O& o) { o.combine = "sum"; }).find("mean or max"), std::string::npos);
   EXPECT_NE(asked([](O& o) { o.method = "magic"; }).find("magic"), std::string::npos);
   EXPECT_NE(asked([](O& o) { o.target = ""; }).find("target"), std::string::npos);
