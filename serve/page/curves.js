@@ -31,14 +31,14 @@ function line(name, rows, field) {
   return points.length ? { name, points } : null;
 }
 
-// Round numbers that cover low … high in about TICKS steps.
+// Round numbers, at least two, that cover low … high in about TICKS steps.
 function ticks(low, high) {
   const rough = (high - low || Math.abs(high) || 1) / TICKS,
     power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((digit) => digit * power).find((size) => size >= rough);
   const first = Math.floor(low / step) * step,
     marks = [];
-  for (let at = first; at < high + step; at += step) marks.push(Number(at.toPrecision(12)));
+  for (let at = first; at < high + step || marks.length < 2; at += step) marks.push(Number(at.toPrecision(12)));
   return marks;
 }
 
