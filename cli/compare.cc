@@ -310,7 +310,7 @@ void measure_model(Comparison& comparison, Compared& model, Progress& progress, 
 Comparison begin(const std::vector<Wanted>& all, const std::vector<std::string>& subjects) {
   Comparison comparison;
   comparison.subject = joined(subjects);
-  const auto letters = [](const Wanted& wanted) { return wanted.config.options.tokeniser.kind == "characters"; };
+  const auto letters = [](const Wanted& wanted) { return wanted.config.reads_characters(); };
   if (std::ranges::all_of(all, letters)) comparison.unit = "letters";
   comparison.row = &all.front().config.row();
   for (const Wanted& wanted : all) {

@@ -27,8 +27,6 @@ constexpr const char* kCache = "compare.json";
 constexpr size_t kMostCached = size_t{1} << 30;
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
-bool reads_letters(const TaskConfig& config) { return config.options.tokeniser.kind == "characters"; }
-
 /// A number that changes with any of the examples' titles, answers and links.
 std::string fingerprint_of(const Examples& examples) {
   std::string all;
@@ -97,7 +95,7 @@ std::optional<Measured> kept(const fs::path& path, const json& key) {
 std::string picture_of(const TaskModel& model, const Explanation& found) {
   if (const auto* look = std::get_if<explain::ImageLook>(&found)) return explain::svg_picture(*look);
   const auto& trace = std::get<explain::Trace>(found);
-  explain::Grid grid = map_grid(trace, trace.maps.at(0), reads_letters(model.config()) ? "tokens" : "words");
+  explain::Grid grid = map_grid(trace, trace.maps.at(0), model.config().reads_characters() ? "tokens" : "words");
   grid.look.most = 1;
   return explain::svg_heatmap(grid);
 }

@@ -142,6 +142,8 @@ struct TaskConfig {
   /// Refuses unknown options with their place and the nearest name. A task's name alone means its own corpus.
   explicit TaskConfig(const SettingList& settings);
   const TaskRow& row() const { return *options.row; }
+  /// Whether a token of the source is a letter: pictures then have a column for each.
+  bool reads_characters() const { return options.tokeniser.kind == "characters"; }
   /// Every option with its value: for help, --dump-config and config.yml.
   std::vector<OptionInfo> all() const;
   /// Throws Error where a value is invalid or no such network can be built, before any file is read.
