@@ -33,7 +33,7 @@ const std::vector<Library> kLibraries = {
     {"Highway", "hwy/", {"attend/kernels/", "tests/kernels/"}},
     {"yaml-cpp", "yaml-cpp/", {"attend/base/"}},
     {"SentencePiece", "sentencepiece", {"attend/data/"}},
-    {"zlib", "zlib.h", {"attend/data/"}},
+    {"zlib", "zlib.h", {"attend/data/", "tests/data/"}},
     {"librsvg", "librsvg/", {"attend/explain/"}},
     {"cairo", "cairo", {"attend/explain/"}},
     {"MPI", "mpi.h", {"attend/dist/"}},

@@ -86,10 +86,15 @@ bool LineReader::read_line(std::string& line) {
   }
 }
 
-std::vector<std::string> read_lines(const std::filesystem::path& path) {
+std::vector<std::string> read_lines(const std::filesystem::path& path, size_t most) {
   LineReader reader(path);
   std::vector<std::string> lines;
-  for (std::string line; reader.next(line);) lines.push_back(line);
+  size_t held = 0;
+  for (std::string line; reader.next(line);) {
+    held += sizeof(line) + line.size();
+    require(held <= most, reader.where(), ": expected lines that fit into ", most >> 20, " MiB, got more");
+    lines.push_back(line);
+  }
   return lines;
 }
 

@@ -55,6 +55,7 @@ class LineReader {
   int64_t number_ = 0;
 };
 
-std::vector<std::string> read_lines(const std::filesystem::path& path);
+/// All lines of a file; throws Error if they take more than `most` bytes of memory.
+std::vector<std::string> read_lines(const std::filesystem::path& path, size_t most = size_t{1} << 30);
 
 }  // namespace attend::data
