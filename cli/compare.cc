@@ -6,9 +6,9 @@
 #include <set>
 
 #include "attend/base/error.h"
+#include "attend/base/folder_file.h"
 #include "attend/base/joined.h"
 #include "attend/base/names.h"
-#include "attend/base/recipe.h"
 #include "attend/base/replacement.h"
 #include "attend/tasks/comparison.h"
 #include "attend/tasks/model_folder.h"
@@ -79,8 +79,7 @@ std::vector<std::string> subjects_in(int argc, char** argv) {
 
 /// The task of a recipe, a task's name or a model's folder.
 const tasks::TaskRow& row_of(const std::string& subject) {
-  return tasks::task_of(is_model(subject) ? read_recipe(fs::path(subject) / tasks::kConfig)
-                                          : settings_of_subject(subject));
+  return tasks::task_of(is_model(subject) ? tasks::read_config(subject) : settings_of_subject(subject));
 }
 
 /// A recipe or task that is to be trained: what it sets, and with what options.
@@ -187,7 +186,7 @@ void place(std::vector<Wanted>& all, const CompareOptions& options) {
     wanted.folder = (fs::path(options.out) / "models" / name).string();
     const fs::path saved = fs::path(wanted.folder) / tasks::kConfig;
     if (!fs::exists(saved)) continue;
-    const std::string changed = difference(tasks::TaskConfig(read_recipe(saved)), wanted.config);
+    const std::string changed = difference(tasks::TaskConfig(tasks::read_config(wanted.folder)), wanted.config);
     wanted.afresh = !changed.empty();
     require(!wanted.afresh || options.force, wanted.folder, " was trained with other options (", changed,
             "): --force trains afresh what has changed; or name another --out");
@@ -206,11 +205,10 @@ std::vector<Wanted> plan(const std::vector<std::string>& subjects, const std::ve
     if (recipe != recipes.end()) {
       add_variants(*recipe, flags, options, recipes.size() > 1, all);
     } else {
-      const std::string saved = fs::path(subject) / tasks::kConfig;
       all.push_back({.name = stem(subject),
                      .options = subject,
                      .folder = subject,
-                     .settings = read_recipe(saved),
+                     .settings = tasks::read_config(subject),
                      .trained = true});
     }
   }
@@ -256,7 +254,7 @@ int train_wanted(const Wanted& wanted, Progress& progress, size_t index) {
 }
 
 void read_result(const std::string& folder, Compared& model) {
-  const fs::path path = fs::path(folder) / kResult;
+  const fs::path path = file_within(folder, kResult);
   if (!fs::exists(path)) return;
   const nlohmann::json result = nlohmann::json::parse(read_file(path, size_t{1} << 20), nullptr, false);
   if (!result.is_object()) return;

@@ -5,7 +5,6 @@
 
 #include "attend/base/error.h"
 #include "attend/base/joined.h"
-#include "attend/base/recipe.h"
 #include "attend/base/replacement.h"
 #include "attend/explain/heatmap.h"
 #include "attend/tasks/model.h"
@@ -83,7 +82,7 @@ int demo(int argc, char** argv) {
     std::cout << "training: English to romanised Hindi, from a grammar that is built in\n" << std::flush;
     const fs::path saved = fs::path(options.out) / tasks::kConfig;
     const bool resumes = !options.again && fs::exists(saved);
-    const SettingList settings = resumes ? read_recipe(saved) : SettingList{{"task", "translate", "demo"}};
+    const SettingList settings = resumes ? tasks::read_config(options.out) : SettingList{{"task", "translate", "demo"}};
     if (const int code = train_in(settings, options.out, resumes)) return code;
   } else {
     std::cout << "using " << options.out << ", trained before (train anew: attend demo --again)\n";

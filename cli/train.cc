@@ -62,7 +62,7 @@ int train(int argc, char** argv) {
   SettingList asked, known;
   if (!subject.empty()) asked = settings_of_subject(subject);
   if (resumes) {
-    known = read_recipe(fs::path(*out) / tasks::kConfig);
+    known = tasks::read_config(*out);
   } else {
     known = asked;
     for (const std::string& name : options_others_depend_on()) {

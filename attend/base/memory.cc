@@ -3,13 +3,16 @@
 #include <malloc.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdlib>
 #include <mutex>
 #include <new>
+#include <string>
 
 #include "attend/base/error.h"
+#include "attend/base/memory_limit.h"
 
 namespace attend::memory {
 namespace {
@@ -38,6 +41,8 @@ constexpr size_t bytes_of(uint32_t size_class) {
 static_assert(bytes_of(class_of(65)) == 80 && bytes_of(class_of(128)) == 128 && bytes_of(class_of(129)) == 160);
 
 constexpr uint32_t kSmallClasses = class_of(kSmall) + 1;
+
+thread_local Limit* innermost_limit = nullptr;
 
 std::atomic<size_t> in_use{0}, peak{0}, cached{0};
 
@@ -152,6 +157,17 @@ void to_pool(Block* block) {
 
 Usage usage() { return {in_use.load(), peak.load(), cached.load()}; }
 
+Limit::Limit(size_t bytes) : bytes_(bytes), outer_(std::exchange(innermost_limit, this)) {}
+Limit::~Limit() { innermost_limit = outer_; }
+
+void Limit::take(size_t bytes) {
+  if (bytes > bytes_ - taken_) {
+    throw OverLimit("memory: expected at most " + std::to_string(bytes_) + " bytes, got more");
+  }
+  taken_ += bytes;
+  if (outer_) outer_->take(bytes);
+}
+
 void reset_peak() { peak.store(in_use.load()); }
 
 void trim() {
@@ -176,6 +192,7 @@ void trim() {
 }
 
 Block* allocate(size_t bytes) {
+  if (innermost_limit) innermost_limit->take(std::max(bytes, bytes_of(0)));
   require(bytes <= kLargest, "memory: expected at most ", kLargest, " bytes, got a request for ", bytes);
   const uint32_t size_class = class_of(bytes);
   Block* block = kPooled ? from_pool(size_class) : nullptr;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "attend/base/error.h"
+#include "attend/base/folder_file.h"
 #include "attend/base/names.h"
 #include "attend/data/subwords.h"
 #include "attend/data/symbols.h"
@@ -31,6 +32,8 @@ constexpr Format kTokeniserFormats[] = {
     {".words", load_symbols},
     {".characters", load_symbols},
 };
+
+constexpr uintmax_t kLargestVocabulary = uintmax_t{1} << 29;  // bytes
 
 constexpr std::string_view kReserved[kFirstWord] = {"<pad>", "<unk>", "<s>", "</s>"};
 
@@ -129,7 +132,7 @@ std::unique_ptr<Tokeniser> load_tokeniser(const fs::path& folder, std::string_vi
     found = &format;
   }
   require(found != nullptr, folder.native(), ": expected a vocabulary (", endings, "), got none of them");
-  return found->load(vocabulary_file(folder, stem, *found));
+  return found->load(file_within(folder, vocabulary_file("", stem, *found), kLargestVocabulary));
 }
 
 void remove_tokeniser(const fs::path& folder, std::string_view stem) {

@@ -399,15 +399,22 @@ int64_t limit_of(const models::Model& model, const SearchOptions& options, int64
 }  // namespace
 
 void check(const SearchOptions& o) {
+  // Beyond what any machine can hold or any text has, but far from where numbers overflow.
+  constexpr int64_t kMostAnswers = 100'000, kMostTokens = 100'000;
   require(o.beam >= 1, "search: beam must be at least 1, got ", o.beam);
   require(o.n_best >= 1, "search: n_best must be at least 1, got ", o.n_best);
   require(o.sample || o.n_best <= o.beam, "search: n_best must not exceed beam, got ", o.n_best, " of ", o.beam);
+  require(o.beam <= kMostAnswers && o.n_best <= kMostAnswers, "search: beam and n_best must be at most ", kMostAnswers,
+          ", got ", o.beam, " and ", o.n_best);
   require(o.length_penalty >= 0 && std::isfinite(o.length_penalty), "search: length_penalty must be 0 or more, got ",
           o.length_penalty);
   require(o.coverage_penalty >= 0 && std::isfinite(o.coverage_penalty),
           "search: coverage_penalty must be 0 or more, got ", o.coverage_penalty);
   require(o.min_length >= 0 && o.max_length >= 0, "search: min_length and max_length must be 0 or more, got ",
           o.min_length, " and ", o.max_length);
+  require(o.min_length <= kMostTokens && o.max_length <= kMostTokens,
+          "search: min_length and max_length must be at most ", kMostTokens, ", got ", o.min_length, " and ",
+          o.max_length);
   require(o.max_length == 0 || o.min_length <= o.max_length, "search: min_length must not exceed max_length, got ",
           o.min_length, " and ", o.max_length);
   require(o.no_repeat_ngram >= 0, "search: no_repeat_ngram must be 0 or more, got ", o.no_repeat_ngram);

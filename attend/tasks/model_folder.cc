@@ -1,6 +1,7 @@
 #include "attend/tasks/model_folder.h"
 
 #include "attend/base/error.h"
+#include "attend/base/folder_file.h"
 #include "attend/base/recipe.h"
 
 namespace attend::tasks {
@@ -16,7 +17,7 @@ void check_folder(const fs::path& folder) {
 
 SettingList read_config(const fs::path& folder) {
   check_folder(folder);
-  return read_recipe(folder / kConfig);
+  return read_recipe(file_within(folder, kConfig));
 }
 
 std::string folder_name(const fs::path& folder) {

@@ -9,6 +9,7 @@
 
 #include "attend/autograd/tape.h"
 #include "attend/base/error.h"
+#include "attend/base/folder_file.h"
 #include "attend/base/names.h"
 #include "attend/base/replacement.h"
 #include "attend/models/zoo.h"
@@ -231,7 +232,7 @@ void Trainer::save() {
 }
 
 void Trainer::resume() {
-  const fs::path path = folder_ / kCheckpoint;
+  const fs::path path = file_within(folder_, kCheckpoint);
   const SafetensorsFile file(path);
   const auto found = file.metadata().find(kPlace);
   require(found != file.metadata().end(), path.string(), ": expected a checkpoint of a run, got other tensors");
