@@ -17,6 +17,7 @@
 #include "attend/base/real.h"
 #include "attend/kernels/isa.h"
 #include "cli/commands.h"
+#include "cli/standard_streams.h"
 
 namespace attend::cli {
 namespace {
@@ -97,12 +98,9 @@ int dispatch(int argc, char** argv) {
   return unknown_command(name);
 }
 
-}  // namespace
-}  // namespace attend::cli
-
-int main(int argc, char** argv) {
+int run_command(int argc, char** argv) {
   try {
-    return attend::cli::dispatch(argc, argv);
+    return dispatch(argc, argv);
   } catch (const std::filesystem::filesystem_error& error) {
     std::cerr << "attend: " << error.path1().string() << ": " << error.code().message() << '\n';
     return 1;
@@ -110,4 +108,12 @@ int main(int argc, char** argv) {
     std::cerr << "attend: " << error.what() << '\n';
     return 1;
   }
+}
+
+}  // namespace
+}  // namespace attend::cli
+
+int main(int argc, char** argv) {
+  attend::cli::hold_standard_streams();
+  return attend::cli::end_output(attend::cli::run_command(argc, argv));
 }

@@ -26,26 +26,34 @@ constexpr int64_t kFewExamples = 20;  // fewer teach nothing but themselves
 
 volatile std::sig_atomic_t interrupted = 0;
 
-/// The first Ctrl-C (or SIGTERM) asks for an end; the second one ends at once, which leaves the last checkpoint.
+/// The first signal asks for an end. Ctrl-C or SIGTERM again ends at once, which leaves the last checkpoint. The others
+/// are not asked for twice: a terminal that is closed may send SIGHUP from both system and shell, and every line that
+/// nobody reads any more sends SIGPIPE.
 void interrupt(int signal) {
   constexpr std::string_view kSaid = "\nstopping after this step or validation (again: at once) …\n";
-  interrupted = signal;
-  std::signal(signal, SIG_DFL);
+  if (interrupted == 0) interrupted = signal;
+  std::signal(signal, signal == SIGHUP || signal == SIGPIPE ? SIG_IGN : SIG_DFL);
+  if (signal == SIGPIPE) return;
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, kSaid.data(), kSaid.size());
 }
 
-/// Handles Ctrl-C and SIGTERM by `interrupt`, for as long as a run lasts.
+/// Handles the signals that would end a run by `interrupt`, for as long as it lasts.
 class Interruptible {
  public:
-  Interruptible() { set(interrupt); }
+  Interruptible() {
+    for (const int signal : {SIGINT, SIGTERM, SIGPIPE}) std::signal(signal, interrupt);
+    if (hangup_ == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // nohup
+  }
   Interruptible(const Interruptible&) = delete;
   Interruptible& operator=(const Interruptible&) = delete;
-  ~Interruptible() { set(SIG_DFL); }
+  ~Interruptible() {
+    for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, SIG_DFL);
+    if (interrupted != SIGHUP) std::signal(SIGHUP, hangup_);
+    std::signal(SIGPIPE, SIG_IGN);  // what is still to be said must not keep the result from being written
+  }
 
  private:
-  static void set(void (*handler)(int)) {
-    for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, handler);
-  }
+  void (*hangup_)(int) = std::signal(SIGHUP, interrupt);  // what it was before
 };
 
 train::TrainResult run_until_interrupted(train::Trainer& trainer, std::span<train::Watcher* const> watchers) {
