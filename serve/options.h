@@ -14,6 +14,7 @@ struct Limits {
   int64_t beam = 32;
   int64_t n_best = 32;
   int64_t answer_tokens = 2'000;
+  int64_t cost = 1'000'000;
   int64_t weights = 32'000'000;  // 128 MB, and four times that as JSON
   int64_t image_pixels = 4'000'000;
   double seconds = 60;
@@ -26,6 +27,7 @@ struct Limits {
     visit("beam", beam, "widest beam that may be asked for");
     visit("n_best", n_best, "most answers per text that may be asked for");
     visit("answer_tokens", answer_tokens, "longest answer, and greatest max_length that may be asked for");
+    visit("cost", cost, "most texts × beam × tokens of an answer; to explain one, tokens that are read again for it");
     visit("weights", weights, "most weights of attention that are kept to explain an answer");
     visit("image_pixels", image_pixels, "largest image");
     visit("seconds", seconds, "most time for a request, waiting included");
@@ -37,6 +39,7 @@ struct Traffic {
   int64_t workers = 0;
   int64_t threads = 0;
   int64_t waiting = 64;
+  int64_t long_requests = 8;
   int64_t connections = 1000;
   double read_seconds = 10;
   double write_seconds = 10;
@@ -48,6 +51,8 @@ struct Traffic {
     visit("workers", workers, "requests that are computed at once; 0: as many as the machine has cores, at most 4");
     visit("threads", threads, "threads that they share; 0: as many as the machine has cores");
     visit("waiting", waiting, "requests that wait for a worker; further ones are told to come back (503)");
+    visit("long_requests", long_requests,
+          "long requests that are begun and take turns, each with its state in memory; further ones wait for one to end");
     visit("connections", connections, "open connections; beyond them, the one that was idle for longest is closed");
     visit("read_seconds", read_seconds, "time that a client has to send a whole request");
     visit("write_seconds", write_seconds, "time that a client has to take a whole answer, or one part of a stream");

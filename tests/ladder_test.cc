@@ -31,7 +31,7 @@ const std::vector<Library> kLibraries = {
     {"oneDNN", "dnnl", {"attend/kernels/"}},
     {"oneDNN", "oneapi/dnnl/", {"attend/kernels/"}},
     {"Highway", "hwy/", {"attend/kernels/", "tests/kernels/"}},
-    {"yaml-cpp", "yaml-cpp/", {"attend/base/"}},
+    {"yaml-cpp", "yaml-cpp/", {"attend/base/", "tests/serve/"}},
     {"SentencePiece", "sentencepiece", {"attend/data/"}},
     {"zlib", "zlib.h", {"attend/data/"}},
     {"librsvg", "librsvg/", {"attend/explain/"}},

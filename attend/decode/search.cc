@@ -26,6 +26,12 @@ constexpr size_t kParallelLogits = size_t{64} << 10;
 // A watcher is told at least this many of a row's likeliest continuations.
 constexpr size_t kWatched = 4;
 
+/// Continuations of each row that are looked at.
+size_t choices_of(const SearchOptions& options) {
+  const size_t k = options.sample ? 1 : static_cast<size_t>(options.beam);
+  return k == 1 ? 1 : k + 1;  // one of a row's candidates may be its end
+}
+
 /// A hypothesis that is still growing: one row of the model's batch.
 struct Row {
   int32_t sentence, beam;
@@ -66,9 +72,7 @@ class Search {
         vocabulary_(static_cast<size_t>(model.vocabulary())) {
     sentences_.resize(source_of.empty() ? static_cast<size_t>(source.count()) : source_of.size());
     if (options.coverage_penalty > 0) coverage_.emplace();
-    const size_t k = options.sample ? 1 : static_cast<size_t>(options.beam);
-    // One more than the beam: one of a row's candidates may be its end.
-    choices_ = std::min(vocabulary_, std::max(k == 1 ? 1 : k + 1, watcher ? kWatched : 0));
+    choices_ = std::min(vocabulary_, watcher ? static_cast<size_t>(continuations_told(options)) : choices_of(options));
   }
 
   Sentence& sentence(size_t s) { return sentences_[s]; }
@@ -387,16 +391,21 @@ void check_forced(const char* where, const models::Model& model, const std::vect
   }
 }
 
-/// The most tokens of an answer; if no limit is given, enough for what is requested.
-int64_t limit_of(const models::Model& model, const SearchOptions& options, int64_t source, int64_t forced) {
+}  // namespace
+
+int64_t continuations_told(const SearchOptions& options) {
+  return static_cast<int64_t>(std::max(choices_of(options), kWatched));
+}
+
+int64_t longest_answer(const models::Model& model, const SearchOptions& options, int64_t source, int64_t forced,
+                       const Constraint* constraint, int32_t sentence) {
   const int64_t fixed = model.answer_length(source);
   if (fixed >= 0) return fixed;
   if (options.max_length > 0) return options.max_length;
-  const int64_t usual = std::max({2 * source + 10, options.min_length, forced + 10});
+  const int64_t usual = constraint ? constraint->longest(sentence)
+                                   : std::max({2 * source + 10, options.min_length, forced + 10});
   return options.longest > 0 ? std::min(usual, options.longest) : usual;
 }
-
-}  // namespace
 
 void check(const SearchOptions& o) {
   require(o.beam >= 1, "search: beam must be at least 1, got ", o.beam);
@@ -425,7 +434,7 @@ void check(const models::Model& model, const data::Source& source, const SearchO
           prefixes.size());
   for (size_t s = 0; s < prefixes.size(); ++s) {
     const int64_t forced = static_cast<int64_t>(prefixes[s].size());
-    const int64_t limit = limit_of(model, options, source.lengths()[s], forced);
+    const int64_t limit = longest_answer(model, options, source.lengths()[s], forced);
     require(forced <= limit, "search: a prefix must not be longer than its answer may be, ", limit, ", got ", forced,
             " tokens for sentence ", s);
     check_forced("search", model, prefixes[s], model.answer_length(source.lengths()[s]) >= 0, s);
@@ -443,11 +452,8 @@ std::vector<std::vector<Hypothesis>> search(const models::Model& model, const da
     Sentence& one = search.sentence(s);
     if (!prefixes.empty()) one.forced = prefixes[s];
     one.fixed = model.answer_length(source.lengths()[s]) >= 0;
-    one.limit = limit_of(model, options, source.lengths()[s], static_cast<int64_t>(one.forced.size()));
-    if (constraint && !one.fixed && options.max_length == 0) {
-      const int64_t longest = constraint->longest(static_cast<int32_t>(s));
-      one.limit = options.longest > 0 ? std::min(longest, options.longest) : longest;
-    }
+    one.limit = longest_answer(model, options, source.lengths()[s], static_cast<int64_t>(one.forced.size()), constraint,
+                               static_cast<int32_t>(s));
   }
   search.run();
   std::vector<std::vector<Hypothesis>> answers(count);

@@ -68,6 +68,14 @@ void check(const SearchOptions& options);
 void check(const models::Model& model, const data::Source& source, const SearchOptions& options,
            const std::vector<std::vector<int32_t>>& prefixes = {});
 
+/// The most tokens of the answer to a source of that length, of which `forced` are given: fixed by the model, else max_length,
+/// else what the constraint says of that sentence, else enough for what is requested.
+int64_t longest_answer(const models::Model& model, const SearchOptions& options, int64_t source, int64_t forced = 0,
+                       const Constraint* constraint = nullptr, int32_t sentence = 0);
+
+/// How many continuations of each hypothesis a watcher is told of in each step, at most.
+int64_t continuations_told(const SearchOptions& options);
+
 /// The n_best answers to each source, best first.
 ///
 /// Score: s = ln p(y|x) / ((5+|y|)/6)^α + β·Σᵢ ln min(Σₜ aₜᵢ, 1) (Wu et al. 2016, eq. 14), where |y| is the number of

@@ -6,7 +6,6 @@
 
 #include "attend/attention/observe.h"
 #include "attend/base/random.h"
-#include "attend/decode/search.h"
 
 namespace attend::explain {
 namespace {
@@ -53,7 +52,7 @@ double mean_with(
   RowChange intervention(std::move(which), std::move(change));
   const Intervening intervening(intervention);
   const data::Batch batch{a.sources(), data::Sequences({a.target})};
-  std::vector<double> all = decode::score(a.model, batch)[0].token_log_probabilities;
+  std::vector<double> all = a.scored(batch)[0].token_log_probabilities;
   all.resize(static_cast<size_t>(a.steps()));
   return mean(all);
 }

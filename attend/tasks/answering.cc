@@ -184,13 +184,16 @@ std::vector<std::vector<Answer>> TaskModel::answer_batch(std::span<const Piece* 
         if (options.partial) options.partial(output_->written(heard.likeliest(0), *ready[0]));
       },
       {.weights = options.trace});
+  decode::StepWatcher steps(options.check);  // a recorder keeps all that was ever considered
   std::optional<Observing> observing;
   if (options.trace) observing.emplace(recorder);
-  const bool watched = options.trace || options.check || options.partial;
+  const bool recorded = options.trace || options.partial;
+  decode::SearchWatcher* watcher = nullptr;
+  if (recorded) watcher = &recorder;
+  if (!recorded && options.check) watcher = &steps;
   const TapePause pause;
   const std::unique_ptr<decode::Constraint> constraint = output_->constraint(ready);
-  const auto found =
-      decode::search(*model_, source(ready), search, prefixes, watched ? &recorder : nullptr, constraint.get());
+  const auto found = decode::search(*model_, source(ready), search, prefixes, watcher, constraint.get());
   observing.reset();
   std::vector<std::vector<Answer>> answers(batch.size());
   for (size_t b = 0; b < batch.size(); ++b) {

@@ -30,6 +30,7 @@ struct ExplainOptions {
   std::string prefix;                  ///< how the model's own answer has to begin, as text …
   std::vector<int32_t> prefix_tokens;  ///< … or as tokens, which takes precedence
   size_t numbers = 0;                  ///< most weights that are kept at any time (explain::TooLarge); 0: any
+  int64_t most_tokens = 0;             ///< most that a method may read in all its passes (explain::TooLarge); 0: any
   /// Called again and again while it is computed; what it throws ends it.
   std::function<void()> check;
   /// Told of the likeliest beginning after each step of the search.
