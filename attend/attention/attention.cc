@@ -351,6 +351,7 @@ AttentionRead Attention::tiled(const Var& q, const AttentionMemory& memory, cons
   AttentionOptions options{.heads = config_.heads, .scale = scale(), .key_lengths = memory.lengths_};
   options.causal = config_.window == "causal";
   if (config_.window == "sliding" || (options.causal && config_.width > 0)) options.window = config_.width;
+  options.window_stays = true;
   if (step.random && config_.dropout > 0) {
     options.dropout = static_cast<real>(config_.dropout);
     options.random = step.random;
