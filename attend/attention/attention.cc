@@ -179,6 +179,7 @@ Attention::Attention(const AttentionConfig& config, Random& random, AttentionSit
                                  random));
     if (h == 0 || window.per_head) windows_.push_back(window.make({.query = q, .width = config_.width}, random));
   }
+  if (config_.align == "gumbel") temperature_ = Var(Tensor::zeros({1}));
   set_align(config_.align);
   if (config_.coverage && !score.takes_coverage) coverage_ = Var::leaf(Tensor::zeros({1}));
   if (config_.output_projection) output_.emplace_back(value_.size(), config_.query, random);
@@ -190,7 +191,8 @@ void Attention::set_align(const std::string& name) {
   align_ = row.make({.temperature = config_.temperature,
                      .coldest = config_.coldest,
                      .cooling = config_.cooling,
-                     .straight_through = config_.straight_through});
+                     .straight_through = config_.straight_through,
+                     .reached = temperature_});
   fused_ = score_named(config_.score).fused && row.fused && window_named(config_.window).by_place &&
            !config_.coverage && query_.size() == key_.size() && key_.size() == value_.size();
 }
@@ -520,6 +522,7 @@ void Attention::params(const nn::VisitParams& visit) {
   for (size_t h = 0; h < scores_.size(); ++h) nn::visit_part(visit, part("score", h, scores_.size()), *scores_[h]);
   for (size_t h = 0; h < windows_.size(); ++h) nn::visit_part(visit, part("window", h, windows_.size()), *windows_[h]);
   if (coverage_.defined()) visit("coverage", coverage_);
+  if (temperature_.defined()) visit("temperature", temperature_);
   if (!output_.empty()) visit_part(visit, "output", output_[0]);
 }
 

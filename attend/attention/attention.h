@@ -173,6 +173,7 @@ class Attention {
   std::unique_ptr<Align> align_;
   std::vector<nn::Linear> output_;  // none or one
   Var coverage_;                    // γ, where the score itself does not take coverage
+  Var temperature_;                 // [1] that training reached (AlignOptions::reached): saved, never optimised
   bool fused_ = false;              // the fused kernels support all four stages
 };
 

@@ -87,13 +87,17 @@ void save_weights(Model& model, const std::filesystem::path& path) {
   write_safetensors(path, tensors);
 }
 
+Tensor saved_value(const SafetensorsFile& file, const std::string& name, const Var& parameter) {
+  return parameter.tracked() || file.find(name) ? file.read(name) : parameter.value();
+}
+
 void load_weights(Model& model, const std::filesystem::path& path) {
   const SafetensorsFile file(path);
   std::vector<nn::NamedParam> params = nn::parameters(model);
   std::set<std::string> names;
   std::vector<Tensor> saved;  // all are read before any is restored: a file that is rejected changes nothing
   for (const nn::NamedParam& p : params) {
-    saved.push_back(file.read(p.name));
+    saved.push_back(saved_value(file, p.name, p.var));
     require(saved.back().shape() == p.var.shape(), path.string(), ": expected ", p.name, " of shape ", p.var.shape(),
             ", got ", saved.back().shape());
     names.insert(p.name);

@@ -11,6 +11,10 @@
 #include "attend/base/options.h"
 #include "attend/models/model.h"
 
+namespace attend {
+class SafetensorsFile;
+}
+
 namespace attend::models {
 
 /// What a network reads: text or pixels; `either` if its options decide.
@@ -40,6 +44,9 @@ std::unique_ptr<Model> make_model(std::string_view name, const Settings& setting
 
 /// All parameters as safetensors, by name.
 void save_weights(Model& model, const std::filesystem::path& path);
+/// The parameter's value in a file. A constant that is saved beside the weights, as a temperature is, keeps its value if
+/// the file has none: earlier versions saved fewer of them.
+Tensor saved_value(const SafetensorsFile& file, const std::string& name, const Var& parameter);
 /// Restores them; rejects a file that lacks one, has an extra one, or has one of another shape.
 void load_weights(Model& model, const std::filesystem::path& path);
 /// Restores those whose names and shapes match, and leaves the others as they are. Returns how many it took; rejects a

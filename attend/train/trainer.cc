@@ -242,7 +242,7 @@ void Trainer::resume() {
     value = numbers[name].get<double>();
   };
   for (nn::NamedParam& p : nn::parameters(model_)) {
-    const Tensor value = file.read("model." + p.name);
+    const Tensor value = models::saved_value(file, "model." + p.name, p.var);
     require(value.shape() == p.var.shape(), path.string(), ": expected ", p.name, " of shape ", p.var.shape(),
             ", got ", value.shape());
     std::copy(value.begin(), value.end(), p.var.value().data());
