@@ -246,8 +246,7 @@ class Search {
   }
 
   double log_probability(size_t row, int32_t token) const {
-    return static_cast<double>(logits_.data()[row * vocabulary_ + static_cast<size_t>(token)]) -
-           static_cast<double>(log_sums_[row]);
+    return static_cast<double>(logits_.data()[row * vocabulary_ + static_cast<size_t>(token)]) - log_sums_[row];
   }
 
   /// The row's one continuation; −1: nothing may follow.
@@ -263,7 +262,7 @@ class Search {
 
   /// The k-th likeliest continuation of a row.
   Candidate candidate(size_t r, size_t k) const {
-    const double step = static_cast<double>(largest_[r * choices_ + k]) - static_cast<double>(log_sums_[r]);
+    const double step = static_cast<double>(largest_[r * choices_ + k]) - log_sums_[r];
     return {static_cast<int32_t>(r), places_[r * choices_ + k], step, rows_[r].log_probability + step};
   }
 
@@ -372,7 +371,8 @@ class Search {
   Tensor logits_;
   std::vector<int32_t> sentence_of_, beam_of_, banned_, places_, drawn_, path_;
   std::vector<size_t> banned_from_;
-  std::vector<real> log_sums_, largest_, scratch_;
+  std::vector<double> log_sums_;
+  std::vector<real> largest_, scratch_;
   std::vector<Candidate> candidates_;
   std::vector<double> scores_;
 };

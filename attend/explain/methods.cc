@@ -136,11 +136,11 @@ Tensor occlusion(const Answered& a, const AttentionPart&) {
       if (place != s) kept[s].push_back(static_cast<int32_t>(place));
     }
   }
-  const Tensor changed = rescored(a, kept);
+  const std::vector<std::vector<double>> changed = rescored(a, kept);
   Tensor map({a.steps(), static_cast<int64_t>(S)});
   for (size_t t = 0; t < T; ++t) {
     for (size_t s = 0; s < S; ++s) {
-      map.data()[t * S + s] = static_cast<real>(a.log_probabilities[t]) - changed.data()[s * T + t];
+      map.data()[t * S + s] = static_cast<real>(a.log_probabilities[t] - changed[s][t]);
     }
   }
   return map;
@@ -322,20 +322,18 @@ data::Source Answered::sources(const std::vector<std::vector<int32_t>>& kept) co
   return all;
 }
 
-Tensor rescored(const Answered& a, const std::vector<std::vector<int32_t>>& kept) {
-  const size_t at_once = static_cast<size_t>(rows_at_once(a)), T = static_cast<size_t>(a.steps());
-  Tensor all({static_cast<int64_t>(kept.size()), a.steps()});
+std::vector<std::vector<double>> rescored(const Answered& a, const std::vector<std::vector<int32_t>>& kept) {
+  const size_t at_once = static_cast<size_t>(rows_at_once(a));
+  std::vector<std::vector<double>> all;
   for (size_t begin = 0; begin < kept.size(); begin += at_once) {
     a.checked();
     const size_t count = std::min(at_once, kept.size() - begin);
     const auto from = kept.begin() + static_cast<std::ptrdiff_t>(begin);
     const data::Batch batch{a.sources({from, from + static_cast<std::ptrdiff_t>(count)}),
                             data::Sequences(std::vector(count, a.target))};
-    const std::vector<decode::Hypothesis> scored = decode::score(a.model, batch);
-    for (size_t i = 0; i < count; ++i) {
-      for (size_t t = 0; t < T; ++t) {
-        all.data()[(begin + i) * T + t] = static_cast<real>(scored[i].token_log_probabilities[t]);
-      }
+    for (decode::Hypothesis& one : decode::score(a.model, batch)) {
+      one.token_log_probabilities.resize(static_cast<size_t>(a.steps()));
+      all.push_back(std::move(one.token_log_probabilities));
     }
   }
   return all;

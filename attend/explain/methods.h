@@ -66,7 +66,7 @@ void check_part(const std::vector<TraceSite>& sites, const AttentionPart& part);
 Tensor attention_map(const Answered& answered, const AttentionPart& part);
 std::string part_label(const Answered& answered, const AttentionPart& part);
 
-/// ln p of each step when only these places of the source are kept, [ways of keeping, steps].
-Tensor rescored(const Answered& answered, const std::vector<std::vector<int32_t>>& kept);
+/// ln p of each step when only these places of the source are kept, for each way of keeping.
+std::vector<std::vector<double>> rescored(const Answered& answered, const std::vector<std::vector<int32_t>>& kept);
 
 }  // namespace attend::explain
