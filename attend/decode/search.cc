@@ -312,13 +312,15 @@ class Search {
                         return a.row != b.row ? a.row < b.row : a.token < b.token;
                       });
     const size_t first = next_rows_.size();
+    size_t continued = 0;  // at the maximum length, too, although these are then complete
     for (size_t c = 0; c < count; ++c) {
-      const bool ends = !one.fixed && candidates_[c].token == kEnd, room = next_rows_.size() - first < beam;
-      if (room && (!ends || c < beam)) {
-        extend(candidates_[c], static_cast<int32_t>(next_rows_.size() - first));
-      } else {
+      const bool ends = !one.fixed && candidates_[c].token == kEnd;
+      if (ends ? c >= beam : continued == beam) {
         tell(candidates_[c], -1, Predicted::Fate::passed);
+        continue;
       }
+      extend(candidates_[c], static_cast<int32_t>(next_rows_.size() - first));
+      if (!ends) ++continued;
     }
     if (next_rows_.size() > first && settled(one, next_rows_[first].log_probability)) {
       next_rows_.resize(first), next_last_.resize(first), parents_.resize(first);

@@ -72,13 +72,15 @@ void check(const models::Model& model, const data::Source& source, const SearchO
 ///
 /// Score: s = ln p(y|x) / ((5+|y|)/6)^α + β·Σᵢ ln min(Σₜ aₜᵢ, 1) (Wu et al. 2016, eq. 14), where |y| is the number of
 /// predictions, including kEnd, and a are the weights of the attentions to the source, averaged over heads and layers.
-/// It ranks complete hypotheses; growing ones compete by ln p. A hypothesis that reached max_length without kEnd has
-/// ended = false and comes after all that ended; so does one that nothing may follow.
+/// A position that was never looked at counts as 1e-6 in Σₜ aₜᵢ. The score ranks complete hypotheses; growing ones compete
+/// by ln p. A hypothesis that reached max_length without kEnd has ended = false and comes after all that ended; so does
+/// one that nothing may follow.
 ///
 /// Beam: at each step the `beam` best continuations that do not end survive; those that end and are among the `beam`
-/// best of all are complete. early_stop loses nothing: a sentence stops when n_best have ended and even the best
-/// growing one would not score higher if it continued to the maximum length with probability one. Beam 1 is greedy: it
-/// ends when kEnd is the likeliest.
+/// best of all are complete. At the maximum length the survivors are complete, too: at most `beam` of them are ranked.
+/// early_stop loses nothing: a sentence stops when n_best have ended and even the best growing one would not score
+/// higher if it continued to the maximum length with probability one. Beam 1 is greedy: it ends when kEnd is the
+/// likeliest.
 ///
 /// Sampling keeps no beam, whatever `beam` says: it draws n_best answers per sentence, independently, sorted by score; their
 /// log-probabilities are the model's own, before temperature, top_k and top_p. Answer j of sentence b depends on seed,

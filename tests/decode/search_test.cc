@@ -67,6 +67,13 @@ std::vector<Hypothesis> enumerate(const MarkovModel& model, size_t source, int32
   return all;
 }
 
+/// How many hypotheses become complete.
+struct CountCompleted : SearchWatcher {
+  int64_t completed_count = 0;
+  void predicted(const Predicted&) override {}
+  void completed(int32_t) override { ++completed_count; }
+};
+
 void expect_same(const Hypothesis& got, const Hypothesis& expected) {
   EXPECT_EQ(got.tokens, expected.tokens);
   EXPECT_NEAR(got.score, expected.score, kNear);
@@ -636,6 +643,25 @@ TEST(Search, Refusals) {
   Array broken({6, 6, 6});
   for (double& x : broken.v) x = std::numeric_limits<double>::quiet_NaN();
   expect_refusal([&] { search(MarkovModel({broken}), sources(1), {}); }, "logits must be numbers");
+}
+
+TEST(Search, AtTheMaximumLengthABeamIsRanked) {
+  const int64_t vocabulary = 12, longest = 4;
+  Array table({vocabulary, vocabulary, vocabulary});
+  Random random(5);
+  for (double& x : table.v) x = random.normal();
+  for (int64_t a = 0; a < vocabulary; ++a) {
+    for (int64_t b = 0; b < vocabulary; ++b) table(a, b, kEnd) = -60;  // nothing ends by itself
+  }
+  const MarkovModel model({table});
+  for (const int64_t beam : {2, 3, 5}) {
+    CountCompleted watcher;
+    const SearchOptions options{.beam = beam, .n_best = beam, .max_length = longest};
+    const auto answers = search(model, of({{4, 4}}), options, {}, &watcher)[0];
+    EXPECT_EQ(watcher.completed_count, beam);
+    ASSERT_EQ(static_cast<int64_t>(answers.size()), beam);
+    for (const Hypothesis& answer : answers) EXPECT_FALSE(answer.ended);
+  }
 }
 
 }  // namespace
