@@ -66,7 +66,7 @@ void translate_held_out(const tasks::TaskModel& model, const tasks::Examples& te
   std::cout << "\nsentences that it has never seen:\n";
   for (size_t i = 0; i < std::min(kShown, answers.size()); ++i) show(answers[i].at(0), references[i], i + 1 == kShown);
   std::printf("\non all %zu held-out sentences: exact match %.1f %%, BLEU %.1f, alignment error rate %.3f\n",
-              answers.size(), 100 * train::exact_match(outputs, references), train::bleu(outputs, references).score,
+              answers.size(), train::exact_match(outputs, references), train::bleu(outputs, references).score,
               train::alignment_score(links, gold).error_rate);
   std::fflush(stdout);
 }

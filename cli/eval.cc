@@ -1,4 +1,5 @@
 // `attend eval`: scores a model, or a file of outputs, whoever made them, and word alignments; JSON on standard output.
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <iostream>
@@ -93,14 +94,21 @@ nlohmann::ordered_json alignment_json(std::span<const data::Links> links, std::s
 
 double percent(double value) { return std::round(value * 1e4) / 1e4; }
 
+/// sacreBLEU takes a byte order mark for a letter of the first word; labels, tags and trees have none.
+data::ByteOrderMark mark_for(const tasks::TaskRow& row) {
+  const bool as_sacrebleu = std::ranges::any_of(row.scores, [](auto name) { return name == "bleu" || name == "chrf"; });
+  return as_sacrebleu ? data::ByteOrderMark::kept : data::ByteOrderMark::dropped;
+}
+
 /// Outputs and alignments of files, whoever made them.
 nlohmann::ordered_json score_files(const EvalOptions& options, const train::BleuOptions& bleu) {
   nlohmann::ordered_json report = nlohmann::ordered_json::object();
   const tasks::TaskRow& row = options.task.empty() ? tasks::tasks()[0] : tasks::task_named(options.task);
   if (!options.output.empty()) {
-    train::Judged judged{.outputs = data::read_lines(options.output)};
+    const data::ByteOrderMark mark = mark_for(row);
+    train::Judged judged{.outputs = data::read_lines(options.output, mark)};
     const std::string& target = options.test.files.text.target.at(0);
-    for (std::string& line : data::read_lines(target)) judged.right.push_back({std::move(line)});
+    for (std::string& line : data::read_lines(target, mark)) judged.right.push_back({std::move(line)});
     require_as_many(judged.outputs.size(), options.output, judged.right.size(), target);
     report = train::report_of(row.scores, judged, bleu);
     report["lines"] = judged.outputs.size();

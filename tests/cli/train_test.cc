@@ -98,7 +98,7 @@ TEST_F(TrainSlow, ATaskIsTrainedUsedAndScored) {
   const Result scored = attend_with("eval " + in_quotes(out()) + " --max-length 15 2>/dev/null");
   ASSERT_EQ(scored.code, 0);
   const auto scores = nlohmann::json::parse(scored.output);
-  EXPECT_TRUE(scores.contains("exact_match") && scores.contains("chrf")) << scored.output;
+  EXPECT_TRUE(scores.contains("exact") && scores.contains("chrf")) << scored.output;
   EXPECT_FALSE(scores.contains("bleu")) << "not a score of this task: " << scored.output;
 }
 
