@@ -76,7 +76,8 @@ TEST(AttentionLosses, DoublyStochasticIsPaidAnswerByAnswer) {
 
 // (tokens · loss) is −ln P + λ·penalty, which is a sum over the answers: the same for a batch as one by one.
 TEST(AttentionLosses, ABatchIsTheSumOfItsAnswers) {
-  const std::vector<std::vector<int32_t>> sources{{4, 5, 6, 7, 8, 9}, {5}, {9, 4, 4}}, targets{{6}, {4, 5, 6, 7, 8}, {7, 7}};
+  using Rows = std::vector<std::vector<int32_t>>;
+  const Rows sources{{4, 5, 6, 7, 8, 9}, {5}, {9, 4, 4}}, targets{{6}, {4, 5, 6, 7, 8}, {7, 7}};
   for (const char* query : {"before", "after"}) {
     for (const char* penalty : {"coverage_penalty", "doubly_stochastic"}) {
       Random random(3);
@@ -88,7 +89,7 @@ TEST(AttentionLosses, ABatchIsTheSumOfItsAnswers) {
                                      {"decoder.query", query},
                                      {penalty, "2"}},
                                     random);
-      const auto total = [&](const std::vector<std::vector<int32_t>>& from, const std::vector<std::vector<int32_t>>& to) {
+      const auto total = [&](const Rows& from, const Rows& to) {
         Training training{Random(1)};
         double tokens = 0;
         for (const auto& one : to) tokens += static_cast<double>(one.size() + 1);
