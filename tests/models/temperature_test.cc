@@ -22,9 +22,15 @@ const Settings kGumbel{{"source_vocabulary", "11"}, {"target_vocabulary", "11"},
                        {"hidden", "8"},             {"attention.align", "gumbel"},     {"attention.temperature", "2"},
                        {"attention.cooling", "0.1"}, {"attention.coldest", "0.25"}};
 
+/// With energies that are far enough apart for a temperature to matter.
 std::unique_ptr<Model> gumbel_model(const Settings& more = {}) {
   Random random(3);
-  return make_model("recurrent", kGumbel + more, random);
+  auto model = make_model("recurrent", kGumbel + more, random);
+  for (nn::NamedParam& p : nn::parameters(*model)) {
+    if (!p.name.starts_with("attention") || p.name == kName) continue;
+    for (real& x : p.var.value().values()) x *= 10;
+  }
+  return model;
 }
 
 data::Batch two_pairs() { return {rows({{4, 5, 6, 7}, {8, 9}}), rows({{5, 6, 7}, {4, 4}})}; }
