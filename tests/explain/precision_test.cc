@@ -137,5 +137,32 @@ TEST(PrecisionOfTags, SaliencyOfAFieldKeepsItsDigits) {
   }
 }
 
+/// The first tag is given against all odds, and makes the second nearly certain: p(y₂ | y₁) is a ratio of tiny numbers.
+TEST(PrecisionOfTags, SaliencyAfterAnUnlikelyTagKeepsItsDigits) {
+  constexpr int64_t kTag = 1;
+  const LinearNetwork network("tagger", {{"output", "crf"}}, 8);
+  const double stay = 24;
+  for (nn::NamedParam& p : nn::parameters(*network.model)) {
+    if (p.name != "crf.transitions") continue;
+    p.var.value().data()[2 * kLabels + 2] = 40;
+    p.var.value().data()[kTag * kLabels + kTag] = static_cast<real>(stay);
+  }
+  const std::vector<int32_t> words{4, 6}, target{kTag, kTag};
+  const auto scored = decode::score(*network.model, {data::Sequences({words}), data::Sequences({target})})[0];
+  EXPECT_LT(scored.token_log_probabilities[0], -20);
+  const Answered answered{*network.model, words, target, {}, scored.token_log_probabilities};
+  const Tensor map = method_named("saliency").map(answered, {});
+  std::vector<double> z = network.bias;
+  for (int64_t j = 0; j < kLabels; ++j) z[static_cast<size_t>(j)] += network.product(j, words[1]);
+  z[kTag] += stay;
+  double others = 0, expected = 0;
+  for (size_t j = 0; j < z.size(); ++j) others += j == kTag ? 0 : std::exp(z[j] - z[kTag]);
+  for (int64_t j = 0; j < kLabels; ++j) {
+    const double p = std::exp(z[static_cast<size_t>(j)] - z[kTag]) / (1 + others);
+    expected += p * (network.product(kTag, words[1]) - network.product(j, words[1]));
+  }
+  expect_digits(map, 1, {0, expected}, 8);
+}
+
 }  // namespace
 }  // namespace attend::explain
