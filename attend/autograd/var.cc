@@ -1,6 +1,7 @@
 #include "attend/autograd/var.h"
 
 #include <algorithm>
+#include <ostream>
 
 #include "attend/autograd/tape.h"
 #include "attend/base/error.h"
@@ -145,6 +146,10 @@ void Var::clear_gradient() {
   slot_.node()->gradient = Tensor();
   slot_.node()->products.clear();
   slot_.node()->product_rows = 0;
+}
+
+std::ostream& operator<<(std::ostream& out, const Var& var) {
+  return out << (var.tracked() ? "tracked " : "") << var.value();
 }
 
 }  // namespace attend

@@ -120,4 +120,7 @@ class Var {
   Slot slot_;
 };
 
+/// Its tensor, and whether a gradient flows to it.
+std::ostream& operator<<(std::ostream& out, const Var& var);
+
 }  // namespace attend
