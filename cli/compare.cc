@@ -11,11 +11,13 @@
 #include "attend/base/recipe.h"
 #include "attend/base/replacement.h"
 #include "attend/tasks/comparison.h"
+#include "attend/tasks/layers.h"
 #include "attend/tasks/model_folder.h"
 #include "cli/commands.h"
 #include "cli/flags.h"
 #include "cli/model_argument.h"
 #include "cli/progress.h"
+#include "cli/recipes.h"
 #include "cli/report.h"
 #include "cli/training.h"
 #include "cli/variants.h"
@@ -93,11 +95,11 @@ std::vector<Recipe> recipes_of(const std::vector<std::string>& subjects, int arg
   std::vector<Recipe> recipes;
   for (const std::string& subject : subjects) {
     if (is_model(subject)) continue;
-    require(!fs::is_directory(subject) || is_task(subject), subject, ": not a model folder, as it has no ",
-            tasks::kConfig);
+    require(!fs::is_directory(subject) || is_task(subject) || recipe_named(subject), subject,
+            ": not a model folder, as it has no ", tasks::kConfig);
     Recipe recipe{subject, settings_of_subject(subject)};
     if (const auto model = peek_flag(argc, argv, "model.name")) {
-      recipe.settings.push_back({"model.name", *model, "--model.name"});
+      recipe.settings = tasks::laid_over(recipe.settings, {{"model.name", *model, "--model.name"}}).settings;
     }
     recipes.push_back(std::move(recipe));
   }
@@ -124,12 +126,12 @@ std::vector<OptionInfo> training_options(const std::vector<Recipe>& recipes, Tes
 /// A recipe with the flags that apply to it: options of a network only where it has them.
 SettingList with_flags(const Recipe& recipe, const SettingList& flags) {
   const std::vector<OptionInfo> known = tasks::TaskConfig(recipe.settings).all();
-  SettingList settings = recipe.settings;
+  SettingList of_it;
   for (const Setting& flag : flags) {
     const bool has = std::ranges::find(known, flag.name, &OptionInfo::name) != known.end();
-    if (has || !flag.name.starts_with("model.")) settings.push_back(flag);
+    if (has || !flag.name.starts_with("model.")) of_it.push_back(flag);
   }
-  return settings;
+  return tasks::laid_over(recipe.settings, of_it).settings;
 }
 
 void require_files(const tasks::TaskOptions& o) {
@@ -380,7 +382,7 @@ int compare(int argc, char** argv) {
   }
   Flags flags("compare", kSummary);
   std::vector<std::string> named;
-  flags.arguments("RECIPE|TASK|DIR", named, "recipes, tasks (" + task_names() + ") or folders of trained models")
+  flags.arguments("RECIPE|TASK|DIR", named, "recipes (files or names), tasks (" + task_names() + ") or folders of trained models")
       .options("comparison", options);
   std::vector<Recipe> recipes;
   std::vector<Wanted> all;
@@ -400,6 +402,11 @@ int compare(int argc, char** argv) {
     comparison = begin(all, subjects);
   } catch (const Error& error) {
     return flags.refuse(error.what());
+  }
+  for (const Recipe& recipe : recipes) {
+    for (const std::string& note : tasks::laid_over(recipe.settings, flags.settings()).notes) {
+      std::cerr << "note: " << recipe.subject << ": " << note << '\n';
+    }
   }
   require_writable(options.out);
   const int code = run_all(all, comparison, options.out);

@@ -5,6 +5,7 @@
 #include "attend/base/error.h"
 #include "attend/base/recipe.h"
 #include "attend/tasks/config.h"
+#include "attend/tasks/layers.h"
 #include "attend/tasks/model_folder.h"
 #include "cli/commands.h"
 #include "cli/flags.h"
@@ -64,20 +65,25 @@ int train(int argc, char** argv) {
   if (resumes) {
     known = read_recipe(fs::path(*out) / tasks::kConfig);
   } else {
-    known = asked;
+    SettingList peeked;
     for (const std::string& name : options_others_depend_on()) {
-      if (const auto value = peek_flag(argc, argv, name)) known.push_back({name, *value, "--" + name});
+      if (const auto value = peek_flag(argc, argv, name)) peeked.push_back({name, *value, "--" + name});
     }
+    known = tasks::laid_over(asked, peeked).settings;
   }
   const std::vector<OptionInfo> defaults = tasks::TaskConfig(known).all();
   Flags flags("train", "trains a model from a recipe, or a task on its built-in corpus" + note_on_defaults(defaults));
   std::string named;
-  flags.argument("RECIPE|TASK", named, "a .yml file, or one of " + task_names(), false).options("run", run);
+  flags
+      .argument("RECIPE|TASK", named,
+                "a .yml file, a recipe's name (attend list recipes), or one of " + task_names(), false)
+      .options("run", run);
   add_groups(flags, defaults);
   flags.on_unknown([&](std::string_view name) { return option_of_another(value_of(defaults, "model.name"), name); });
   if (const auto code = flags.parse(argc, argv)) return *code;
   if (named != subject) return flags.refuse("the recipe or task comes first: attend train " + named + " …");
-  asked.insert(asked.end(), flags.settings().begin(), flags.settings().end());
+  const tasks::Layered layered = tasks::laid_over(std::move(asked), flags.settings());
+  asked = layered.settings;
   std::vector<std::string> changes;
   if (resumes) {
     try {
@@ -100,6 +106,7 @@ int train(int argc, char** argv) {
     return flags.refuse(run.out + " has a model already: --resume continues it, --force starts afresh");
   }
   run.threads.apply();
+  for (const std::string& note : layered.notes) std::cerr << "note: " << note << '\n';
   for (const std::string& change : changes) std::cerr << "resuming with " << change << " …\n";
   return train_in(asked, run.out, run.resume);
 }

@@ -11,11 +11,11 @@
 
 #include "attend/base/joined.h"
 #include "attend/base/names.h"
-#include "attend/base/recipe.h"
 #include "attend/base/replacement.h"
 #include "attend/models/zoo.h"
 #include "attend/tasks/training.h"
 #include "attend/train/log.h"
+#include "cli/recipes.h"
 
 namespace attend::cli {
 namespace {
@@ -144,11 +144,6 @@ void write_result(const train::TrainResult& result, const tasks::TaskTraining& r
   write_file(fs::path(out) / kResult, json.dump(2) + "\n");
 }
 
-bool is_recipe(const std::string& subject) {
-  const std::string ending = fs::path(subject).extension();
-  return ending == ".yml" || ending == ".yaml" || fs::exists(subject);
-}
-
 /// "model.hidden" → "model"; options without a dot are about data.
 std::string group_of(const OptionInfo& option) {
   const size_t dot = option.name.find('.');
@@ -205,8 +200,9 @@ bool is_task(const std::string& subject) {
 
 SettingList settings_of_subject(const std::string& subject) {
   if (is_task(subject)) return {{"task", subject, "task"}};  // first: its model may lie in a folder of that name
-  if (is_recipe(subject)) return read_recipe(subject);
-  fail("expected a recipe (a .yml file) or a task, got ", quoted(subject), "; tasks: ", task_names());
+  if (const auto recipe = find_recipe(subject)) return read_layers(*recipe);
+  fail("expected a recipe (a .yml file, or a name that `attend list recipes` has) or a task, got ", quoted(subject),
+       "; tasks: ", task_names());
 }
 
 std::string option_of_another(const std::string& network, std::string_view name) {

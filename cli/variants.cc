@@ -6,6 +6,7 @@
 #include "attend/base/error.h"
 #include "attend/base/names.h"
 #include "attend/tasks/config.h"
+#include "attend/tasks/layers.h"
 
 namespace attend::cli {
 namespace {
@@ -126,10 +127,8 @@ SettingList settings_over(const SettingList& recipe, const Variant& variant) {
   const std::vector<OptionInfo> options = tasks::TaskConfig(settings).all();
   for (Setting& s : own) s.name = whole_name(options, s.name);
   refuse_unknown(own, options);
-  for (Setting& s : own) {
-    if (s.name != kModelName) settings.push_back(std::move(s));
-  }
-  return settings;
+  std::erase_if(own, [](const Setting& s) { return s.name == kModelName; });
+  return tasks::laid_over(std::move(settings), own).settings;
 }
 
 std::string slug(const std::string& name) {
