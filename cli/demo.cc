@@ -25,12 +25,14 @@ struct DemoOptions {
   std::string out = "build/demo";
   std::string picture;
   bool again = false;
+  ThreadOption threads;
 
   template <class Visit>
   void fields(Visit&& visit) {
     visit("out", out, "folder of the model");
     visit("picture", picture, "file for the heat map of your own sentence, as SVG");
     visit("again", again, "train even if there is a trained model");
+    threads.fields(visit);
   }
 };
 
@@ -79,6 +81,7 @@ int demo(int argc, char** argv) {
   Flags flags("demo", "trains the built-in translation, uses it, and shows where it looked");
   flags.arguments("WORDS", words, "an English sentence of your own").options("demo", options);
   if (const auto code = flags.parse(argc, argv)) return *code;
+  options.threads.apply();
   if (options.again || !finished(options.out)) {
     std::cout << "training: English to romanised Hindi, from a grammar that is built in\n" << std::flush;
     const fs::path saved = fs::path(options.out) / tasks::kConfig;

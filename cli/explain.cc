@@ -39,6 +39,7 @@ using tasks::Explanation;
 struct ExplainFlags {
   std::string out, target, right, example;
   std::string colour = "auto";
+  ThreadOption threads;
 
   template <class Visit>
   void fields(Visit&& visit) {
@@ -47,6 +48,7 @@ struct ExplainFlags {
     visit("right", right, "images: the answer that would be right, to be named in the picture");
     visit("example", example, "in place of texts or files: test examples by their numbers from 0, as in 0,5,17");
     visit("colour", colour, "terminal: auto, always or never");
+    threads.fields(visit);
   }
 };
 
@@ -302,6 +304,7 @@ int explain(int argc, char** argv) {
   for (const std::string& wrong : {objection(flags_of, picture, image), impossible}) {
     if (!wrong.empty()) return flags.refuse(wrong);
   }
+  flags_of.threads.apply();
   if (flags.given("target")) options.target = flags_of.target;
   std::vector<Explanation> parts;
   std::vector<tasks::Example> examples;

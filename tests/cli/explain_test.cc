@@ -55,6 +55,12 @@ TEST_F(Explain, ShowsTheAnswerAndItsMap) {
   EXPECT_TRUE(has(saliency, "\nattention of decoder.memory, layer 0 · head 0\n")) << saliency;
 }
 
+TEST_F(Explain, TakesThreadsAsTheOthersDo) {
+  const Result one = explain("'a b' --threads 1");
+  EXPECT_EQ(one.code, 0) << one.output;
+  EXPECT_EQ(one.output, explain("'a b'").output) << "the same bits with any number";
+}
+
 TEST_F(Explain, EvidenceIsInPlainWords) {
   const Result shown = explain("'a b' --evidence");
   EXPECT_EQ(shown.code, 0);
