@@ -2,7 +2,19 @@
 // A command returns its exit code (0 done, 1 it failed, 2 you asked wrongly) or throws, which main reports as 1.
 #pragma once
 
+#include <span>
+#include <string_view>
+
 namespace attend::cli {
+
+struct Command {
+  std::string_view name;
+  std::string_view help;
+  std::string_view example;
+  int (*run)(int argc, char** argv);
+};
+/// The table, in the order in which it is shown.
+std::span<const Command> commands();
 
 int compare(int argc, char** argv);
 int demo(int argc, char** argv);
@@ -13,5 +25,10 @@ int train(int argc, char** argv);
 int explain(int argc, char** argv);
 int list(int argc, char** argv);
 int bench(int argc, char** argv);
+int completion(int argc, char** argv);
+int man(int argc, char** argv);
+
+/// `attend --complete WORD…`, for the scripts of `attend completion`: what the last word, which is being typed, may become.
+int complete(int argc, char** argv);
 
 }  // namespace attend::cli

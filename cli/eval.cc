@@ -224,7 +224,7 @@ int eval(int argc, char** argv) {
               "on the task: attend eval DIR --help)");
   if (!given.wrong.empty()) return flags.refuse(given.wrong);
   flags.argument("DIR", folder, "folder of the model", false).options("files", options);
-  if (!given.model || (!given.row()->scores.empty() && given.row()->scores[0] == "bleu")) flags.options("BLEU", bleu);
+  if (!given.row() || (!given.row()->scores.empty() && given.row()->scores[0] == "bleu")) flags.options("BLEU", bleu);
   flags.options("search", answer.search);
   if (!given.model) flags.defaults_are(kModelsOwn);
   if (const auto code = flags.parse(argc, argv)) return *code;

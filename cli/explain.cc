@@ -283,7 +283,7 @@ int explain(int argc, char** argv) {
   explain::PictureOptions picture;
   tasks::ExplainOptions options;
   options.search = model.search();
-  if (model.model && model.model->config().reads_characters()) picture.level = "tokens";
+  if (model.config() && model.config()->reads_characters()) picture.level = "tokens";
   Flags flags("explain", "shows what a model looked at: attend explain DIR \"some text\", attend explain DIR image.png");
   if (!model.wrong.empty()) return flags.refuse(model.wrong);
   flags.argument("DIR", folder, "folder of the model")

@@ -16,6 +16,8 @@ namespace {
 
 constexpr size_t kWidest = 100;
 
+std::optional<Usage>* wanted_usage = nullptr;  // where a command that runs for usage_of leaves what it takes
+
 /// --length-penalty and --length_penalty are the same.
 std::string with_dashes(std::string_view name) {
   std::string text(name);
@@ -133,6 +135,10 @@ Flags& Flags::on_unknown(std::function<std::string(std::string_view)> say) {
 }
 
 std::optional<int> Flags::parse(int argc, char** argv) {
+  if (wanted_usage != nullptr) {
+    *wanted_usage = usage();
+    return 0;
+  }
   const std::vector<std::string> words(argv + 1, argv + argc);
   const auto end = std::find(words.begin(), words.end(), "--");
   if (std::any_of(words.begin(), end, is_help)) {
@@ -256,6 +262,20 @@ std::vector<std::pair<std::string, std::string>> Flags::rows(const Group& group)
   return all;
 }
 
+Usage Flags::usage() const {
+  Usage all{command_, summary_, {}, {}};
+  for (const Argument& one : arguments_) all.arguments.push_back({one.name, one.help, one.needed, one.values != nullptr});
+  for (const Group& group : groups_) {
+    Usage::Group& next = all.groups.emplace_back(Usage::Group{group.title, {}, !group.set});
+    for (const OptionInfo& option : group.options) {
+      const ValueRow& value = value_row(option);
+      next.options.push_back({option, "--" + with_dashes(option.name), std::string(value.word)});
+      next.options.back().help += value.plural;
+    }
+  }
+  return all;
+}
+
 std::string Flags::help(size_t width) const {
   std::string out = "attend " + command_ + ": " + summary_ + "\n\n  attend " + command_;
   std::vector<Rows> tables(1);
@@ -278,8 +298,35 @@ std::string Flags::help(size_t width) const {
 }
 
 int Flags::refuse(std::string_view message) const {
+  if (only_usage()) return 2;
   std::cerr << "attend " << command_ << ": " << message << " (see: attend " << command_ << " --help)\n";
   return 2;
+}
+
+const Usage::Option* Usage::find(std::string_view flag) const {
+  for (const Group& group : groups) {
+    const auto found = std::ranges::find(group.options, with_dashes(flag), &Option::flag);
+    if (found != group.options.end()) return &*found;
+  }
+  return nullptr;
+}
+
+bool only_usage() { return wanted_usage != nullptr; }
+
+std::optional<Usage> usage_of(int (*command)(int argc, char** argv), const std::vector<std::string>& words) {
+  std::optional<Usage> usage;
+  std::vector<std::string> all{""};
+  all.insert(all.end(), words.begin(), words.end());
+  std::vector<char*> argv;
+  for (std::string& word : all) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  wanted_usage = &usage;
+  try {
+    command(static_cast<int>(all.size()), argv.data());
+  } catch (const std::exception&) {  // a recipe or a folder that cannot be read
+  }
+  wanted_usage = nullptr;
+  return usage;
 }
 
 std::optional<std::string> peek_flag(int argc, char** argv, std::string_view name) {

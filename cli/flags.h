@@ -43,6 +43,33 @@ std::string objection_of(Check&& check) {
   }
 }
 
+/// What a command takes, as data: the man page and the completion of shells are made from it.
+struct Usage {
+  struct Argument {
+    std::string name, help;
+    bool needed, many;
+  };
+  struct Option : OptionInfo {
+    std::string flag, value_word;  // "--length-penalty", and " X" as help has it; "" where it needs no value
+  };
+  struct Group {
+    std::string title;
+    std::vector<Option> options;
+    bool of_recipe;  // may be in a recipe too
+  };
+  std::string command, summary;
+  std::vector<Argument> arguments;
+  std::vector<Group> groups;
+
+  const Option* find(std::string_view flag) const;
+};
+
+/// What `command` takes where these words follow it: it is run up to where it would parse its flags. Nothing where it
+/// refuses the words before that.
+std::optional<Usage> usage_of(int (*command)(int argc, char** argv), const std::vector<std::string>& words);
+/// Whether a command runs for usage_of alone: it need not load what its flags do not depend on.
+bool only_usage();
+
 class Flags {
  public:
   Flags(std::string command, std::string summary);
@@ -73,6 +100,7 @@ class Flags {
   /// Whether that flag was given, collected or not.
   bool given(std::string_view name) const;
 
+  Usage usage() const;
   /// The text of --help, in lines of at most `width` columns.
   std::string help(size_t width) const;
   /// "attend run: … (see: attend run --help)" on standard error, and the exit code 2.

@@ -6,6 +6,7 @@
 #include <iomanip>
 #include <iostream>
 #include <numeric>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,13 +21,6 @@
 
 namespace attend::cli {
 namespace {
-
-struct Command {
-  std::string_view name;
-  std::string_view help;
-  std::string_view example;
-  int (*run)(int argc, char** argv);
-};
 
 constexpr Command kCommands[] = {
     {"train", "a model from a recipe, or a task on its built-in corpus", "attend train translate --out my-model",
@@ -44,6 +38,9 @@ constexpr Command kCommands[] = {
 #ifdef ATTEND_BENCH
     {"bench", "this machine's limit, and how close we come to it", "attend bench --json bench.json", bench},
 #endif
+    {"completion", "a script that lets the shell complete commands, options and names", "attend completion bash",
+     completion},
+    {"man", "the manual page of attend or of a command", "attend man train", man},
 };
 
 int print_commands() {
@@ -54,7 +51,7 @@ int print_commands() {
     std::cout << "  " << std::left << std::setw(static_cast<int>(width) + 2) << example << help << '\n';
   };
   for (const Command& command : kCommands) row(command.example, command.help);
-  row("attend --version", "version, number type, instruction set, processor");
+  row("attend --version, -V", "version, number type, instruction set, processor");
   std::cout << "\n`attend COMMAND --help` lists a command's options.\n";
   return 0;
 }
@@ -90,7 +87,8 @@ int dispatch(int argc, char** argv) {
   if (argc < 2) return print_commands();
   const std::string_view name = argv[1];
   if (name == "--help" || name == "-h" || name == "help") return print_commands();
-  if (name == "--version") return print_version();
+  if (name == "--version" || name == "-V") return print_version();
+  if (name == "--complete") return complete(argc - 1, argv + 1);
   for (const Command& command : kCommands) {
     if (command.name == name) return command.run(argc - 1, argv + 1);
   }
@@ -98,6 +96,9 @@ int dispatch(int argc, char** argv) {
 }
 
 }  // namespace
+
+std::span<const Command> commands() { return kCommands; }
+
 }  // namespace attend::cli
 
 int main(int argc, char** argv) {

@@ -27,6 +27,10 @@ ModelArgument model_argument(int argc, char** argv) {
   if (argument.folder.empty()) return argument;
   argument.wrong = folder_objection(argument.folder);
   if (!argument.wrong.empty()) return argument;
+  if (only_usage()) {
+    argument.options.emplace(tasks::read_config(argument.folder));
+    return argument;
+  }
   argument.model.emplace(tasks::TaskModel::load(argument.folder));
   return argument;
 }

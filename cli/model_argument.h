@@ -15,11 +15,13 @@ inline constexpr const char* kModelsOwn = "the model's own, as its folder has th
 
 struct ModelArgument {
   std::string folder;  ///< "": none was named
-  std::optional<tasks::TaskModel> model;
+  std::optional<tasks::TaskModel> model;     ///< not loaded where only usage_of asks, which its options are enough for
+  std::optional<tasks::TaskConfig> options;  ///< in that case
   std::string wrong;  ///< why the folder that was named holds no model; "" if it does, or none was named
 
-  const tasks::TaskRow* row() const { return model ? &model->row() : nullptr; }
-  decode::SearchOptions search() const { return model ? model->config().options.search : decode::SearchOptions{}; }
+  const tasks::TaskConfig* config() const { return model ? &model->config() : options ? &*options : nullptr; }
+  const tasks::TaskRow* row() const { return config() ? &config()->row() : nullptr; }
+  decode::SearchOptions search() const { return config() ? config()->options.search : decode::SearchOptions{}; }
 };
 /// Loads the model of the first argument that is a model's folder; without one, the first argument is taken for it.
 ModelArgument model_argument(int argc, char** argv);

@@ -43,6 +43,12 @@ TEST(Cli, VersionNamesTypeInstructionSetAndProcessor) {
   EXPECT_TRUE(has(result.output, attend::kernels::processor())) << result.output;
 }
 
+TEST(Cli, VersionHasAShortFlag) {
+  const Result result = attend_with("-V");
+  EXPECT_EQ(result.code, 0);
+  EXPECT_EQ(result.output, attend_with("--version").output);
+}
+
 TEST(Cli, EnvironmentCapsTheInstructionSet) {
   for (const std::string& name : attend::kernels::instruction_sets()) {
     const Result result = attend_with("--version", "ATTEND_ISA=" + name);
