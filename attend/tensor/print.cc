@@ -8,7 +8,7 @@
 namespace attend {
 namespace {
 
-constexpr size_t kMostWhole = 1000;  // more values than these are summarised
+constexpr size_t kMostWhole = 100;  // more values than these are summarised
 
 /// Values that are shown at each end of an axis; with it at most 6³ values are written, whatever the rank.
 int64_t ends_of(int rank) { return rank <= 3 ? 3 : 1; }

@@ -59,7 +59,7 @@ class Tensor {
   Shape shape_;
 };
 
-/// The shape, then the values; of more than a thousand, only those at the ends of each axis.
+/// The shape, then the values; of more than a hundred, only those at the ends of each axis.
 std::ostream& operator<<(std::ostream& out, const Tensor& tensor);
 
 /// Whole numbers with a shape: token ids, class labels.

@@ -34,6 +34,8 @@ TEST(TensorPrint, ShapeAndValuesInAlignedColumns) {
 }
 
 TEST(TensorPrint, OfManyValuesOnlyTheEndsOfEachAxis) {
+  EXPECT_EQ(printed(counting({100})).find("…"), std::string::npos);
+  EXPECT_EQ(printed(counting({101})), "[101] [  0,   1,   2, …,  98,  99, 100]");
   EXPECT_EQ(printed(counting({2000})), "[2000] [   0,    1,    2, …, 1997, 1998, 1999]");
   const std::string square = printed(counting({100, 100}));
   EXPECT_TRUE(square.starts_with("[100, 100]\n[[   0,    1,    2, …,   97,   98,   99],\n")) << square;
