@@ -28,7 +28,7 @@ int bench(int argc, char** argv);
 int completion(int argc, char** argv);
 int man(int argc, char** argv);
 
-/// `attend --complete WORD…`, for the scripts of `attend completion`: what the last word, which is being typed, may become.
+/// `attend --complete WORD…`, for the scripts of `attend completion`: what the last word, still being typed, may become.
 int complete(int argc, char** argv);
 
 }  // namespace attend::cli

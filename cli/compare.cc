@@ -382,7 +382,9 @@ int compare(int argc, char** argv) {
   }
   Flags flags("compare", kSummary);
   std::vector<std::string> named;
-  flags.arguments("RECIPE|TASK|DIR", named, "recipes (files or names), tasks (" + task_names() + ") or folders of trained models")
+  flags
+      .arguments("RECIPE|TASK|DIR", named,
+                 "recipes (files or names), tasks (" + task_names() + ") or folders of trained models")
       .options("comparison", options);
   std::vector<Recipe> recipes;
   std::vector<Wanted> all;

@@ -1,5 +1,5 @@
-// `attend --complete WORD…`: what the last word may become, one candidate per line with its explanation after a tab. A last
-// line ":files" or ":folders" asks the shell to add names of files. The scripts of `attend completion` call it.
+// `attend --complete WORD…`: what the last word may become, one candidate per line with its explanation after a tab. A
+// last line ":files" or ":folders" asks the shell to add names of files. The scripts of `attend completion` call it.
 #include <algorithm>
 #include <iostream>
 #include <optional>

@@ -16,7 +16,7 @@ namespace {
 // Bash splits words at "=": they are joined again, and of a candidate only what follows is given back.
 constexpr std::string_view kBash = R"(# bash completion for attend; to use it: source <(attend completion bash)
 _attend() {
-  local words=() i line typed
+  local words=() i line kind typed
   for ((i = 1; i <= COMP_CWORD; i++)); do
     if [[ ${#words[@]} -gt 0 && (${COMP_WORDS[i]} == "=" || ${COMP_WORDS[i-1]} == "=") ]]; then
       words[-1]+=${COMP_WORDS[i]}
@@ -29,8 +29,11 @@ _attend() {
   COMPREPLY=()
   while IFS= read -r line; do
     case $line in
-      :files) compopt -o filenames 2>/dev/null; while IFS= read -r line; do COMPREPLY+=("$line"); done < <(compgen -f -- "$typed") ;;
-      :folders) compopt -o filenames 2>/dev/null; while IFS= read -r line; do COMPREPLY+=("$line"); done < <(compgen -d -- "$typed") ;;
+      :files | :folders)
+        compopt -o filenames 2>/dev/null
+        [[ $line == :files ]] && kind=-f || kind=-d
+        while IFS= read -r line; do COMPREPLY+=("$line"); done < <(compgen "$kind" -- "$typed")
+        ;;
       --*=*) line=${line%%$'\t'*}; COMPREPLY+=("${line#*=}") ;;
       *) COMPREPLY+=("${line%%$'\t'*}") ;;
     esac
@@ -105,7 +108,7 @@ std::vector<std::string_view> shells() {
 
 int completion(int argc, char** argv) {
   std::string shell;
-  Flags flags("completion", "prints a script that lets a shell complete commands, options and names, such as for bash:\n"
+  Flags flags("completion", "prints a script that lets a shell complete commands, options and names; for bash:\n"
                             "\n  source <(attend completion bash)");
   flags.argument("SHELL", shell, joined(shells()));
   if (const auto code = flags.parse(argc, argv)) return *code;

@@ -264,7 +264,9 @@ std::vector<std::pair<std::string, std::string>> Flags::rows(const Group& group)
 
 Usage Flags::usage() const {
   Usage all{command_, summary_, {}, {}};
-  for (const Argument& one : arguments_) all.arguments.push_back({one.name, one.help, one.needed, one.values != nullptr});
+  for (const Argument& argument : arguments_) {
+    all.arguments.push_back({argument.name, argument.help, argument.needed, argument.values != nullptr});
+  }
   for (const Group& group : groups_) {
     Usage::Group& next = all.groups.emplace_back(Usage::Group{group.title, {}, !group.set});
     for (const OptionInfo& option : group.options) {

@@ -121,7 +121,7 @@ size_t widest(const std::vector<Row>& rows, size_t column) {
   return width;
 }
 
-/// Widths of the three columns; where the two that are wrapped do not fit, the last has what it needs, at most half of the room.
+/// Widths of the three columns; where the two that are wrapped do not fit, the last has what it needs, up to half.
 std::array<size_t, 3> column_widths(const std::vector<Row>& rows) {
   const size_t name = widest(rows, 0), middle = widest(rows, 1), last = widest(rows, 2);
   const size_t room = kWidth - kIndent.size() - name - 2 * kGap.size();

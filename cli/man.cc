@@ -153,7 +153,8 @@ std::string overview() {
   Page page("attend");
   page.section("NAME").line("attend \\- attention networks on a CPU: train them, run them, look inside them");
   page.section("SYNOPSIS").line("\\fBattend\\fR \\fICOMMAND\\fR [\\fIarguments\\fR] [\\fIoptions\\fR]");
-  page.section("COMMANDS").line(escaped("Each has a page of its own, attend-COMMAND(1), and explains itself with --help."));
+  page.section("COMMANDS");
+  page.line(escaped("Each has a page of its own, attend-COMMAND(1), and explains itself with --help."));
   for (const Command& command : commands()) page.item("attend " + std::string(command.name), "", command.help);
   page.section("OPTIONS")
       .item("-h, --help", "", "lists the commands")
@@ -174,7 +175,7 @@ std::string overview() {
       .item("NO_COLOR", "", "no colours in the terminal");
   page.section("EXAMPLES");
   std::string examples;
-  for (const Command& command : commands()) examples += std::string(examples.empty() ? "" : "\n") + std::string(command.example);
+  for (const Command& command : commands()) examples.append(examples.empty() ? "" : "\n").append(command.example);
   page.literal(examples);
   page.section("SEE ALSO");
   std::string pages;

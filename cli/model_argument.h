@@ -15,7 +15,7 @@ inline constexpr const char* kModelsOwn = "the model's own, as its folder has th
 
 struct ModelArgument {
   std::string folder;  ///< "": none was named
-  std::optional<tasks::TaskModel> model;     ///< not loaded where only usage_of asks, which its options are enough for
+  std::optional<tasks::TaskModel> model;     ///< not loaded where only usage_of asks, for which its options are enough
   std::optional<tasks::TaskConfig> options;  ///< in that case
   std::string wrong;  ///< why the folder that was named holds no model; "" if it does, or none was named
 

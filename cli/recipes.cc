@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kRecipes = "recipes";
 
-/// The folder of the recipes: beside the program as ATTEND_DATA_DIR says, or in the source tree that its build folder is in.
+/// The folder of the recipes: beside the program, where ATTEND_DATA_DIR says, or in the source tree that it is built in.
 std::optional<fs::path> recipe_folder() {
   std::error_code none;
   const fs::path program = fs::read_symlink("/proc/self/exe", none).parent_path();

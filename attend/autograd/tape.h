@@ -23,8 +23,8 @@ class Tape {
 
   /// Adds ∂loss/∂leaf to every leaf that `loss` depends on. `seed` is ∂(objective)/∂loss, one for a scalar.
   /// Unwinds the tape: each entry, with the activations it kept, is freed once its gradient has been passed on, and
-  /// entries that the loss does not depend on are skipped. The tape is spent then: refuses a second call, and a loss that
-  /// another tape has recorded.
+  /// entries that the loss does not depend on are skipped. The tape is spent then: a second call is refused, as is a loss
+  /// that another tape has recorded.
   void backward(const Var& loss, const Tensor& seed = {});
 
   size_t size() const { return entries_.size(); }

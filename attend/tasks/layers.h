@@ -16,7 +16,7 @@ struct Layered {
 };
 
 /// `below` with `above` on top. Of `below` is left out
-///   - all data, where `above` names files or a corpus to train on: nobody's own model is validated on a recipe's files;
+///   - all data, where `above` names files or a corpus to train on: no model is validated on files of somebody else;
 ///   - all validation data, where `above` names files to validate with;
 ///   - all options of the network, where `above` names another network than `below`.
 Layered laid_over(SettingList below, const SettingList& above);

@@ -49,7 +49,7 @@ TEST_F(RecipesByName, AreListedWithOneLineEach) {
   size_t files = 0;
   for ([[maybe_unused]] const auto& entry : fs::directory_iterator(ATTEND_SOURCE_DIR "/recipes")) ++files;
   EXPECT_EQ(rows.size(), files);
-  EXPECT_EQ(static_cast<size_t>(lines(listed.output)), files + 2) << "a heading, and one line for each: " << listed.output;
+  EXPECT_EQ(static_cast<size_t>(lines(listed.output)), files + 2) << "a heading, and a line each: " << listed.output;
   for (const auto& row : rows) {
     EXPECT_FALSE(row["summary"].get<std::string>().empty()) << row;
     EXPECT_FALSE(row["task"].get<std::string>().empty()) << "the task of one that extends another, too: " << row;
@@ -120,7 +120,8 @@ TEST_F(RecipesByName, ARecipeOfOnesOwnFilesTakesNoneOfTheOneThatItExtends) {
 
 TEST_F(RecipesByName, AnotherNetworkLeavesTheRecipesOwnOptionsBehind) {
   folder_.file("recipe.yml", small());
-  const Result trained = in_folder("train recipe.yml --model.name transformer --model.size 8 --model.heads 2 --out model");
+  const Result trained =
+      in_folder("train recipe.yml --model.name transformer --model.size 8 --model.heads 2 --out model");
   EXPECT_EQ(trained.code, 0) << trained.output;
   EXPECT_TRUE(has(trained.output, "note: --model.name: the recipe's own options of the network recurrent are not used: "
                                   "model.embedding, model.hidden, model.dropout"))

@@ -86,7 +86,8 @@ TEST(Layers, AnotherNetworkHasOptionsOfItsOwn) {
   const Layered other = laid_over(kTranslation, flags({{"model.name", "recurrent"}, {"model.hidden", "8"}}));
   EXPECT_EQ(find_setting(other.settings, "model.heads"), nullptr);
   EXPECT_EQ(TaskConfig(other.settings).model.name, "recurrent");
-  EXPECT_EQ(other.notes, Notes{"--model.name: the recipe's own options of the network transformer are not used: model.heads"});
+  EXPECT_EQ(other.notes,
+            Notes{"--model.name: the recipe's own options of the network transformer are not used: model.heads"});
   const Layered same = laid_over(kTranslation, flags({{"model.name", "transformer"}}));
   EXPECT_EQ(find_setting(same.settings, "model.heads")->value, "4");
 }

@@ -1,5 +1,5 @@
-// The recipes of this repository: each names a task, sets nothing that no option is called, and keeps the options that its
-// results were made with.
+// The recipes of this repository: each names a task, sets nothing that no option is called, and keeps the options that
+// its results were made with.
 #include <gtest/gtest.h>
 
 #include <filesystem>
