@@ -14,6 +14,7 @@
 #include "attend/train/bleu.h"
 #include "cli/commands.h"
 #include "cli/flags.h"
+#include "cli/quiet.h"
 #include "cli/training.h"
 
 namespace attend::cli {
@@ -33,6 +34,11 @@ struct DemoOptions {
     visit("again", again, "train even if there is a trained model");
   }
 };
+
+/// What is no result.
+void tell(const std::string& text) {
+  if (!quiet()) std::cout << text << std::flush;
+}
 
 void show(const tasks::Answer& answer, const std::string& reference, bool picture) {
   std::cout << "\n    " << joined(answer.source, " ") << "\n  → " << answer.text
@@ -80,13 +86,13 @@ int demo(int argc, char** argv) {
   flags.arguments("WORDS", words, "an English sentence of your own").options("demo", options);
   if (const auto code = flags.parse(argc, argv)) return *code;
   if (options.again || !finished(options.out)) {
-    std::cout << "training: English to romanised Hindi, from a grammar that is built in\n" << std::flush;
+    tell("training: English to romanised Hindi, from a grammar that is built in\n");
     const fs::path saved = fs::path(options.out) / tasks::kConfig;
     const bool resumes = !options.again && fs::exists(saved);
     const SettingList settings = resumes ? read_recipe(saved) : SettingList{{"task", "translate", "demo"}};
     if (const int code = train_in(settings, options.out, resumes)) return code;
   } else {
-    std::cout << "using " << options.out << ", trained before (train anew: attend demo --again)\n";
+    tell("using " + options.out + ", trained before (train anew: attend demo --again)\n");
   }
   const tasks::TaskModel model = tasks::TaskModel::load(options.out);
   if (!words.empty()) {
@@ -94,10 +100,9 @@ int demo(int argc, char** argv) {
     return 0;
   }
   translate_held_out(model, tasks::read_test(model.config(), {}));
-  std::cout << "\ntry next:\n"
-            << "  echo \"i am going home\" | build/attend run " << options.out << '\n'
-            << "  build/attend demo where are the girls going today\n"
-            << "  build/attend train translate --source english.txt --target german.txt --out my-model\n";
+  tell("\ntry next:\n  echo \"i am going home\" | build/attend run " + options.out +
+       "\n  build/attend demo where are the girls going today\n"
+       "  build/attend train translate --source english.txt --target german.txt --out my-model\n");
   return 0;
 }
 

@@ -26,6 +26,7 @@
 #include "cli/commands.h"
 #include "cli/flags.h"
 #include "cli/model_argument.h"
+#include "cli/quiet.h"
 #include "cli/terminal.h"
 
 namespace attend::cli {
@@ -181,7 +182,7 @@ void write(const std::string& out, std::span<const Explanation> parts, const exp
   for (size_t i = 0; i < files; ++i) {
     const fs::path path = numbered(out, i, files);
     format.write(path, together ? parts : parts.subspan(i, 1), picture);
-    std::cerr << "wrote " << path.string() << '\n';
+    note("wrote " + path.string());
   }
 }
 
@@ -226,13 +227,10 @@ void name_right(ImageLook& look, const std::string& right) {
 std::vector<tasks::Example> parts_of(const tasks::TaskModel& model, const tasks::Example& example, bool given) {
   std::vector<tasks::Ready> parts = model.input().parts(example.inputs.at(0), model.longest());
   if (parts.size() < 2) return {example};
-  std::cerr << "attend explain: the text has more than " << model.longest()
-            << " tokens, the longest that training saw; explained in ";
-  if (given) {
-    std::cerr << "one piece, as --target is one answer to it\n";
-    return {example};
-  }
-  std::cerr << parts.size() << " parts, as it is answered\n";
+  note("attend explain: the text has more than " + std::to_string(model.longest()) +
+       " tokens, the longest that training saw; explained in " +
+       (given ? "one piece, as --target is one answer to it" : std::to_string(parts.size()) + " parts, as it is answered"));
+  if (given) return {example};
   std::vector<tasks::Example> all;
   for (tasks::Ready& part : parts) all.push_back({.inputs = {std::move(part.text)}});
   return all;
@@ -247,7 +245,7 @@ std::vector<Explanation> explained(const tasks::TaskModel& model, const tasks::E
     auto* trace = std::get_if<Trace>(&all.back());
     if (trace && parts.size() > 1) trace->part = static_cast<int64_t>(all.size());
     if (trace && !trace->ended && !options.target) {
-      std::cerr << "attend explain: the answer reached its greatest length before the end (--max-length)\n";
+      note("attend explain: the answer reached its greatest length before the end (--max-length)");
     }
   }
   return all;

@@ -9,6 +9,7 @@
 #include "attend/base/error.h"
 #include "attend/base/names.h"
 #include "attend/kernels/parallel.h"
+#include "cli/quiet.h"
 #include "cli/terminal.h"
 
 namespace attend::cli {
@@ -36,6 +37,7 @@ Flag split(const std::string& word) {
 }
 
 bool is_flag(std::string_view word) { return word.size() > 2 && word.starts_with("--"); }
+bool is_quiet(std::string_view word) { return word == "--quiet" || word == "-q"; }
 bool is_help(std::string_view word) { return word == "--help" || word == "-h"; }
 /// What begins with one dash is a mistake, unless it is a number or the dash alone.
 bool is_mistake(std::string_view word) {
@@ -153,7 +155,9 @@ void Flags::read(const std::vector<std::string>& words) {
   std::vector<std::string> rest;
   size_t at = 0;
   while (at < words.size() && words[at] != "--") {
-    if (is_flag(words[at])) {
+    if (is_quiet(words[at])) {
+      set_quiet(true), ++at;
+    } else if (is_flag(words[at])) {
       at = read_flag(words, at);
     } else {
       if (is_mistake(words[at])) refuse_flag(words[at]);
@@ -265,7 +269,7 @@ std::string Flags::help(size_t width) const {
     tables[0].emplace_back(name, argument.help);
   }
   for (const Group& group : groups_) tables.push_back(rows(group));
-  tables.push_back({{"--help", "this list"}});
+  tables.push_back({{"-q, --quiet", std::string(kQuietHelp)}, {"--help", "this list"}});
   out += " [options]\n";
   const size_t column = column_of(tables);
   for (size_t i = 0; i < tables.size(); ++i) {

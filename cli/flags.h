@@ -7,7 +7,7 @@
 //   if (const auto code = flags.parse(argc, argv)) return *code;
 //
 // --length-penalty 0.6, --length_penalty=0.6, --sample (true), --sample false, --temperature -1; a list by repetition:
-// --data a --data b. "--" ends the flags. Of a flag that comes twice, the last one counts.
+// --data a --data b. "--" ends the flags. Of a flag that comes twice, the last one counts. Every command has --help and -q.
 #pragma once
 
 #include <functional>

@@ -21,6 +21,7 @@
 #include "cli/commands.h"
 #include "cli/flags.h"
 #include "cli/model_argument.h"
+#include "cli/quiet.h"
 
 namespace attend::cli {
 namespace {
@@ -125,16 +126,16 @@ class Warnings {
       if (tokens.ids[i] != data::kUnknown || tokens.word_of[i] < 0) continue;
       const std::string& word = tokens.words[static_cast<size_t>(tokens.word_of[i])];
       if (!unknown_.insert(word).second) continue;
-      std::cerr << "attend run: the vocabulary does not contain " << quoted(word)
-                << ": answers that have to begin with it have " << data::Tokeniser::kUnknownText << " there\n";
+      note("attend run: the vocabulary does not contain " + quoted(word) +
+           ": answers that have to begin with it have " + std::string(data::Tokeniser::kUnknownText) + " there");
     }
   }
 
   void line(int64_t number, const std::vector<tasks::Answer>& answers, int64_t longest) {
     if (answers.empty()) return;
     if (answers[0].parts > 1) {
-      std::cerr << "attend run: line " << number << " has more than " << longest
-                << " tokens, the longest that training saw; answered in " << answers[0].parts << " parts\n";
+      note("attend run: line " + std::to_string(number) + " has more than " + std::to_string(longest) +
+           " tokens, the longest that training saw; answered in " + std::to_string(answers[0].parts) + " parts");
     }
     if (!answers[0].ended && cut_++ == 0) first_cut_ = number;
   }
@@ -142,9 +143,10 @@ class Warnings {
   /// What is said once, when all lines are answered.
   void summary(int64_t lines) const {
     if (cut_ == 0) return;
-    std::cerr << "attend run: " << cut_ << " of " << lines << (lines == 1 ? " answer" : " answers")
-              << " reached the greatest length before the end (--max-length); the first is that of line " << first_cut_
-              << "\n";
+    note("attend run: " + std::to_string(cut_) + " of " + std::to_string(lines) +
+         (lines == 1 ? " answer" : " answers") +
+         " reached the greatest length before the end (--max-length); the first is that of line " +
+         std::to_string(first_cut_));
   }
 
  private:

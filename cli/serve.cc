@@ -8,6 +8,7 @@
 #include "cli/commands.h"
 #include "cli/flags.h"
 #include "cli/model_argument.h"
+#include "cli/quiet.h"
 #include "serve/server.h"
 
 namespace attend::cli {
@@ -53,7 +54,7 @@ int serve(int argc, char** argv) {
   const StopSignals stop;
   attend::serve::Server server(folders, options);
   server.start();
-  std::cout << "open " << server.address() << std::endl;
+  if (!quiet()) std::cout << "open " << server.address() << std::endl;
   stop.wait();
   server.stop();
   return 0;
