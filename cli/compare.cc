@@ -13,9 +13,11 @@
 #include "attend/tasks/comparison.h"
 #include "attend/tasks/model_folder.h"
 #include "cli/commands.h"
+#include "cli/duration.h"
 #include "cli/flags.h"
 #include "cli/model_argument.h"
 #include "cli/progress.h"
+#include "cli/quiet.h"
 #include "cli/report.h"
 #include "cli/training.h"
 #include "cli/variants.h"
@@ -145,7 +147,9 @@ void add_variants(const Recipe& recipe, const SettingList& flags, const CompareO
   for (const Variant& variant : make_variants(options.vary, options.variant)) {
     std::string name = variant.name.empty() ? stem(recipe.subject) : variant.name;
     if (several && !variant.name.empty()) name = stem(recipe.subject) + ": " + name;
-    Wanted wanted{name, words_of(variant.settings), "", settings_over(settings, variant)};
+    SettingList with_variant = settings_over(settings, variant);
+    settle_length(with_variant);
+    Wanted wanted{name, words_of(variant.settings), "", std::move(with_variant)};
     require_files(wanted.config.options);
     try {
       wanted.config.check();
@@ -404,8 +408,8 @@ int compare(int argc, char** argv) {
   require_writable(options.out);
   const int code = run_all(all, comparison, options.out);
   std::cout << text_table(comparison) << std::flush;
-  std::cerr << "report: " << (fs::path(options.out) / "report.html").string() << '\n';
-  if (code >= 128) std::cerr << "interrupted; the same command resumes\n";
+  note("report: " + (fs::path(options.out) / "report.html").string());
+  if (code >= 128) note("interrupted; the same command resumes");
   return code;
 }
 

@@ -7,7 +7,9 @@
 #include "attend/tasks/config.h"
 #include "attend/tasks/model_folder.h"
 #include "cli/commands.h"
+#include "cli/duration.h"
 #include "cli/flags.h"
+#include "cli/quiet.h"
 #include "cli/resuming.h"
 #include "cli/training.h"
 
@@ -79,13 +81,14 @@ int train(int argc, char** argv) {
   if (named != subject) return flags.refuse("the recipe or task comes first: attend train " + named + " …");
   asked.insert(asked.end(), flags.settings().begin(), flags.settings().end());
   std::vector<std::string> changes;
-  if (resumes) {
-    try {
+  try {
+    settle_length(asked);
+    if (resumes) {
       const Resumed rest = resumed(known, asked);
       asked = rest.settings, changes = rest.changes;
-    } catch (const Error& error) {
-      return flags.refuse(error.what());
     }
+  } catch (const Error& error) {
+    return flags.refuse(error.what());
   }
   const std::vector<OptionInfo> options = tasks::TaskConfig(asked).all();
   if (run.dump_config) {
@@ -100,7 +103,7 @@ int train(int argc, char** argv) {
     return flags.refuse(run.out + " has a model already: --resume continues it, --force starts afresh");
   }
   run.threads.apply();
-  for (const std::string& change : changes) std::cerr << "resuming with " << change << " …\n";
+  for (const std::string& change : changes) note("resuming with " + change + " …");
   return train_in(asked, run.out, run.resume);
 }
 

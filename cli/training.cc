@@ -16,6 +16,9 @@
 #include "attend/models/zoo.h"
 #include "attend/tasks/training.h"
 #include "attend/train/log.h"
+#include "cli/duration.h"
+#include "cli/model_card.h"
+#include "cli/quiet.h"
 
 namespace attend::cli {
 namespace {
@@ -31,6 +34,7 @@ void interrupt(int signal) {
   constexpr std::string_view kSaid = "\nstopping after this step or validation (again: at once) …\n";
   interrupted = signal;
   std::signal(signal, SIG_DFL);
+  if (quiet()) return;
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, kSaid.data(), kSaid.size());
 }
 
@@ -57,8 +61,7 @@ train::TrainResult run_until_interrupted(train::Trainer& trainer, std::span<trai
 class OwnBar : public RunView {
  public:
   void say(const std::string& text) override {
-    if (progress_) return progress_->say(text);
-    std::fprintf(stderr, "%s\n", text.c_str());
+    progress_ ? progress_->say(text) : note(text);
   }
   void begin(int64_t step, int64_t steps) override { progress_.emplace("training", steps, stderr, step); }
   void show(int64_t step, const std::string& note) override { progress_->show(step, note); }
@@ -140,8 +143,10 @@ void write_result(const train::TrainResult& result, const tasks::TaskTraining& r
       {"examples", run.examples()},
       {"tokens", result.tokens},
       {"seconds", result.seconds},
-      {"peak_memory_mib", peak_memory_mib()}};
+      {"peak_memory_mib", peak_memory_mib()},
+      {"version", ATTEND_VERSION}};
   write_file(fs::path(out) / kResult, json.dump(2) + "\n");
+  write_file(fs::path(out) / kModelCard, model_card(tasks::facts_of(out)));
 }
 
 bool is_recipe(const std::string& subject) {
@@ -165,6 +170,7 @@ int train_in(const SettingList& settings, const std::string& out, bool resume) {
 }
 
 int train_in(const SettingList& settings, const std::string& out, bool resume, RunView& view) {
+  const double begun = steady_seconds();
   const tasks::TaskConfig config(settings);
   const auto run = std::make_unique<tasks::TaskTraining>(config, out, resume,
                                                          [&](const std::string& what) { view.say(what + " …"); });
@@ -174,6 +180,7 @@ int train_in(const SettingList& settings, const std::string& out, bool resume, R
              " examples to learn from: the model will know these by heart and no others; it needs thousands");
   }
   train::Trainer& trainer = run->trainer();
+  announce_duration(trainer, steady_seconds() - begun, [&](const std::string& line) { view.say(line); });
   const int64_t step = trainer.step(), steps = trainer.steps();
   if (step >= steps && finished(out)) {  // else it was stopped before the average
     view.say(out + " has taken all of its " + std::to_string(steps) +
@@ -189,6 +196,7 @@ int train_in(const SettingList& settings, const std::string& out, bool resume, R
   Shown shown(view, config.row().input().counted, step);
   train::Log log(out, resume ? std::optional(step) : std::nullopt);
   fs::remove(fs::path(out) / kResult);
+  fs::remove(fs::path(out) / kModelCard);
   train::Watcher* const watchers[] = {&shown, &log};
   const train::TrainResult result = run_until_interrupted(trainer, watchers);
   shown.finish();

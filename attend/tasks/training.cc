@@ -142,11 +142,13 @@ void TaskTraining::make_trainer() {
   const auto counted = [](const data::Batch& batch) { return batch.source.count(); };
   train::BatchSource source{[this](int64_t epoch) { return plan_->count(epoch); },
                             [this](int64_t epoch, int64_t index) { return plan_->batch(epoch, index); }};
+  source.an_epoch = plan_->counted();
   if (!corpus_.stream) source.counted = counted;
   trainer_ = std::make_unique<train::Trainer>(
       model_->model(), std::move(source), [this](const models::Model&) { return validate(); },
       model_->config().options.train, folder_);
   trainer_->when_best([this] { last_.save(folder_); });
+  trainer_->when_rehearsing([this](const Seconds& now) { return validation_seconds(now); });
   trainer_->check_room();
 }
 
@@ -175,15 +177,42 @@ double TaskTraining::valid_loss() const {
 }
 
 /// The first validation examples, answered greedily.
-train::Validation TaskTraining::validate() const {
+EvaluateOptions TaskTraining::scoring() const {
   const TaskOptions& options = model_->config().options;
-  train::Validation result;
-  if (corpus_.stream) result.loss = valid_loss();
-  if (corpus_.stream && options.scored == 0) return result;
   EvaluateOptions how{.most = options.scored, .loss = !corpus_.stream};
   how.answer.search = options.search;
   how.answer.search.beam = how.answer.search.n_best = 1, how.answer.search.sample = false;
-  const Scored scored = evaluate(*model_, corpus_.valid, how);
+  return how;
+}
+
+/// From a few examples, with answers no longer than the right ones: an untrained network may not know how to end.
+double TaskTraining::validation_seconds(const Seconds& now) const {
+  constexpr int64_t kFew = 64;
+  const double begun = now();
+  if (corpus_.stream) (void)valid_loss();
+  const double loss = now() - begun;
+  if (corpus_.stream && model_->config().options.scored == 0) return loss;
+  EvaluateOptions how = scoring();
+  const int64_t all = how.most > 0 ? std::min(how.most, corpus_.valid.count) : corpus_.valid.count;
+  how.most = std::min(all, kFew);
+  if (how.most == 0) return loss;
+  int64_t longest = 1;
+  for (int64_t i = 0; i < how.most && model_->output().words(); ++i) {
+    const Example example = corpus_.valid.at(i);
+    longest = std::max(longest, static_cast<int64_t>(model_->output().words()->encode(example.right.at(0)).size()));
+  }
+  int64_t& most = how.answer.search.max_length;
+  if (model_->output().words() && (most == 0 || most > longest)) most = std::max(longest, how.answer.search.min_length);
+  const double answering = now();
+  (void)evaluate(*model_, corpus_.valid, how);
+  return loss + (now() - answering) * static_cast<double>(all) / static_cast<double>(how.most);
+}
+
+train::Validation TaskTraining::validate() const {
+  train::Validation result;
+  if (corpus_.stream) result.loss = valid_loss();
+  if (corpus_.stream && model_->config().options.scored == 0) return result;
+  const Scored scored = evaluate(*model_, corpus_.valid, scoring());
   if (!corpus_.stream) result.loss = scored.loss;
   if (scored.judged.outputs.empty()) return result;
   result.scores = scored.scores(model_->row());

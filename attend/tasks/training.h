@@ -24,6 +24,8 @@ class BatchPlan {
   virtual data::Batch batch(int64_t epoch, int64_t index) = 0;
   /// How many examples there are to learn from.
   virtual int64_t examples() const = 0;
+  /// How much all batches of an epoch count in a rate: target tokens, or images.
+  virtual int64_t counted() const = 0;
   /// What was read, in words.
   virtual std::string summary() const = 0;
 };
@@ -54,7 +56,9 @@ class TaskTraining {
   void encode_valid();
   void make_trainer();
   void start(bool resume);
+  EvaluateOptions scoring() const;
   train::Validation validate() const;
+  double validation_seconds(const Seconds& now) const;
   double valid_loss() const;
 
   const std::filesystem::path folder_;

@@ -1,7 +1,6 @@
 #include "attend/train/trainer.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -24,8 +23,8 @@ constexpr const char* kWeights = "weights.safetensors";
 constexpr const char* kCheckpoint = "checkpoint.safetensors";
 constexpr const char* kPlace = "place";  // the numbers of a checkpoint, as JSON in its metadata
 constexpr const char* kRate = "rate";    // among them, train.rate; a schedule's derived rate is its own state
-
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+constexpr const char *kSteps = "steps", *kValidateEvery = "validate_every";  // of a run whose length was measured
+constexpr double kMostMinutes = 366 * 24 * 60;
 
 int64_t warmup_of(const TrainerOptions& options, int64_t steps) {
   constexpr int64_t kMost = 400;
@@ -53,8 +52,13 @@ void check_options(const TrainerOptions& options) {
   const auto at_least = [](const char* name, double value, double least) {
     require(value >= least, "train.", name, ": expected at least ", least, ", got ", value);
   };
-  at_least("epochs", static_cast<double>(options.epochs), options.steps > 0 ? 0 : 1);
+  at_least("epochs", static_cast<double>(options.epochs), 0);
   at_least("steps", static_cast<double>(options.steps), 0);
+  at_least("minutes", options.minutes, 0);
+  require(options.minutes <= kMostMinutes, "train.minutes: expected at most ", kMostMinutes, " (a year), got ",
+          options.minutes);
+  require(options.minutes == 0 || options.steps == 0, "train.minutes and train.steps: expected one of them, got ",
+          options.minutes, " and ", options.steps, "; the time sets the number of steps");
   at_least("accumulate", static_cast<double>(options.accumulate), 1);
   at_least("warmup", static_cast<double>(options.warmup), -1);
   at_least("clip", options.clip, 0);
@@ -109,19 +113,30 @@ Trainer::Trainer(models::Model& model, BatchSource batches, Validate validate, T
       training_{Random(static_cast<uint64_t>(options_.seed)).named("training"), 0},
       place_(std::make_unique<Place>()) {
   check_options(options_);
-  const int64_t an_epoch = batches_.count(0);
-  require(an_epoch > 0, "train: there is nothing to train on");
-  steps_ = options_.steps > 0 ? options_.steps
-                              : (options_.epochs * an_epoch + options_.accumulate - 1) / options_.accumulate;
-  if (options_.validate_every == 0) options_.validate_every = std::max<int64_t>(1, an_epoch / options_.accumulate);
+  const int64_t batches_of_epoch = batches_.count(0), accumulate = options_.accumulate;
+  require(batches_of_epoch > 0, "train: there is nothing to train on");
+  an_epoch_ = std::max<int64_t>(1, batches_of_epoch / accumulate);
+  validate_asked_ = options_.validate_every;
+  const int64_t epochs = options_.epochs > 0 ? options_.epochs : usual_epochs(an_epoch_);
+  int64_t steps = options_.steps > 0 ? options_.steps : (epochs * batches_of_epoch + accumulate - 1) / accumulate;
+  if (options_.minutes > 0) steps = std::max(steps, 10 * options_.warmup);  // to be rehearsed with, until it is fitted
   optimiser_ = make_optimiser(options_.optimiser, optimiser_options(options_), nn::parameters(model_));
-  schedule_ = schedule_of(options_, steps_);
+  set_length({steps, validate_asked_ > 0 ? validate_asked_ : an_epoch_});
 }
 
 Trainer::~Trainer() = default;
 
+void Trainer::set_length(const RunLength& length) {
+  steps_ = length.steps, options_.validate_every = length.validate_every;
+  schedule_ = schedule_of(options_, steps_);
+}
+
 int64_t Trainer::step() const { return static_cast<int64_t>(place_->step); }
 int64_t Trainer::steps() const { return steps_; }
+double Trainer::epochs() const { return static_cast<double>(steps_) / static_cast<double>(an_epoch_); }
+double Trainer::seconds(const Pace& pace) const {
+  return seconds_of(length(), pace) + (options_.average > 0 ? pace.validation : 0);
+}
 bool Trainer::out_of_patience() const {
   return options_.patience > 0 && place_->worse >= static_cast<double>(options_.patience);
 }
@@ -227,6 +242,7 @@ void Trainer::save() {
   schedule_->state(number);
   place_->visit(number);
   numbers[kRate] = options_.rate;
+  if (fitted_) numbers[kSteps] = steps_, numbers[kValidateEvery] = options_.validate_every;
   write_safetensors(folder_ / kCheckpoint, tensors, {{kPlace, numbers.dump()}});
 }
 
@@ -250,6 +266,14 @@ void Trainer::resume() {
   optimiser_->state([&](const std::string& name, Tensor& value) { value = file.read(name); }, number);
   place_->visit(number);
   place_->check(path.string());
+  if (options_.minutes > 0 && numbers.contains(kSteps)) {
+    double steps = 0, every = 0;
+    number(kSteps, steps), number(kValidateEvery, every);
+    require(steps >= place_->step && every >= 1 && steps < 0x1p53 && every < 0x1p53, path.string(),
+            ": expected the length of a run, got ", steps, " steps with a validation every ", every, "; it is damaged");
+    set_length({static_cast<int64_t>(steps), static_cast<int64_t>(every)});
+    fitted_ = true;
+  }
   schedule_->state([&](const std::string& name, double& value) {
     if (numbers.contains(name)) number(name, value);  // otherwise the run had another schedule
   });
@@ -353,11 +377,11 @@ void Trainer::report_progress(std::span<Watcher* const> watchers) {
 
 Outcome Trainer::train_on(std::span<Watcher* const> watchers) {
   Outcome outcome = out_of_patience() ? Outcome::stopped_early : Outcome::finished;
-  double saved = now();
+  double saved = now_();
   while (step() < steps_ && outcome == Outcome::finished) {
-    const double start = now();
+    const double start = now_();
     update();
-    place_->seconds += now() - start;
+    place_->seconds += now_() - start;
     report_progress(watchers);
     const bool validates = step() % options_.validate_every == 0 || step() == steps_;
     if (validates) {
@@ -366,13 +390,68 @@ Outcome Trainer::train_on(std::span<Watcher* const> watchers) {
       if (out_of_patience()) outcome = Outcome::stopped_early;
     }
     if (std::ranges::any_of(watchers, [](Watcher* watcher) { return watcher->stop(); })) outcome = Outcome::interrupted;
-    const bool late = now() - saved > 60 * options_.save_minutes;
-    if (validates || late || outcome != Outcome::finished) save(), saved = now();
+    const bool late = now_() - saved > 60 * options_.save_minutes;
+    if (validates || late || outcome != Outcome::finished) save(), saved = now_();
   }
   return outcome;
 }
 
+/// The mean over an epoch where that is known: the batches of a rehearsal may be smaller or larger than others.
+double Trainer::tokens_of_an_update(double measured) const {
+  if (batches_.an_epoch == 0) return measured;
+  return static_cast<double>(batches_.an_epoch * options_.accumulate) / static_cast<double>(batches_.count(0));
+}
+
+Pace Trainer::rehearse(double seconds) {
+  constexpr double kWarming = 3, kLeast = 5, kMost = 10'000;  // updates; the first ones pay for fresh memory
+  require(step() == 0, "train: expected a rehearsal before the first step, got one at step ", step());
+  std::vector<nn::NamedParam> parameters = nn::parameters(model_);
+  std::vector<std::vector<real>> weights;
+  for (const nn::NamedParam& p : parameters) {
+    const Tensor& value = std::as_const(p.var).value();
+    weights.emplace_back(value.begin(), value.end());
+  }
+  const Place place = *place_;
+  const models::Training training = training_;
+  while (place_->step < kWarming) update();
+  const double tokens = place_->tokens, begun = now_();
+  double taken = 0, spent = 0;
+  while (taken < kLeast || (spent < seconds && taken < kMost)) update(), taken += 1, spent = now_() - begun;
+  const double measured = place_->tokens - tokens;
+  Pace pace{.step = spent / measured * tokens_of_an_update(measured / taken)};
+  const double answering = now_();
+  if (validation_seconds_) {
+    pace.validation = validation_seconds_(now_);
+  } else {
+    (void)validate_(model_), pace.validation = now_() - answering;
+  }
+  for (size_t i = 0; i < parameters.size(); ++i) std::ranges::copy(weights[i], parameters[i].var.value().data());
+  *place_ = place, training_ = training;
+  optimiser_ = make_optimiser(options_.optimiser, optimiser_options(options_), nn::parameters(model_));
+  return pace;
+}
+
+void Trainer::fit(double seconds, const Pace& pace) {
+  constexpr int64_t kFewest = 20;
+  const double begun = now_();
+  save();  // as after each validation: that takes time, too
+  const double saving = now_() - begun, validation = pace.validation + saving;
+  const double left = seconds - saving - (options_.average > 0 ? validation : 0);
+  const RunLength length = length_within(left, {pace.step, validation}, an_epoch_, validate_asked_);
+  require(length.steps >= kFewest, "train.minutes: expected enough for ", kFewest, " steps, got ", options_.minutes,
+          ", which leave time for ", length.steps, " (a step takes ", pace.step, " s, a validation ", validation,
+          " s); allow more, or choose a smaller network");
+  set_length(length);
+  fitted_ = true;
+  save();
+}
+
 TrainResult Trainer::run(std::span<Watcher* const> watchers) {
+  if (awaits_fit()) {
+    const double begun = now_();
+    const Pace pace = rehearse(seconds_to_measure(60 * options_.minutes));
+    fit(60 * options_.minutes - (now_() - begun), pace);
+  }
   TrainResult result{.outcome = train_on(watchers)};
   if (options_.average > 0 && result.outcome != Outcome::interrupted) result.averaged = try_average(watchers);
   result.step = step();

@@ -12,14 +12,17 @@
 #include <utility>
 #include <vector>
 
+#include "attend/base/clock.h"
 #include "attend/models/model.h"
 #include "attend/train/optimiser.h"
+#include "attend/train/pace.h"
 #include "attend/train/schedule.h"
 
 namespace attend::train {
 
 struct TrainerOptions {
   int64_t epochs = 20, steps = 0;
+  double minutes = 0;
   int64_t accumulate = 1;
   std::string optimiser = "adam";
   double rate = 1e-3, beta1 = 0.9, beta2 = 0.999, momentum = 0, weight_decay = -1;
@@ -38,8 +41,11 @@ struct TrainerOptions {
 
   template <class Visit>
   void fields(Visit&& visit) {
-    visit("epochs", epochs, "how often all pairs are read, if steps is 0");
+    visit("epochs", epochs, "how often all pairs are read, if steps is 0; 0: by how many there are");
     visit("steps", steps, "updates of the weights; 0: given by the epochs");
+    visit("minutes", minutes,
+          "in place of steps and epochs: how long the run may take, with all that it prepares; sets the steps by their "
+          "measured speed; 0: as long as it takes");
     visit("accumulate", accumulate, "batches whose gradients make one update");
     visit("optimiser", optimiser, "sgd, adam, adamw or adadelta");
     visit("rate", rate, "learning rate, at its highest");
@@ -72,6 +78,8 @@ struct BatchSource {
   std::function<data::Batch(int64_t epoch, int64_t index)> batch;
   /// How much a batch counts, in rates and in means of losses.
   std::function<int64_t(const data::Batch& batch)> counted = data::target_tokens;
+  /// How much all batches of an epoch count; 0: not known.
+  int64_t an_epoch = 0;
 };
 
 /// How good the weights are: the loss per target token, further scores by name (higher is better), and a sample answer.
@@ -81,6 +89,8 @@ struct Validation {
   std::string source, reference, output;
 };
 using Validate = std::function<Validation(const models::Model& model)>;
+/// How many seconds a validation will take, by that clock, without one.
+using ValidationSeconds = std::function<double(const Seconds& now)>;
 /// Called when the weights judged last are the best so far, and have been saved.
 using BecameBest = std::function<void()>;
 
@@ -126,6 +136,10 @@ class Trainer {
 
   /// For callers that keep more than the best weights.
   void when_best(BecameBest callback) { became_best_ = std::move(callback); }
+  /// For callers that know a quicker way to the time of a validation than to validate once.
+  void when_rehearsing(ValidationSeconds seconds) { validation_seconds_ = std::move(seconds); }
+  void set_clock(Seconds now) { now_ = std::move(now); }
+  double now() const { return now_(); }
   /// Throws Error if the folder cannot be written to, or the disk lacks room for everything the run will keep.
   void check_room() const;
   /// Takes the weights of the folder that options.start_from names, if any. Says how many there were; "" if none is
@@ -136,18 +150,34 @@ class Trainer {
   /// Resumes from the folder's checkpoint. A learning rate that differs from the run's is used from here on, with any
   /// schedule.
   void resume();
-  /// Trains to the end, or until a watcher stops it. Throws Error, with step and rate, if the loss is not finite.
+  /// What updates and validations cost. Takes some of the first ones for about so many seconds and undoes them: the run is
+  /// the same to the last bit as without. Only before the first step.
+  Pace rehearse(double seconds);
+  /// Whether options.minutes is still to decide how long the run is: by fit(), or by the checkpoint of a run that had it.
+  bool awaits_fit() const { return options_.minutes > 0 && !fitted_; }
+  /// Sets steps, validations and schedule so that the run takes `seconds` from here on, and keeps them in the checkpoint:
+  /// however long it then takes, a resumed run takes the same steps. Throws Error if there is time for hardly any.
+  void fit(double seconds, const Pace& pace);
+  /// Trains to the end, or until a watcher stops it. Throws Error, with step and rate, if the loss is not finite. A run that
+  /// awaits it is rehearsed and fitted first.
   TrainResult run(std::span<Watcher* const> watchers);
 
   const TrainerOptions& options() const { return options_; }
   int64_t step() const;
   /// How many updates the whole run has.
   int64_t steps() const;
+  /// How often it reads all examples.
+  double epochs() const;
+  RunLength length() const { return {steps_, options_.validate_every}; }
+  /// How many seconds the whole run takes at that pace.
+  double seconds(const Pace& pace) const;
   /// Whether it stopped, or would, because validations brought no improvement.
   bool out_of_patience() const;
 
  private:
   struct Place;
+  void set_length(const RunLength& length);
+  double tokens_of_an_update(double measured) const;
   std::vector<data::Batch> next_batches();
   void update();
   void report_progress(std::span<Watcher* const> watchers);
@@ -167,14 +197,18 @@ class Trainer {
   models::Model& model_;
   BatchSource batches_;
   Validate validate_;
+  ValidationSeconds validation_seconds_;
   BecameBest became_best_ = [] {};
+  Seconds now_ = steady_seconds;
   TrainerOptions options_;
   std::filesystem::path folder_;
   std::unique_ptr<Optimiser> optimiser_;
   std::unique_ptr<Schedule> schedule_;
   models::Training training_;
   std::unique_ptr<Place> place_;
-  int64_t steps_ = 0;
+  int64_t steps_ = 0, an_epoch_ = 0;  // updates: of the run, of an epoch
+  int64_t validate_asked_ = 0;        // options.validate_every as it was given
+  bool fitted_ = false;
 };
 
 }  // namespace attend::train
