@@ -36,6 +36,7 @@ constexpr Command kCommands[] = {
      "attend eval my-model --source a --target b", eval},
     {"explain", "what it looked at: a heat map here, or as HTML, SVG, PNG, JSON",
      "attend explain my-model \"some text\" --out x.html", explain},
+    {"info", "what a model is: network, size, data, scores, options", "attend info my-model", info},
     {"serve", "models over HTTP, with a page for the browser", "attend serve my-model", serve},
     {"compare", "one model per choice, and one report of all of them",
      "attend compare translate --vary attention.score=dot,additive --out report", compare},

@@ -8,6 +8,7 @@
 
 #include "attend/base/options.h"
 #include "attend/tasks/config.h"
+#include "attend/tasks/facts.h"
 #include "cli/flags.h"
 #include "cli/progress.h"
 
@@ -32,8 +33,7 @@ int train_in(const SettingList& settings, const std::string& out, bool resume);
 int train_in(const SettingList& settings, const std::string& out, bool resume, RunView& view);
 /// Whether the run in that folder came to its end.
 bool finished(const std::string& out);
-/// The file in a run's folder that says how it ended. It is there only once it has.
-inline constexpr const char* kResult = "result.json";
+using tasks::kResult;
 
 /// "translate, dates, reverse, …".
 std::string task_names();
