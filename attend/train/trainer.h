@@ -83,6 +83,8 @@ struct Validation {
 using Validate = std::function<Validation(const models::Model& model)>;
 /// Called when the weights judged last are the best so far, and have been saved.
 using BecameBest = std::function<void()>;
+/// Called when a checkpoint has been written, except one because of an interruption.
+using Saved = std::function<void()>;
 
 /// What was done since the last report.
 struct StepReport {
@@ -117,7 +119,8 @@ struct TrainResult {
 ///   weights.safetensors     the best weights so far, for use
 ///   checkpoint.safetensors  the last state, with everything a resumed run needs
 ///   average/                the weights of the last validations, if they are to be averaged
-/// Each is replaced atomically, so that a kill leaves the last good one.
+/// Each is replaced atomically, so that a kill leaves the last good one, and carries a checksum. What is not finite is never
+/// written. Of weights with equal scores, those with the lower validation loss are the best.
 class Trainer {
  public:
   Trainer(models::Model& model, BatchSource batches, Validate validate, TrainerOptions options,
@@ -126,6 +129,9 @@ class Trainer {
 
   /// For callers that keep more than the best weights.
   void when_best(BecameBest callback) { became_best_ = std::move(callback); }
+  void when_saved(Saved callback) { saved_callback_ = std::move(callback); }
+  /// Its files have been moved there.
+  void move_to(std::filesystem::path folder) { folder_ = std::move(folder); }
   /// Throws Error if the folder cannot be written to, or the disk lacks room for everything the run will keep.
   void check_room() const;
   /// Takes the weights of the folder that options.start_from names, if any. Says how many there were; "" if none is
@@ -134,9 +140,11 @@ class Trainer {
   /// Writes the current weights, so that from now on there is a model to load and to resume.
   void save_start();
   /// Resumes from the folder's checkpoint. A learning rate that differs from the run's is used from here on, with any
-  /// schedule.
-  void resume();
-  /// Trains to the end, or until a watcher stops it. Throws Error, with step and rate, if the loss is not finite.
+  /// schedule. `other_data`: an epoch may have fewer batches than it had. Weights that cannot be loaded are restored from the
+  /// checkpoint; says what was, and what had to be left out.
+  std::vector<std::string> resume(bool other_data = false);
+  /// Trains to the end, or until a watcher stops it. Throws Error, with step, rate and what is kept, if a loss, a gradient
+  /// or a weight is not finite.
   TrainResult run(std::span<Watcher* const> watchers);
 
   const TrainerOptions& options() const { return options_; }
@@ -154,12 +162,17 @@ class Trainer {
   Outcome train_on(std::span<Watcher* const> watchers);
   void take_rate(double before);
   double judged(const Validation& validation) const;
-  bool keep_if_best(double score);
+  bool keep_if_best(const Validation& validation);
   void validate(std::span<Watcher* const> watchers);
   void keep_for_average();
   void load_average(const std::vector<std::filesystem::path>& files);
   bool try_average(std::span<Watcher* const> watchers);
   void save();
+  void write_checkpoint();
+  std::string restore_best(bool has_all_averages);
+  std::vector<std::string> drop_damaged_averages();
+  void require_finite_weights() const;
+  [[noreturn]] void stop_not_finite(const std::string& what, int64_t at) const;
   std::filesystem::path kept(int64_t step) const;
   std::vector<std::filesystem::path> kept_files() const;
   StepReport report() const;
@@ -168,13 +181,14 @@ class Trainer {
   BatchSource batches_;
   Validate validate_;
   BecameBest became_best_ = [] {};
+  Saved saved_callback_ = [] {};
   TrainerOptions options_;
   std::filesystem::path folder_;
   std::unique_ptr<Optimiser> optimiser_;
   std::unique_ptr<Schedule> schedule_;
   models::Training training_;
   std::unique_ptr<Place> place_;
-  int64_t steps_ = 0;
+  int64_t steps_ = 0, saved_step_ = 0;  // of the last checkpoint
 };
 
 }  // namespace attend::train
