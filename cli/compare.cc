@@ -2,15 +2,16 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "attend/base/error.h"
 #include "attend/base/joined.h"
 #include "attend/base/names.h"
-#include "attend/base/recipe.h"
 #include "attend/base/replacement.h"
 #include "attend/tasks/comparison.h"
+#include "attend/tasks/data_files.h"
 #include "attend/tasks/model_folder.h"
 #include "cli/commands.h"
 #include "cli/flags.h"
@@ -79,8 +80,7 @@ std::vector<std::string> subjects_in(int argc, char** argv) {
 
 /// The task of a recipe, a task's name or a model's folder.
 const tasks::TaskRow& row_of(const std::string& subject) {
-  return tasks::task_of(is_model(subject) ? read_recipe(fs::path(subject) / tasks::kConfig)
-                                          : settings_of_subject(subject));
+  return tasks::task_of(is_model(subject) ? tasks::read_config(subject) : settings_of_subject(subject));
 }
 
 /// A recipe or task that is to be trained: what it sets, and with what options.
@@ -174,9 +174,27 @@ std::string difference(const tasks::TaskConfig& before, const tasks::TaskConfig&
   return "";
 }
 
+/// The files that models learn from: most often the same for all of them, and then read once.
+class SharedData {
+ public:
+  /// How they differ from those that the model in that folder has learned from; "" if they do not, or that is not known.
+  std::string difference(const Wanted& wanted) {
+    const auto before = tasks::saved_data_files(wanted.folder);
+    if (!before) return "";
+    const std::vector<std::string> names = tasks::data_paths(wanted.config);
+    auto found = known_.find(names);
+    if (found == known_.end()) found = known_.emplace(names, tasks::data_files(wanted.config)).first;
+    return tasks::data_difference(*before, found->second);
+  }
+
+ private:
+  std::map<std::vector<std::string>, std::vector<tasks::DataFile>> known_;
+};
+
 /// Where each model goes; refuses what would be trained over another one.
 void place(std::vector<Wanted>& all, const CompareOptions& options) {
   std::set<std::string> taken, names;
+  SharedData data;
   for (Wanted& wanted : all) {
     require(names.insert(wanted.name).second, "models need different names, got two called ",
             quoted(wanted.name), "; rename one of the folders or recipes");
@@ -185,11 +203,12 @@ void place(std::vector<Wanted>& all, const CompareOptions& options) {
     std::string name = first;
     for (int i = 2; !taken.insert(name).second; ++i) name = first + "-" + std::to_string(i);
     wanted.folder = (fs::path(options.out) / "models" / name).string();
-    const fs::path saved = fs::path(wanted.folder) / tasks::kConfig;
-    if (!fs::exists(saved)) continue;
-    const std::string changed = difference(tasks::TaskConfig(read_recipe(saved)), wanted.config);
-    wanted.afresh = !changed.empty();
-    require(!wanted.afresh || options.force, wanted.folder, " was trained with other options (", changed,
+    if (!tasks::has_model(wanted.folder)) continue;
+    const std::string changed = difference(tasks::TaskConfig(tasks::read_config(wanted.folder)), wanted.config);
+    const std::string other_data = changed.empty() ? data.difference(wanted) : "";
+    wanted.afresh = !changed.empty() || !other_data.empty();
+    require(!wanted.afresh || options.force, wanted.folder, " was trained with other ",
+            changed.empty() ? "data" : "options", " (", changed, other_data,
             "): --force trains afresh what has changed; or name another --out");
   }
 }
@@ -206,11 +225,10 @@ std::vector<Wanted> plan(const std::vector<std::string>& subjects, const std::ve
     if (recipe != recipes.end()) {
       add_variants(*recipe, flags, options, recipes.size() > 1, all);
     } else {
-      const std::string saved = fs::path(subject) / tasks::kConfig;
       all.push_back({.name = stem(subject),
                      .options = subject,
                      .folder = subject,
-                     .settings = read_recipe(saved),
+                     .settings = tasks::read_config(subject),
                      .trained = true});
     }
   }
@@ -244,15 +262,14 @@ class SharedBar : public RunView {
 
 /// Trains what is not yet trained; the exit code of train_in.
 int train_wanted(const Wanted& wanted, Progress& progress, size_t index) {
-  const bool there = !wanted.afresh && fs::exists(fs::path(wanted.folder) / tasks::kConfig);
+  const bool there = !wanted.afresh && tasks::has_model(wanted.folder);
   if (wanted.trained || (there && finished(wanted.folder))) {
     progress.skip(kShare);
     progress.say(wanted.name + ": trained before (" + wanted.folder + ")");
     return 0;
   }
   SharedBar view(progress, index);
-  if (!there) fs::remove(fs::path(wanted.folder) / kResult);  // of what it takes the place of
-  return train_in(wanted.settings, wanted.folder, there, view);
+  return train_in(wanted.settings, wanted.folder, {.resume = there}, view);
 }
 
 void read_result(const std::string& folder, Compared& model) {

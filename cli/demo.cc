@@ -1,11 +1,9 @@
 // `attend demo`: trains the built-in translation, uses it on sentences that it has never seen, and shows where it looked.
 #include <cstdio>
-#include <filesystem>
 #include <iostream>
 
 #include "attend/base/error.h"
 #include "attend/base/joined.h"
-#include "attend/base/recipe.h"
 #include "attend/base/replacement.h"
 #include "attend/explain/heatmap.h"
 #include "attend/tasks/model.h"
@@ -18,8 +16,6 @@
 
 namespace attend::cli {
 namespace {
-
-namespace fs = std::filesystem;
 
 struct DemoOptions {
   std::string out = "build/demo";
@@ -81,10 +77,9 @@ int demo(int argc, char** argv) {
   if (const auto code = flags.parse(argc, argv)) return *code;
   if (options.again || !finished(options.out)) {
     std::cout << "training: English to romanised Hindi, from a grammar that is built in\n" << std::flush;
-    const fs::path saved = fs::path(options.out) / tasks::kConfig;
-    const bool resumes = !options.again && fs::exists(saved);
-    const SettingList settings = resumes ? read_recipe(saved) : SettingList{{"task", "translate", "demo"}};
-    if (const int code = train_in(settings, options.out, resumes)) return code;
+    const bool resumes = !options.again && tasks::has_model(options.out);
+    const SettingList settings = resumes ? tasks::read_config(options.out) : SettingList{{"task", "translate", "demo"}};
+    if (const int code = train_in(settings, options.out, {.resume = resumes})) return code;
   } else {
     std::cout << "using " << options.out << ", trained before (train anew: attend demo --again)\n";
   }

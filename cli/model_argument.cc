@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iostream>
 #include <sstream>
 
 #include "attend/base/error.h"
 #include "attend/base/names.h"
+#include "attend/tasks/manifest.h"
 #include "attend/tasks/model_folder.h"
 #include "cli/flags.h"
 
@@ -28,6 +30,7 @@ ModelArgument model_argument(int argc, char** argv) {
   argument.wrong = folder_objection(argument.folder);
   if (!argument.wrong.empty()) return argument;
   argument.model.emplace(tasks::TaskModel::load(argument.folder));
+  std::cerr << tasks::unchecked_note(argument.folder);
   return argument;
 }
 

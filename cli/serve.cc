@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "attend/base/error.h"
+#include "attend/tasks/manifest.h"
 #include "cli/commands.h"
 #include "cli/flags.h"
 #include "cli/model_argument.h"
@@ -49,6 +50,7 @@ int serve(int argc, char** argv) {
   }
   for (const std::string& folder : folders) {
     if (const std::string wrong = folder_objection(folder); !wrong.empty()) return flags.refuse(wrong);
+    std::cerr << tasks::unchecked_note(folder);
   }
   const StopSignals stop;
   attend::serve::Server server(folders, options);

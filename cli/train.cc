@@ -5,6 +5,7 @@
 #include "attend/base/error.h"
 #include "attend/base/recipe.h"
 #include "attend/tasks/config.h"
+#include "attend/tasks/data_files.h"
 #include "attend/tasks/model_folder.h"
 #include "cli/commands.h"
 #include "cli/flags.h"
@@ -18,20 +19,19 @@ namespace fs = std::filesystem;
 
 struct TrainCommand {
   std::string out;
-  bool resume = false, force = false, dump_config = false;
+  bool resume = false, changed_data = false, force = false, dump_config = false;
   ThreadOption threads;
 
   template <class Visit>
   void fields(Visit&& visit) {
     visit("out", out, "folder of the model");
     visit("resume", resume, "resume the run in that folder");
-    visit("force", force, "start afresh, in place of the model that is in that folder");
+    visit("changed_data", changed_data, "with --resume: even if files to train or validate with are not what they were");
+    visit("force", force, "start afresh; the model that is in that folder stays until the first checkpoint");
     visit("dump_config", dump_config, "print all options with their values as a recipe, and do nothing");
     threads.fields(visit);
   }
 };
-
-bool has_run(const std::string& out) { return fs::exists(fs::path(out) / tasks::kConfig); }
 
 /// Which other options there are, and their defaults, depends on these.
 std::vector<std::string> options_others_depend_on() {
@@ -58,11 +58,11 @@ int train(int argc, char** argv) {
   const std::string subject = argc > 1 && argv[1][0] != '-' ? argv[1] : "";
   TrainCommand run;
   const auto out = peek_flag(argc, argv, "out");
-  const bool resumes = peek_switch(argc, argv, "resume") && out && has_run(*out);
+  const bool resumes = peek_switch(argc, argv, "resume") && out && tasks::has_model(*out);
   SettingList asked, known;
   if (!subject.empty()) asked = settings_of_subject(subject);
   if (resumes) {
-    known = read_recipe(fs::path(*out) / tasks::kConfig);
+    known = tasks::read_config(*out);
   } else {
     known = asked;
     for (const std::string& name : options_others_depend_on()) {
@@ -93,15 +93,21 @@ int train(int argc, char** argv) {
     return 0;
   }
   if (run.out.empty()) return flags.refuse("--out is needed: the folder of the model");
-  const bool there = has_run(run.out);
+  // A run that was killed just as it began, before its options were in their place, begins anew.
+  const bool there = run.resume ? tasks::has_model(run.out) : fs::exists(fs::path(run.out) / tasks::kConfig);
   if (run.resume && !there) return flags.refuse("--resume: there is no run to resume in " + run.out);
+  if (run.changed_data && !run.resume) return flags.refuse("--changed-data is about a run that is resumed: --resume");
   if (!run.resume && subject.empty()) return flags.refuse("name a recipe or a task, such as translate");
   if (there && !run.resume && !run.force) {
     return flags.refuse(run.out + " has a model already: --resume continues it, --force starts afresh");
   }
   run.threads.apply();
   for (const std::string& change : changes) std::cerr << "resuming with " << change << " …\n";
-  return train_in(asked, run.out, run.resume);
+  try {
+    return train_in(asked, run.out, {run.resume, run.changed_data});
+  } catch (const tasks::ChangedData& error) {
+    return flags.refuse(error.what());
+  }
 }
 
 }  // namespace attend::cli

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "attend/base/error.h"
 #include "attend/base/joined.h"
 #include "attend/base/names.h"
 #include "attend/base/recipe.h"
@@ -48,9 +49,15 @@ class Interruptible {
   }
 };
 
-train::TrainResult run_until_interrupted(train::Trainer& trainer, std::span<train::Watcher* const> watchers) {
+train::TrainResult run_until_interrupted(tasks::TaskTraining& run, const std::string& out,
+                                         std::span<train::Watcher* const> watchers) {
   const Interruptible interruptible;
-  return trainer.run(watchers);
+  try {
+    return run.trainer().run(watchers);
+  } catch (const Error& error) {
+    if (!run.is_waiting()) throw;
+    fail(error.what(), "; ", out, " keeps the model that it had");
+  }
 }
 
 /// A run alone, with its own bar.
@@ -117,8 +124,12 @@ int64_t peak_memory_mib() {
   return usage.ru_maxrss >> 10;
 }
 
-void say_result(const train::TrainResult& result, const std::string& out, RunView& view) {
+/// `kept`: the run was to replace a model, and has not yet.
+void say_result(const train::TrainResult& result, const std::string& out, bool kept, RunView& view) {
   const std::string step = std::to_string(result.step);
+  if (kept) {
+    return view.say("interrupted at step " + step + ", before the first checkpoint; " + out + " keeps the model that it had");
+  }
   if (result.outcome == train::Outcome::interrupted) {
     return view.say("interrupted at step " + step + "; saved. Resume with: " + view.how_to_resume(out));
   }
@@ -159,15 +170,15 @@ std::string group_of(const OptionInfo& option) {
 
 bool finished(const std::string& out) { return fs::exists(fs::path(out) / kResult); }
 
-int train_in(const SettingList& settings, const std::string& out, bool resume) {
+int train_in(const SettingList& settings, const std::string& out, RunStart start) {
   OwnBar view;
-  return train_in(settings, out, resume, view);
+  return train_in(settings, out, start, view);
 }
 
-int train_in(const SettingList& settings, const std::string& out, bool resume, RunView& view) {
+int train_in(const SettingList& settings, const std::string& out, RunStart start, RunView& view) {
   const tasks::TaskConfig config(settings);
-  const auto run = std::make_unique<tasks::TaskTraining>(config, out, resume,
-                                                         [&](const std::string& what) { view.say(what + " …"); });
+  const auto run = std::make_unique<tasks::TaskTraining>(
+      config, out, start.resume, [&](const std::string& what) { view.say(what + " …"); }, start.changed_data);
   view.say(run->summary());
   if (run->examples() < kFewExamples) {
     view.say("warning: only " + std::to_string(run->examples()) +
@@ -187,13 +198,13 @@ int train_in(const SettingList& settings, const std::string& out, bool resume, R
   }
   view.begin(step, steps);
   Shown shown(view, config.row().input().counted, step);
-  train::Log log(out, resume ? std::optional(step) : std::nullopt);
-  fs::remove(fs::path(out) / kResult);
+  train::Log log(run->folder(), start.resume ? std::optional(step) : std::nullopt);
+  fs::remove(run->folder() / kResult);
   train::Watcher* const watchers[] = {&shown, &log};
-  const train::TrainResult result = run_until_interrupted(trainer, watchers);
+  const train::TrainResult result = run_until_interrupted(*run, out, watchers);
   shown.finish();
   write_result(result, *run, out);
-  say_result(result, out, view);
+  say_result(result, out, run->is_waiting(), view);
   return result.outcome == train::Outcome::interrupted ? 128 + interrupted : 0;
 }
 

@@ -27,9 +27,15 @@ class RunView {
   virtual std::string how_to_resume(const std::string& out) const = 0;
 };
 
-/// Trains in the folder `out`; the exit code: 0, or 130 after Ctrl-C (143 after SIGTERM), which saves.
-int train_in(const SettingList& settings, const std::string& out, bool resume);
-int train_in(const SettingList& settings, const std::string& out, bool resume, RunView& view);
+/// How a run begins: in place of what is in its folder, or resumed, with other data than it began with only if that is allowed.
+struct RunStart {
+  bool resume = false, changed_data = false;
+};
+
+/// Trains in the folder `out`; the exit code: 0, or 130 after Ctrl-C (143 after SIGTERM), which saves. A model that is to be
+/// replaced stays until the first checkpoint.
+int train_in(const SettingList& settings, const std::string& out, RunStart start);
+int train_in(const SettingList& settings, const std::string& out, RunStart start, RunView& view);
 /// Whether the run in that folder came to its end.
 bool finished(const std::string& out);
 /// The file in a run's folder that says how it ended. It is there only once it has.

@@ -132,13 +132,13 @@ std::unique_ptr<Tokeniser> load_tokeniser(const fs::path& folder, std::string_vi
   return found->load(vocabulary_file(folder, stem, *found));
 }
 
-void remove_tokeniser(const fs::path& folder, std::string_view stem) {
+std::vector<fs::path> tokeniser_files(const fs::path& folder, std::string_view stem) {
+  std::vector<fs::path> files;
   for (const Format& format : kTokeniserFormats) {
     const fs::path file = vocabulary_file(folder, stem, format);
-    std::error_code problem;
-    fs::remove(file, problem);
-    require(!problem, file.native(), ": cannot remove it: ", problem.message());
+    if (fs::is_regular_file(file)) files.push_back(file);
   }
+  return files;
 }
 
 std::span<const TokeniserRow> tokenisers() { return kTokenisers; }

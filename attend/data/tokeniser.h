@@ -104,8 +104,8 @@ std::unique_ptr<Tokeniser> train_tokeniser(const TokeniserOptions& options, cons
 /// Loads what save() wrote; the file's extension gives the kind.
 std::unique_ptr<Tokeniser> load_tokeniser(const std::filesystem::path& folder, std::string_view stem);
 
-/// Removes what save() wrote, whatever its kind: two kinds with the same stem would be rejected.
-void remove_tokeniser(const std::filesystem::path& folder, std::string_view stem);
+/// What save() wrote, whatever its kind: two kinds with the same stem would be rejected.
+std::vector<std::filesystem::path> tokeniser_files(const std::filesystem::path& folder, std::string_view stem);
 
 /// A kind of tokeniser: what tokeniser.kind names.
 struct TokeniserRow {

@@ -5,9 +5,11 @@
 
 #include "attend/autograd/tape.h"
 #include "attend/base/error.h"
+#include "attend/base/folder_replacement.h"
 #include "attend/base/recipe.h"
 #include "attend/base/replacement.h"
 #include "attend/explain/alignment.h"
+#include "attend/tasks/manifest.h"
 #include "attend/tasks/model_folder.h"
 
 namespace attend::tasks {
@@ -18,9 +20,6 @@ namespace fs = std::filesystem;
 constexpr const char* kWeights = "weights.safetensors";
 constexpr int64_t kAtOnce = 64;        // examples of one batch of images, …
 constexpr int64_t kTextsAtOnce = 256;  // … and texts between two calls of `done`
-
-/// All files that inputs and outputs may have written.
-constexpr const char* kStems[] = {"source", "target", "letters"};
 
 }  // namespace
 
@@ -53,8 +52,9 @@ TaskModel::TaskModel(TaskModel&& other) noexcept
   output_->set_config(config_);
 }
 
-TaskModel TaskModel::load(const fs::path& folder) {
+TaskModel TaskModel::load_once(const fs::path& folder) {
   TaskConfig config(read_config(folder));
+  check_listed(folder);
   Inputs inputs = new_inputs(config);
   for (const auto& input : inputs) input->load(folder);
   std::unique_ptr<Output> output = config.row().output->make(config);
@@ -65,15 +65,30 @@ TaskModel TaskModel::load(const fs::path& folder) {
   return model;
 }
 
-void TaskModel::save(const fs::path& folder) const {
-  for (const auto& input : inputs_) input->save(folder);
-  output_->save(folder);
-  write_file(folder / kConfig, print_recipe(config_.all(), true));
+/// Again where a run has replaced files meanwhile: some of them may be of the old model, and some of the new one.
+TaskModel TaskModel::load(const fs::path& folder) {
+  constexpr int kTries = 5;
+  check_folder(folder);
+  for (int i = 1;; ++i) {
+    const std::string before = manifest_text(folder);
+    const auto is_settled = [&] { return !replacement_is_pending(folder) && manifest_text(folder) == before; };
+    try {
+      TaskModel model = load_once(folder);
+      if (i == kTries || is_settled()) return model;
+    } catch (const Error&) {
+      if (i == kTries || is_settled()) throw;
+    }
+  }
 }
 
-void TaskModel::forget(const fs::path& folder) {
-  fs::remove(folder / kConfig);
-  for (const char* stem : kStems) data::remove_tokeniser(folder, stem);
+void TaskModel::save(const fs::path& folder, const std::map<std::string, std::string>& further) const {
+  FolderReplacement files(folder);
+  for (const auto& input : inputs_) input->save(files.path());
+  output_->save(files.path());
+  for (const auto& [name, bytes] : further) write_file(files.path() / name, bytes);
+  write_file(files.path() / kConfig, print_recipe(config_.all(), true));
+  write_manifest(files.path());
+  files.commit(vocabulary_files(folder));
 }
 
 int64_t TaskModel::longest() const {

@@ -7,6 +7,7 @@
 #include "attend/base/error.h"
 #include "attend/base/replacement.h"
 #include "attend/tasks/batch_plan.h"
+#include "attend/tasks/manifest.h"
 
 namespace attend::tasks {
 namespace {
@@ -28,11 +29,26 @@ std::vector<std::string> seen_once(const Corpus& corpus) {
 
 }  // namespace
 
-TaskTraining::TaskTraining(const TaskConfig& config, fs::path folder, bool resume, const Prepared& prepared)
-    : folder_(std::move(folder)) {
+TaskTraining::TaskTraining(const TaskConfig& config, fs::path folder, bool resume, const Prepared& prepared,
+                           bool changed_data)
+    : out_(std::move(folder)), folder_(out_) {
   config.check();
-  if (fs::is_directory(folder_)) lock_.emplace(folder_);  // first: a large corpus takes a while
+  if (fs::is_directory(out_)) lock_.emplace(out_), settle_replacement(out_);  // first: a large corpus takes a while
+  if (resume) check_listed(out_), compare_data(config, changed_data);
+  if (!resume && fs::exists(out_ / kConfig)) replacement_.emplace(out_), folder_ = replacement_->path();
+  try {
+    prepare(config, resume, prepared);
+  } catch (const Error& error) {
+    if (!replacement_) throw;
+    fail(error.what(), "; ", out_.string(), " keeps the model that it had");
+  }
+}
+
+TaskTraining::~TaskTraining() = default;
+
+void TaskTraining::prepare(const TaskConfig& config, bool resume, const Prepared& prepared) {
   read(config, prepared);
+  if (!resume) data_ = data_files(config);
   learn(config, resume, prepared);
   plan_batches(prepared);
   encode_valid();
@@ -40,14 +56,28 @@ TaskTraining::TaskTraining(const TaskConfig& config, fs::path folder, bool resum
   start(resume);
 }
 
-TaskTraining::~TaskTraining() = default;
+/// A resumed run: is its data what it began with?
+void TaskTraining::compare_data(const TaskConfig& config, bool changed_data) {
+  data_ = data_files(config);
+  const std::optional<std::vector<DataFile>> before = saved_data_files(out_);
+  if (!before && !data_.empty()) notes_.push_back("note: an earlier version did not keep what this run learned from: "
+                                                  "whether the files are the same is unknown");
+  const std::string changed = before ? data_difference(*before, data_) : "";
+  if (changed.empty()) return;
+  if (!changed_data) {
+    throw ChangedData(changed + "; a resumed run continues with the data that it began with: restore it, or allow this by "
+                                "--changed-data");
+  }
+  other_data_ = true;
+  notes_.push_back("note: resuming with other data: " + changed);
+}
 
 /// Before the folder is made: a wrong file name leaves none.
 void TaskTraining::read(const TaskConfig& config, const Prepared& prepared) {
   prepared(config.row().input().streamed ? "reading the examples" : "reading the images");
   corpus_ = read_corpus(config);
   require_writable(folder_);
-  if (!lock_) lock_.emplace(folder_);
+  if (!lock_) lock_.emplace(out_);
 }
 
 void TaskTraining::learn(TaskConfig config, bool resume, const Prepared& prepared) {
@@ -147,20 +177,30 @@ void TaskTraining::make_trainer() {
       model_->model(), std::move(source), [this](const models::Model&) { return validate(); },
       model_->config().options.train, folder_);
   trainer_->when_best([this] { last_.save(folder_); });
+  trainer_->when_saved([this] { replace_model(); });
   trainer_->check_room();
 }
 
 void TaskTraining::start(bool resume) {
   if (resume) {
-    trainer_->resume();
+    for (std::string& note : trainer_->resume(other_data_)) notes_.push_back(std::move(note));
   } else {
     const std::string taken = trainer_->take_start();
     if (!taken.empty()) notes_.push_back(taken);
-    TaskModel::forget(folder_);  // killed while a model is replaced, the folder holds none, not a mixture of two
-    fs::remove(folder_ / train::ValidSentences::kFile);
+    for (const char* name : {train::ValidSentences::kFile, kDataFile}) fs::remove(folder_ / name);  // of an earlier run
     trainer_->save_start();
   }
-  model_->save(folder_);
+  std::map<std::string, std::string> further;
+  if (!data_.empty()) further[kDataFile] = print_data_files(data_);
+  model_->save(folder_, further);
+}
+
+/// The new model has proven itself: it has learned something, and it is saved.
+void TaskTraining::replace_model() {
+  if (!is_waiting()) return;
+  replacement_->commit(run_files(out_));
+  folder_ = out_;
+  trainer_->move_to(out_);
 }
 
 double TaskTraining::valid_loss() const {

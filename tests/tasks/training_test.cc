@@ -223,16 +223,6 @@ TEST_F(TextRun, WhatCannotBeTrainedIsRefusedBeforeAnythingIsWritten) {
   EXPECT_TRUE(!std::filesystem::exists(made) || std::filesystem::is_empty(made));
 }
 
-TEST_F(TextRun, AModelThatIsReplacedIsNoneUntilTheNewOneIsWhole) {
-  const auto model = folder_.path() / "refused";
-  std::filesystem::create_directories(model / "source.words" / "in the way");
-  folder_.file("refused/config.yml", "task: reverse\n");
-  EXPECT_NE(refused({{"train.optimiser", "adm", ""}}), "");
-  EXPECT_TRUE(std::filesystem::exists(model / "config.yml")) << "nothing has been touched yet";
-  EXPECT_NE(refused({}).find("source.words"), std::string::npos) << refused({});
-  EXPECT_FALSE(std::filesystem::exists(model / "config.yml"));
-}
-
 TEST_F(TextRun, AScoreThatIsNotComputedCannotDecide) {
   EXPECT_NE(refused({{"train.best_by", "exact", ""}, {"valid_sentences", "0", ""}}), "");
   EXPECT_EQ(refused({{"train.best_by", "exact", ""}, {"valid_sentences", "1", ""}}), "");
