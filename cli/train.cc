@@ -26,7 +26,7 @@ struct TrainCommand {
   void fields(Visit&& visit) {
     visit("out", out, "folder of the model");
     visit("resume", resume, "resume the run in that folder");
-    visit("changed_data", changed_data, "with --resume: even if files to train or validate with are not what they were");
+    visit("changed_data", changed_data, "with --resume: even if files to learn from or validate with have changed");
     visit("force", force, "start afresh; the model that is in that folder stays until the first checkpoint");
     visit("dump_config", dump_config, "print all options with their values as a recipe, and do nothing");
     threads.fields(visit);

@@ -128,7 +128,8 @@ int64_t peak_memory_mib() {
 void say_result(const train::TrainResult& result, const std::string& out, bool kept, RunView& view) {
   const std::string step = std::to_string(result.step);
   if (kept) {
-    return view.say("interrupted at step " + step + ", before the first checkpoint; " + out + " keeps the model that it had");
+    return view.say("interrupted at step " + step + ", before the first checkpoint; " + out +
+                    " keeps the model that it had");
   }
   if (result.outcome == train::Outcome::interrupted) {
     return view.say("interrupted at step " + step + "; saved. Resume with: " + view.how_to_resume(out));

@@ -41,11 +41,14 @@ std::vector<Named> named_files(const TaskConfig& config) {
     return all;
   }
   const ImageFiles& files = options.images;
-  for (const Named& one : {Named{"images", files.images}, {"labels", files.labels}, {"valid_images", files.valid_images},
-                           {"valid_labels", files.valid_labels}, {"captions", files.captions, true},
-                           {"names", files.names, true}, {"valid_names", files.valid_names, true}}) {
-    if (!one.path.empty()) all.push_back(one);
-  }
+  all = {{"images", files.images},
+         {"labels", files.labels},
+         {"valid_images", files.valid_images},
+         {"valid_labels", files.valid_labels},
+         {"captions", files.captions, true},
+         {"names", files.names, true},
+         {"valid_names", files.valid_names, true}};
+  std::erase_if(all, [](const Named& one) { return one.path.empty(); });
   return all;
 }
 
@@ -153,7 +156,8 @@ std::optional<std::vector<DataFile>> saved_data_files(const fs::path& folder) {
   std::vector<DataFile> files;
   for (const ordered_json& one : all) {
     const std::optional<DataFile> file = parse_data_file(one);
-    require(file.has_value(), path.string(), ": expected option, path, unit, count and xxh64 of each file; it is damaged");
+    require(file.has_value(), path.string(),
+            ": expected option, path, unit, count and xxh64 of each file; it is damaged");
     files.push_back(*file);
   }
   return files;

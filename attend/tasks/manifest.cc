@@ -50,8 +50,8 @@ std::map<std::string, Listed> read_manifest(const fs::path& folder) {
 
 void check_one(const fs::path& path, const Listed& wanted) {
   const Listed got = listing_of(path);
-  require(got.bytes == wanted.bytes, path.string(), ": expected ", wanted.bytes, " bytes, as ", kManifest, " says, got ",
-          got.bytes, "; it is damaged, or was edited: if that is meant, remove ", kManifest);
+  require(got.bytes == wanted.bytes, path.string(), ": expected ", wanted.bytes, " bytes, as ", kManifest,
+          " says, got ", got.bytes, "; it is damaged, or was edited: if that is meant, remove ", kManifest);
   require(got.checksum == wanted.checksum, path.string(), ": expected the checksum ", quoted(wanted.checksum), ", as ",
           kManifest, " says, got ", got.checksum, "; it is damaged, or was edited: if that is meant, remove ",
           kManifest);

@@ -16,8 +16,9 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Files of a run, those of its log and of `attend compare` included. Vocabularies are found by their stems.
-constexpr const char* kRunFiles[] = {"config.yml", "manifest.json", "data.json", "labels.txt", "weights.safetensors",
-                                     "checkpoint.safetensors", "valid.jsonl", "log.jsonl", "result.json", "compare.json"};
+constexpr const char* kRunFiles[] = {"config.yml",          "manifest.json",          "data.json",   "labels.txt",
+                                     "weights.safetensors", "checkpoint.safetensors", "valid.jsonl", "log.jsonl",
+                                     "result.json",         "compare.json"};
 constexpr const char* kVocabularies[] = {"source", "target", "letters"};
 
 /// A folder in it, and how the names of its files begin and end.
@@ -36,8 +37,8 @@ void settle_folder(const fs::path& folder) {
       const FolderLock lock(folder);
       settle_replacement(folder);
     } catch (const Error& error) {
-      require(i < kTries, folder.string(), ": the files of its model are on their way to their places, and cannot be put there: ",
-              error.what());
+      require(i < kTries, folder.string(), ": the files of its model are on their way to their places, and cannot be put ",
+              "there: ", error.what());
       std::this_thread::sleep_for(kPause);
     }
   }
@@ -51,8 +52,8 @@ bool has_model(const fs::path& folder) {
 void check_folder(const fs::path& folder) {
   require(fs::exists(folder), folder.string(), ": not a model folder, as there is no such folder");
   require(fs::is_directory(folder), folder.string(), ": not a model folder, but a file");
-  require(has_model(folder), folder.string(), ": not a model folder, as it has no ", kConfig, "; `attend train … --out ",
-          folder.string(), "` makes one");
+  require(has_model(folder), folder.string(), ": not a model folder, as it has no ", kConfig,
+          "; `attend train … --out ", folder.string(), "` makes one");
 }
 
 SettingList read_config(const fs::path& folder) {

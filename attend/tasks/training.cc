@@ -65,8 +65,8 @@ void TaskTraining::compare_data(const TaskConfig& config, bool changed_data) {
   const std::string changed = before ? data_difference(*before, data_) : "";
   if (changed.empty()) return;
   if (!changed_data) {
-    throw ChangedData(changed + "; a resumed run continues with the data that it began with: restore it, or allow this by "
-                                "--changed-data");
+    throw ChangedData(changed + "; a resumed run continues with the data that it began with: restore it, or allow "
+                                "this by --changed-data");
   }
   other_data_ = true;
   notes_.push_back("note: resuming with other data: " + changed);

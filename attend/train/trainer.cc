@@ -75,8 +75,8 @@ SafetensorsFile whole_checkpoint(const fs::path& path) {
     file.verify();
     return file;
   } catch (const Error& error) {
-    fail(error.what(), "; the run cannot continue without it, but another one can begin with its weights: --train.start_from ",
-         path.parent_path().string());
+    fail(error.what(), "; the run cannot continue without it, but another one can begin with its weights: ",
+         "--train.start_from ", path.parent_path().string());
   }
 }
 
@@ -342,7 +342,9 @@ std::string Trainer::restore_best(bool has_all_averages) {
   const std::vector<fs::path> last = kept_files();
   const std::string of_best = std::to_string(best < 0 ? step() : best);
   std::vector<std::vector<real>> newest;
-  for (const nn::NamedParam& p : nn::parameters(model_)) newest.emplace_back(p.var.value().begin(), p.var.value().end());
+  for (const nn::NamedParam& p : nn::parameters(model_)) {
+    newest.emplace_back(p.var.value().begin(), p.var.value().end());
+  }
   std::string taken = "the weights of step " + of_best;
   if (best >= 0 && place_->averaged == 1 && has_all_averages && last.size() >= 2) {
     load_average(last);

@@ -134,7 +134,9 @@ TEST_F(RunFolder, AModelWhoseFilesAreOnTheirWayIsLoaded) {
   trained("model");
   const Snapshot before = snapshot(path("model"));
   fs::create_directory(path("model/.whole"));
-  for (const char* name : {"config.yml", "weights.safetensors"}) fs::rename(path("model") / name, path("model/.whole") / name);
+  for (const char* name : {"config.yml", "weights.safetensors"}) {
+    fs::rename(path("model") / name, path("model/.whole") / name);
+  }
   EXPECT_TRUE(has_model(path("model")));
   EXPECT_EQ(load_error(), "");
   EXPECT_EQ(snapshot(path("model")), before);
@@ -237,7 +239,8 @@ TEST_F(RunFolder, WeightsThatAreNotFiniteAreRefusedByName) {
     EXPECT_TRUE(says(load_error(), weights.string() + ": tensor \"" + spoilt.name + "\": expected finite numbers"))
         << load_error();
     EXPECT_TRUE(says(load_error(), "at [1, 2]")) << load_error();
-    EXPECT_TRUE(says(message_of([&] { begin("other", {{"train.start_from", path("model").string(), ""}}); }), spoilt.name));
+    const SettingList from{{"train.start_from", path("model").string(), ""}};
+    EXPECT_TRUE(says(message_of([&] { begin("other", from); }), spoilt.name));
   }
 }
 
