@@ -39,7 +39,7 @@ Json json_of(const tasks::Answer& answer) {
 template <HasFields Options>
 Json options_json(Options options) {
   Json all = Json::object();
-  visit_fields(options, [&](const std::string& name, auto& field, const char*) { all[name] = field; });
+  visit_fields(options, [&](const std::string& name, auto& field, const char*, const Bounds&) { all[name] = field; });
   return all;
 }
 

@@ -10,6 +10,7 @@
 #include <new>
 
 #include "attend/base/error.h"
+#include "attend/base/memory_at_hand.h"
 
 namespace attend::memory {
 namespace {
@@ -95,11 +96,22 @@ Local& local() {
 }
 constexpr uint32_t kLocalBlocks = 256;
 
+/// Linux hands out memory that it does not have, and kills who uses it.
+constexpr size_t kLarge = size_t{16} << 20;
+void require_room(size_t bytes) {
+  if (bytes <= at_hand()) return;
+  trim();
+  const size_t room = at_hand();
+  require(bytes <= room, "memory: expected at most the ", in_words(room), " at hand, got a request for ",
+          in_words(bytes), " (", in_words(in_use.load()), " are in use)");
+}
+
 Block* from_system(uint32_t size_class) {
   const size_t total = sizeof(Block) + bytes_of(size_class);
   const bool huge = total >= kHugePage;
   const size_t alignment = huge ? kHugePage : alignof(Block);
   const size_t rounded = (total + alignment - 1) / alignment * alignment;
+  if (total >= kLarge) require_room(total);
   void* memory = std::aligned_alloc(alignment, rounded);
   if (memory == nullptr) trim(), memory = std::aligned_alloc(alignment, rounded);
   require(memory != nullptr, "memory: cannot allocate ", total, " bytes (", in_use.load(),
