@@ -24,15 +24,15 @@ constexpr int64_t kTiledQueries = 8;
 AttentionConfig completed(AttentionConfig c) {
   require(c.query >= 1 && c.key >= 1 && c.value >= 0 && c.size >= 0,
           "Attention: expected widths of query and key of at least 1, got ", c.query, " and ", c.key);
-  require(c.heads >= 1, "Attention: expected at least one head, got ", c.heads);
-  require(c.dropout >= 0 && c.dropout < 1, "Attention: dropout must be in [0, 1), got ", c.dropout);
+  require_option(c.heads >= 1, "heads", "expected at least one head, got ", c.heads);
+  require_option(c.dropout >= 0 && c.dropout < 1, "dropout", "dropout must be in [0, 1), got ", c.dropout);
   if (c.value == 0) c.value = c.key;
   if (c.size == 0) c.size = c.query;
   return c;
 }
 
 int64_t per_head(const char* what, int64_t width, int64_t heads) {
-  require(width % heads == 0, "Attention: ", heads, " heads must divide the width of the ", what, ", got ", width);
+  require_option(width % heads == 0, "heads", heads, " heads must divide the width of the ", what, ", got ", width);
   return width / heads;
 }
 

@@ -4,6 +4,7 @@
 
 #include "attend/base/error.h"
 #include "attend/base/names.h"
+#include "attend/base/options.h"
 #include "attend/data/subwords.h"
 #include "attend/data/symbols.h"
 #include "attend/data/utf8.h"
@@ -61,15 +62,6 @@ class WordMap {
   std::vector<size_t> ends_;
 };
 
-void check_options(const TokeniserOptions& options) {
-  constexpr int64_t kMost = 10'000'000;
-  require(options.vocabulary > kFirstWord && options.vocabulary <= kMost, "vocabulary: expected ", kFirstWord + 1,
-          " to ", kMost, " tokens, got ", options.vocabulary);
-  require(options.coverage > 0 && options.coverage <= 1, "coverage: expected a share above 0, up to 1, got ",
-          options.coverage);
-  require(options.min_count >= 1, "min_count: expected at least 1, got ", options.min_count);
-}
-
 }  // namespace
 
 std::vector<int32_t> Tokeniser::encode(std::string_view text) const { return place(text).ids; }
@@ -108,7 +100,7 @@ std::vector<int32_t> Tokeniser::shown(std::span<const int32_t> ids) const {
 }
 
 std::unique_ptr<Tokeniser> train_tokeniser(const TokeniserOptions& options, const NextLine& next) {
-  check_options(options);
+  check_bounds(options);
   const TokeniserRow& kind = row_named("kind", kTokenisers, options.kind);
   int64_t number = 0;
   return kind.train(options, [&](std::string& line) {

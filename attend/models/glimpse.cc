@@ -37,8 +37,8 @@ Ids repeated_labels(const Ids& labels, int64_t copies) {
 
 void check_copies_in_use(const EyeOptions& eye, int64_t copies) {
   require_size("copies_in_use", copies);
-  require(eye.policy != "tiles" || copies == 1,
-          "copies_in_use: expected with policy tiles 1, as the likeliest tile is taken; got ", copies);
+  require_option(eye.policy != "tiles" || copies == 1, "copies_in_use",
+                 "expected with policy tiles 1, as the likeliest tile is taken; got ", copies);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "attend/autograd/tape.h"
 #include "attend/base/error.h"
 #include "attend/base/names.h"
+#include "attend/base/options.h"
 #include "attend/base/replacement.h"
 #include "attend/models/zoo.h"
 #include "attend/tensor/safetensors.h"
@@ -49,24 +50,6 @@ OptimiserOptions optimiser_options(const TrainerOptions& options) {
   return chosen;
 }
 
-void check_options(const TrainerOptions& options) {
-  const auto at_least = [](const char* name, double value, double least) {
-    require(value >= least, "train.", name, ": expected at least ", least, ", got ", value);
-  };
-  at_least("epochs", static_cast<double>(options.epochs), options.steps > 0 ? 0 : 1);
-  at_least("steps", static_cast<double>(options.steps), 0);
-  at_least("accumulate", static_cast<double>(options.accumulate), 1);
-  at_least("warmup", static_cast<double>(options.warmup), -1);
-  at_least("clip", options.clip, 0);
-  at_least("validate_every", static_cast<double>(options.validate_every), 0);
-  at_least("patience", static_cast<double>(options.patience), 0);
-  at_least("average", static_cast<double>(options.average), 0);
-  at_least("save_minutes", options.save_minutes, 0);
-  at_least("scheduled_sampling", options.scheduled_sampling, 0);
-  require(options.scheduled_sampling <= 1, "train.scheduled_sampling: expected at most 1, got ",
-          options.scheduled_sampling);
-}
-
 uint64_t bytes_of(models::Model& model) {
   uint64_t bytes = 0;
   for (const nn::NamedParam& p : nn::parameters(model)) bytes += p.var.size() * sizeof(float);
@@ -100,6 +83,17 @@ struct Trainer::Place {
   }
 };
 
+void check(const TrainerOptions& options) {
+  check_bounds(options);
+  require_option(options.epochs >= 1 || options.steps >= 1, "epochs", "expected at least 1 where steps is 0, got ",
+                 options.epochs);
+  const bool falls = options.schedule == "cosine" || options.schedule == "plateau";
+  require_option(!falls || options.floor <= options.rate, "floor", "expected at most the rate, ", options.rate,
+                 ", got ", options.floor);
+  require_option(options.schedule != "cosine" || options.steps == 0 || options.warmup < options.steps, "warmup",
+                 "expected fewer steps than the ", options.steps, " of the run, got ", options.warmup);
+}
+
 Trainer::Trainer(models::Model& model, BatchSource batches, Validate validate, TrainerOptions options, fs::path folder)
     : model_(model),
       batches_(std::move(batches)),
@@ -108,7 +102,7 @@ Trainer::Trainer(models::Model& model, BatchSource batches, Validate validate, T
       folder_(std::move(folder)),
       training_{Random(static_cast<uint64_t>(options_.seed)).named("training"), 0},
       place_(std::make_unique<Place>()) {
-  check_options(options_);
+  check(options_);
   const int64_t an_epoch = batches_.count(0);
   require(an_epoch > 0, "train: there is nothing to train on");
   steps_ = options_.steps > 0 ? options_.steps

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "attend/base/bounds.h"
 #include "attend/models/model.h"
 #include "attend/train/optimiser.h"
 #include "attend/train/schedule.h"
@@ -38,33 +39,44 @@ struct TrainerOptions {
 
   template <class Visit>
   void fields(Visit&& visit) {
-    visit("epochs", epochs, "how often all pairs are read, if steps is 0");
-    visit("steps", steps, "updates of the weights; 0: given by the epochs");
-    visit("accumulate", accumulate, "batches whose gradients make one update");
-    visit("optimiser", optimiser, "sgd, adam, adamw or adadelta");
-    visit("rate", rate, "learning rate, at its highest");
-    visit("beta1", beta1, "adam: decay of the mean of gradients");
-    visit("beta2", beta2, "adam: decay of the mean of their squares");
-    visit("momentum", momentum, "sgd");
-    visit("weight_decay", weight_decay, "-1: the optimiser's own");
-    visit("schedule", schedule, "of the learning rate: constant, warmup, noam, cosine or plateau");
-    visit("warmup", warmup, "steps in which the rate rises from 0; -1: a tenth of all, at most 400");
-    visit("floor", floor, "cosine and plateau: the rate does not fall below this");
-    visit("factor", factor, "plateau: the rate is multiplied by this after a validation without improvement");
-    visit("width", width, "noam: width of the model");
-    visit("clip", clip, "largest norm of a gradient; 0: any");
+    visit("epochs", epochs, "how often all pairs are read, if steps is 0", bounds::count_or_none());
+    visit("steps", steps, "updates of the weights; 0: given by the epochs", bounds::at_least(0));
+    visit("accumulate", accumulate, "batches whose gradients make one update", bounds::within(1, 1 << 20));
+    visit("optimiser", optimiser, "sgd, adam, adamw or adadelta", bounds::one_of(optimisers()));
+    visit("rate", rate, "learning rate, at its highest", bounds::at_least(0));
+    visit("beta1", beta1, "adam: decay of the mean of gradients", bounds::share());
+    visit("beta2", beta2, "adam: decay of the mean of their squares", bounds::share());
+    visit("momentum", momentum, "sgd", bounds::at_least(0));
+    visit("weight_decay", weight_decay, "-1: the optimiser's own", bounds::at_least(-1));
+    visit("schedule", schedule, "of the learning rate: constant, warmup, noam, cosine or plateau",
+          bounds::one_of(schedules()));
+    visit("warmup", warmup, "steps in which the rate rises from 0; -1: a tenth of all, at most 400",
+          bounds::at_least(-1));
+    visit("floor", floor, "cosine and plateau: the rate does not fall below this", bounds::at_least(0));
+    visit("factor", factor, "plateau: the rate is multiplied by this after a validation without improvement",
+          bounds::between(0, 1));
+    visit("width", width, "noam: width of the model", bounds::at_least(1));
+    visit("clip", clip, "largest norm of a gradient; 0: any", bounds::at_least(0));
     visit("scheduled_sampling", scheduled_sampling,
-          "share of the words that the decoder replaces with its own guesses; rises to this over the run");
-    visit("validate_every", validate_every, "steps between validations; 0: once an epoch");
-    visit("patience", patience, "stop after this many validations in a row without improvement; 0: never");
+          "share of the words that the decoder replaces with its own guesses; rises to this over the run",
+          bounds::within(0, 1));
+    visit("validate_every", validate_every, "steps between validations; 0: once an epoch", bounds::at_least(0));
+    visit("patience", patience, "stop after this many validations in a row without improvement; 0: never",
+          bounds::at_least(0));
     visit("best_by", best_by, "what the best weights are chosen by: loss, or a score of the task such as bleu");
-    visit("average", average, "at the end, try the mean of the weights of the last k validations; 0: do not");
-    visit("save_minutes", save_minutes, "longest time between checkpoints; there is also one at each validation");
+    visit("average", average, "at the end, try the mean of the weights of the last k validations; 0: do not",
+          bounds::within(0, 1000));
+    visit("save_minutes", save_minutes, "longest time between checkpoints; there is also one at each validation",
+          bounds::at_least(0));
     visit("start_from", start_from,
-          "folder of a model to start from: takes its weights of the same names and shapes; its words must match");
+          "folder of a model to start from: takes its weights of the same names and shapes; its words must match",
+          bounds::files_to_read());
     visit("seed", seed, "of weights, dropout, held-out pairs and built-in corpora; batch.seed is that of the order");
   }
 };
+
+/// Throws OptionError if these options are invalid, whatever the network and the data.
+void check(const TrainerOptions& options);
 
 /// Where batches come from; both are pure functions, so that a run can be resumed at any batch.
 struct BatchSource {

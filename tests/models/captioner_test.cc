@@ -338,7 +338,7 @@ TEST(Captioner, RefusesWhatItCannotRead) {
   options.encoder.kind = "dense";
   EXPECT_NE(message_of([&] { made_captioner(options); }).find("encoder.kind dense has none"), std::string::npos);
   options = small_captioner();
-  options.read = "attend";
+  options.read = "atention";
   EXPECT_NE(message_of([&] { made_captioner(options); }).find("the nearest is \"attention\""), std::string::npos);
   options = small_captioner();
   options.query = "words";
