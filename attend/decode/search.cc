@@ -10,6 +10,8 @@
 #include "attend/attention/observe.h"
 #include "attend/autograd/tape.h"
 #include "attend/base/error.h"
+#include "attend/base/memory_at_hand.h"
+#include "attend/base/options.h"
 #include "attend/decode/coverage.h"
 #include "attend/decode/sampling.h"
 #include "attend/kernels/choose.h"
@@ -25,6 +27,8 @@ using data::kBegin, data::kEnd, data::kPad, data::kUnknown;
 constexpr size_t kParallelLogits = size_t{64} << 10;
 // A watcher is told at least this many of a row's likeliest continuations.
 constexpr size_t kWatched = 4;
+// About what the history keeps of a prediction.
+constexpr double kHistoryBytes = 32;
 
 /// A hypothesis that is still growing: one row of the model's batch.
 struct Row {
@@ -396,30 +400,52 @@ int64_t limit_of(const models::Model& model, const SearchOptions& options, int64
   return options.longest > 0 ? std::min(usual, options.longest) : usual;
 }
 
+/// The same for these sources.
+void check_memory(const models::Model& model, const data::Source& source, const SearchOptions& options) {
+  constexpr size_t kSmall = size_t{64} << 20;  // always tried
+  int64_t length = 0;
+  for (const int32_t words : source.lengths()) length = std::max(length, limit_of(model, options, words, 0));
+  if (search_bytes(model, options, source.count(), length) <= kSmall) return;
+  check_memory(model, options, source.count(), length, memory::at_hand());
+}
+
 }  // namespace
 
+size_t search_bytes(const models::Model& model, const SearchOptions& options, int64_t texts, int64_t length) {
+  const double each = static_cast<double>(options.sample ? options.n_best : options.beam);
+  const double rows = each * static_cast<double>(texts), words = static_cast<double>(model.vocabulary());
+  const double choices = options.sample ? 1 : std::min(words, each + 1);
+  // Logits and their copy without what is banned; candidates; what was said; the model's state and its successor.
+  const double numbers = 2 * words + 2 * static_cast<double>(model.hypothesis_numbers(length));
+  return static_cast<size_t>(rows * (numbers * sizeof(real) + choices * (sizeof(Candidate) + sizeof(int32_t)) +
+                                     static_cast<double>(length) * kHistoryBytes));
+}
+
+void check_memory(const models::Model& model, const SearchOptions& options, int64_t texts, int64_t length,
+                  size_t at_hand) {
+  const size_t needed = search_bytes(model, options, texts, length);
+  require_option(needed <= at_hand, options.sample ? "n_best" : "beam", "expected a search that fits into the ",
+                 memory::in_words(at_hand), " of memory at hand, got one of about ", memory::in_words(needed), " (",
+                 texts, texts == 1 ? " text × " : " texts × ", options.sample ? options.n_best : options.beam,
+                 " hypotheses of up to ", length, " tokens, from ", model.vocabulary(),
+                 " words each); ask for fewer hypotheses, fewer texts at once, or a smaller max_length");
+}
+
 void check(const SearchOptions& o) {
-  require(o.beam >= 1, "search: beam must be at least 1, got ", o.beam);
-  require(o.n_best >= 1, "search: n_best must be at least 1, got ", o.n_best);
-  require(o.sample || o.n_best <= o.beam, "search: n_best must not exceed beam, got ", o.n_best, " of ", o.beam);
-  require(o.length_penalty >= 0 && std::isfinite(o.length_penalty), "search: length_penalty must be 0 or more, got ",
-          o.length_penalty);
-  require(o.coverage_penalty >= 0 && std::isfinite(o.coverage_penalty),
-          "search: coverage_penalty must be 0 or more, got ", o.coverage_penalty);
-  require(o.min_length >= 0 && o.max_length >= 0, "search: min_length and max_length must be 0 or more, got ",
-          o.min_length, " and ", o.max_length);
-  require(o.max_length == 0 || o.min_length <= o.max_length, "search: min_length must not exceed max_length, got ",
-          o.min_length, " and ", o.max_length);
-  require(o.no_repeat_ngram >= 0, "search: no_repeat_ngram must be 0 or more, got ", o.no_repeat_ngram);
-  require(o.temperature > 0 && std::isfinite(o.temperature),
-          "search: temperature must be above 0 (sample=false takes the likeliest), got ", o.temperature);
-  require(o.top_k >= 0, "search: top_k must be 0 (all) or more, got ", o.top_k);
-  require(o.top_p > 0 && o.top_p <= 1, "search: top_p must be in (0, 1], got ", o.top_p);
+  check_bounds(o);
+  require_option(o.sample || o.n_best <= o.beam, "n_best", "expected at most the beam, ", o.beam, ", got ", o.n_best);
+  require_option(o.max_length == 0 || o.min_length <= o.max_length, "min_length", "expected at most max_length, ",
+                 o.max_length, ", got ", o.min_length);
+}
+
+void widen(SearchOptions& options) {
+  if (!options.sample) options.beam = std::max(options.beam, options.n_best);
 }
 
 void check(const models::Model& model, const data::Source& source, const SearchOptions& options,
            const std::vector<std::vector<int32_t>>& prefixes) {
   check(options);
+  check_memory(model, source, options);
   const size_t count = static_cast<size_t>(source.count());
   require(prefixes.empty() || prefixes.size() == count, "search: expected one prefix per source, ", count, ", got ",
           prefixes.size());

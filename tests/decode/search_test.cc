@@ -611,19 +611,19 @@ TEST(Search, Refusals) {
   const auto refuses = [&](const SearchOptions& options, const std::string& says) {
     expect_refusal([&] { search(model, sources(2), options); }, says);
   };
-  refuses({.beam = 0}, "beam must be at least 1, got 0");
-  refuses({.n_best = 0}, "n_best must be at least 1");
-  refuses({.beam = 2, .n_best = 3}, "n_best must not exceed beam, got 3 of 2");
+  refuses({.beam = 0}, "beam: expected 1 to 10000, got 0");
+  refuses({.n_best = 0}, "n_best: expected 1 to 10000");
+  refuses({.beam = 2, .n_best = 3}, "n_best: expected at most the beam, 2, got 3");
   refuses({.length_penalty = -1}, "length_penalty");
-  refuses({.coverage_penalty = -1}, "coverage_penalty must be");
+  refuses({.coverage_penalty = -1}, "coverage_penalty: expected at least 0");
   refuses({.coverage_penalty = 1}, "needs a model that attends to its source at each step");
   refuses({.min_length = -1}, "min_length");
-  refuses({.min_length = 5, .max_length = 4}, "min_length must not exceed max_length, got 5 and 4");
+  refuses({.min_length = 5, .max_length = 4}, "min_length: expected at most max_length, 4, got 5");
   refuses({.no_repeat_ngram = -1}, "no_repeat_ngram");
-  refuses({.temperature = 0}, "temperature must be above 0");
+  refuses({.temperature = 0}, "temperature: expected more than 0");
   refuses({.top_k = -1}, "top_k");
-  refuses({.top_p = 0}, "top_p must be in (0, 1], got 0");
-  refuses({.top_p = 1.5}, "top_p must be in (0, 1]");
+  refuses({.top_p = 0}, "top_p: expected more than 0 and at most 1, got 0");
+  refuses({.top_p = 1.5}, "top_p: expected more than 0 and at most 1, got 1.5");
   expect_refusal([&] { search(model, sources(2), {}, {{4}}); }, "one prefix per source");
   expect_refusal([&] { search(model, sources(1), {}, {{kEnd}}); }, "got 3 for sentence 0");
   expect_refusal([&] { search(model, sources(1), {}, {{6}}); }, "below 6");
