@@ -1,5 +1,6 @@
 #include "attend/tasks/batch_plan.h"
 
+#include <algorithm>
 #include <numeric>
 
 #include "attend/base/error.h"
@@ -22,6 +23,13 @@ class StoredBatches : public BatchPlan {
     return batches_.batch(plan(epoch)[static_cast<size_t>(index)]);
   }
   int64_t examples() const override { return report_.kept; }
+  int64_t longest() const override {
+    int64_t longest = 0;
+    for (int64_t i = 0; i < pairs_.size(); ++i) {
+      longest = std::max({longest, pairs_.source_length(i), pairs_.target_length(i)});
+    }
+    return longest;
+  }
   std::string summary() const override { return report_.text(); }
 
  private:

@@ -167,8 +167,8 @@ TestSet test_set(const TaskConfig& config, const TestFiles& files) {
     valid.images = o.images, valid.images.images = o.images.valid_images;
     valid.images.labels = o.images.valid_labels, valid.images.names = o.images.valid_names;
     if (valid.images.images.empty() && !o.images.valid_names.empty()) valid.images.images = o.images.images;
-    require(valid.named(), config.row().input().files[0],
-            ": name files to score with, as the recipe names no validation files");
+    require_usage(valid.named(), "--", config.row().input().files[0],
+                  ": name files to score with, as the recipe names no validation files");
     const std::string names = valid.text.empty() ? valid.images.images : joined(valid.text.all());
     test = {"the validation files " + names, read_test(config, valid), ""};
   }
@@ -210,7 +210,7 @@ Measured measure(const fs::path& folder, const TestSet& test, std::span<const si
     measured = made(folder, test, shown, done);
     save(folder / kCache, key, *measured);
   }
-  score(*measured, task_of(read_config(folder)), test);
+  score(*measured, read_config(folder).row(), test);
   return *measured;
 }
 

@@ -39,11 +39,13 @@ struct ExplainOptions {
   void fields(Visit&& visit) {
     visit("method", method,
           "text: attention, rollout, saliency, jacobian, occlusion; images: attention, glimpses, gradcam, saliency; auto: "
-          "attention where there is one, else the first that the network has");
+          "attention where there is one, else the first that the network has",
+          bounds::one_of({"auto", "attention", "rollout", "saliency", "jacobian", "occlusion", "glimpses", "gradcam"}));
     visit("site", site, "attention: decoder.memory, pooling, or of a Transformer encoder.self and decoder.self");
-    visit("layer", layer, "attention: of this layer, from 0; -1: all");
-    visit("head", head, "attention: this head, from 0; -1: all");
-    visit("combine", combine, "attention: of several heads and layers the mean or the max");
+    visit("layer", layer, "attention: of this layer, from 0; -1: all", bounds::at_least(-1));
+    visit("head", head, "attention: this head, from 0; -1: all", bounds::at_least(-1));
+    visit("combine", combine, "attention: of several heads and layers the mean or the max",
+          bounds::one_of({"mean", "max"}));
     visit("evidence", evidence, "measure how the answer changes when what was looked at is changed");
   }
 };

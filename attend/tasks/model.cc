@@ -54,7 +54,7 @@ TaskModel::TaskModel(TaskModel&& other) noexcept
 }
 
 TaskModel TaskModel::load(const fs::path& folder) {
-  TaskConfig config(read_config(folder));
+  const TaskConfig config = read_config(folder);
   Inputs inputs = new_inputs(config);
   for (const auto& input : inputs) input->load(folder);
   std::unique_ptr<Output> output = config.row().output->make(config);

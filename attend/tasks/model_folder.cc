@@ -8,15 +8,20 @@ namespace attend::tasks {
 namespace fs = std::filesystem;
 
 void check_folder(const fs::path& folder) {
-  require(fs::exists(folder), folder.string(), ": not a model folder, as there is no such folder");
-  require(fs::is_directory(folder), folder.string(), ": not a model folder, but a file");
-  require(fs::exists(folder / kConfig), folder.string(), ": not a model folder, as it has no ", kConfig,
-          "; `attend train … --out ", folder.string(), "` makes one");
+  std::error_code problem;
+  require_usage(fs::exists(folder, problem), folder.string(), ": not a model folder, as there is no such folder");
+  require_usage(fs::is_directory(folder, problem), folder.string(), ": not a model folder, but a file");
+  require_usage(fs::exists(folder / kConfig, problem), folder.string(), ": not a model folder, as it has no ", kConfig,
+                "; `attend train … --out ", folder.string(), "` makes one");
 }
 
-SettingList read_config(const fs::path& folder) {
+TaskConfig read_config(const fs::path& folder) {
   check_folder(folder);
-  return read_recipe(folder / kConfig);
+  try {
+    return TaskConfig(read_recipe(folder / kConfig));
+  } catch (const UsageError& error) {  // nobody asked for it: the folder is damaged
+    throw Error(error.what());
+  }
 }
 
 std::string folder_name(const fs::path& folder) {

@@ -189,6 +189,7 @@ const TaskRow& task_named(std::string_view name) { return row_named("task", task
 
 const TaskRow& task_of(const SettingList& asked) {
   const std::string name = value_or(asked, "task", tasks()[0].name), corpus = value_or(asked, "corpus", "");
+  with_places(asked, "", [&] { task_named(name); });
   const TaskRow* owner = nullptr;
   for (const TaskRow& row : tasks()) {
     if (row.corpus == corpus && (!owner || row.name == name)) owner = &row;

@@ -31,13 +31,16 @@ std::vector<std::string> seen_once(const Corpus& corpus) {
 TaskTraining::TaskTraining(const TaskConfig& config, fs::path folder, bool resume, const Prepared& prepared)
     : folder_(std::move(folder)) {
   config.check();
+  config.check_files();
   if (fs::is_directory(folder_)) lock_.emplace(folder_);  // first: a large corpus takes a while
   read(config, prepared);
   learn(config, resume, prepared);
   plan_batches(prepared);
+  if (!resume) check_budget();
   encode_valid();
   make_trainer();
   start(resume);
+  made_->keep();
 }
 
 TaskTraining::~TaskTraining() = default;
@@ -46,7 +49,7 @@ TaskTraining::~TaskTraining() = default;
 void TaskTraining::read(const TaskConfig& config, const Prepared& prepared) {
   prepared(config.row().input().streamed ? "reading the examples" : "reading the images");
   corpus_ = read_corpus(config);
-  require_writable(folder_);
+  made_.emplace(folder_);
   if (!lock_) lock_.emplace(folder_);
 }
 
@@ -82,6 +85,16 @@ void TaskTraining::learn(TaskConfig config, bool resume, const Prepared& prepare
 void TaskTraining::plan_batches(const Prepared& prepared) {
   if (corpus_.stream) prepared("encoding the examples");
   plan_ = corpus_.stream ? stored_batches(*model_, *corpus_.stream, folder_) : made_batches(*model_, corpus_.train);
+}
+
+/// A pair that no batch has room for would be one by itself, beyond the budget that was asked for.
+void TaskTraining::check_budget() const {
+  const TaskConfig& config = model_->config();
+  const int64_t longest = plan_->longest(), tokens = config.options.batch.tokens;
+  with_places(config.given, "", [&] {
+    require_option(longest <= tokens, "batch.tokens", "expected room for the longest pair, which has ", longest,
+                   " tokens on a side, got ", tokens, "; raise it, or leave such pairs out (filter.longest)");
+  });
 }
 
 std::string TaskTraining::summary() const {
@@ -143,9 +156,11 @@ void TaskTraining::make_trainer() {
   train::BatchSource source{[this](int64_t epoch) { return plan_->count(epoch); },
                             [this](int64_t epoch, int64_t index) { return plan_->batch(epoch, index); }};
   if (!corpus_.stream) source.counted = counted;
-  trainer_ = std::make_unique<train::Trainer>(
-      model_->model(), std::move(source), [this](const models::Model&) { return validate(); },
-      model_->config().options.train, folder_);
+  with_places(model_->config().given, "train.", [&] {
+    trainer_ = std::make_unique<train::Trainer>(
+        model_->model(), std::move(source), [this](const models::Model&) { return validate(); },
+        model_->config().options.train, folder_);
+  });
   trainer_->when_best([this] { last_.save(folder_); });
   trainer_->check_room();
 }

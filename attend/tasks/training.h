@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "attend/base/folder_lock.h"
+#include "attend/base/new_folder.h"
 #include "attend/tasks/model.h"
 #include "attend/tasks/model_folder.h"
 #include "attend/train/valid_sentences.h"
@@ -24,6 +25,8 @@ class BatchPlan {
   virtual data::Batch batch(int64_t epoch, int64_t index) = 0;
   /// How many examples there are to learn from.
   virtual int64_t examples() const = 0;
+  /// Tokens of the longest side of a pair; 0 where batches are not counted in tokens.
+  virtual int64_t longest() const { return 0; }
   /// What was read, in words.
   virtual std::string summary() const = 0;
 };
@@ -51,6 +54,7 @@ class TaskTraining {
   void read(const TaskConfig& config, const Prepared& prepared);
   void learn(TaskConfig config, bool resume, const Prepared& prepared);
   void plan_batches(const Prepared& prepared);
+  void check_budget() const;
   void encode_valid();
   void make_trainer();
   void start(bool resume);
@@ -58,6 +62,7 @@ class TaskTraining {
   double valid_loss() const;
 
   const std::filesystem::path folder_;
+  std::optional<NewFolder> made_;
   std::optional<FolderLock> lock_;
   Corpus corpus_;
   std::unique_ptr<TaskModel> model_;
