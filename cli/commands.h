@@ -1,5 +1,5 @@
 // The commands of `attend`: one file each, one row each in the table of main.cc. argv[0] is the command's own name.
-// A command returns its exit code (0 done, 1 it failed, 2 you asked wrongly) or throws, which main reports as 1.
+// A command returns its exit code or throws, which main reports (exit_code.h).
 #pragma once
 
 namespace attend::cli {

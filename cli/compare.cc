@@ -8,11 +8,11 @@
 #include "attend/base/error.h"
 #include "attend/base/joined.h"
 #include "attend/base/names.h"
-#include "attend/base/recipe.h"
 #include "attend/base/replacement.h"
 #include "attend/tasks/comparison.h"
 #include "attend/tasks/model_folder.h"
 #include "cli/commands.h"
+#include "cli/exit_code.h"
 #include "cli/flags.h"
 #include "cli/model_argument.h"
 #include "cli/progress.h"
@@ -40,7 +40,7 @@ struct CompareOptions {
     visit("variant", variant, "\"NAME: KEY=VALUE KEY=VALUE\": a model with these options over the recipe's");
     test.fields(visit);
     visit("out", out, "folder of the report, and of the models");
-    visit("force", force, "train afresh those models in that folder whose options have changed");
+    visit("force", force, "train afresh those models in that folder whose options have changed", bounds::destructive());
     threads.fields(visit);
   }
 };
@@ -79,8 +79,7 @@ std::vector<std::string> subjects_in(int argc, char** argv) {
 
 /// The task of a recipe, a task's name or a model's folder.
 const tasks::TaskRow& row_of(const std::string& subject) {
-  return tasks::task_of(is_model(subject) ? read_recipe(fs::path(subject) / tasks::kConfig)
-                                          : settings_of_subject(subject));
+  return is_model(subject) ? tasks::read_config(subject).row() : tasks::task_of(settings_of_subject(subject));
 }
 
 /// A recipe or task that is to be trained: what it sets, and with what options.
@@ -93,8 +92,8 @@ std::vector<Recipe> recipes_of(const std::vector<std::string>& subjects, int arg
   std::vector<Recipe> recipes;
   for (const std::string& subject : subjects) {
     if (is_model(subject)) continue;
-    require(!fs::is_directory(subject) || is_task(subject), subject, ": not a model folder, as it has no ",
-            tasks::kConfig);
+    require_usage(!fs::is_directory(subject) || is_task(subject), subject, ": not a model folder, as it has no ",
+                  tasks::kConfig);
     Recipe recipe{subject, settings_of_subject(subject)};
     if (const auto model = peek_flag(argc, argv, "model.name")) {
       recipe.settings.push_back({"model.name", *model, "--model.name"});
@@ -132,12 +131,6 @@ SettingList with_flags(const Recipe& recipe, const SettingList& flags) {
   return settings;
 }
 
-void require_files(const tasks::TaskOptions& o) {
-  for (const tasks::TextFiles* files : {&o.text, &o.valid_text}) {
-    for (const std::string& path : files->all()) require(fs::exists(path), path, ": there is no such file");
-  }
-}
-
 /// The models that a recipe and its variants ask for; each of them can be made.
 void add_variants(const Recipe& recipe, const SettingList& flags, const CompareOptions& options, bool several,
                   std::vector<Wanted>& all) {
@@ -146,11 +139,11 @@ void add_variants(const Recipe& recipe, const SettingList& flags, const CompareO
     std::string name = variant.name.empty() ? stem(recipe.subject) : variant.name;
     if (several && !variant.name.empty()) name = stem(recipe.subject) + ": " + name;
     Wanted wanted{name, words_of(variant.settings), "", settings_over(settings, variant)};
-    require_files(wanted.config.options);
     try {
       wanted.config.check();
-    } catch (const Error& error) {
-      fail("variant ", quoted(name), ": ", error.what());
+    } catch (const UsageError& error) {
+      const std::string what = error.what();
+      fail_usage(what.starts_with("--variant") ? "" : "variant " + attend::quoted(name) + ": ", what);
     }
     all.push_back(std::move(wanted));
   }
@@ -178,7 +171,7 @@ std::string difference(const tasks::TaskConfig& before, const tasks::TaskConfig&
 void place(std::vector<Wanted>& all, const CompareOptions& options) {
   std::set<std::string> taken, names;
   for (Wanted& wanted : all) {
-    require(names.insert(wanted.name).second, "models need different names, got two called ",
+    require_usage(names.insert(wanted.name).second, "models need different names, got two called ",
             quoted(wanted.name), "; rename one of the folders or recipes");
     if (wanted.trained) continue;
     const std::string first = slug(wanted.name);
@@ -187,9 +180,9 @@ void place(std::vector<Wanted>& all, const CompareOptions& options) {
     wanted.folder = (fs::path(options.out) / "models" / name).string();
     const fs::path saved = fs::path(wanted.folder) / tasks::kConfig;
     if (!fs::exists(saved)) continue;
-    const std::string changed = difference(tasks::TaskConfig(read_recipe(saved)), wanted.config);
+    const std::string changed = difference(tasks::read_config(wanted.folder), wanted.config);
     wanted.afresh = !changed.empty();
-    require(!wanted.afresh || options.force, wanted.folder, " was trained with other options (", changed,
+    require_usage(!wanted.afresh || options.force, wanted.folder, " was trained with other options (", changed,
             "): --force trains afresh what has changed; or name another --out");
   }
 }
@@ -206,13 +199,15 @@ std::vector<Wanted> plan(const std::vector<std::string>& subjects, const std::ve
     if (recipe != recipes.end()) {
       add_variants(*recipe, flags, options, recipes.size() > 1, all);
     } else {
-      const std::string saved = fs::path(subject) / tasks::kConfig;
       all.push_back({.name = stem(subject),
                      .options = subject,
                      .folder = subject,
-                     .settings = read_recipe(saved),
+                     .settings = tasks::read_config(subject).given,
                      .trained = true});
     }
+  }
+  for (const Wanted& wanted : all) {
+    if (!wanted.trained) wanted.config.check_files();
   }
   place(all, options);
   choose_tests(all, options);
@@ -314,8 +309,8 @@ Comparison begin(const std::vector<Wanted>& all, const std::vector<std::string>&
   if (std::ranges::all_of(all, letters)) comparison.unit = "letters";
   comparison.row = &all.front().config.row();
   for (const Wanted& wanted : all) {
-    require(&wanted.config.row() == comparison.row, "compare: expected models of one task, got ", comparison.row->name,
-            " and ", wanted.config.row().name);
+    require_usage(&wanted.config.row() == comparison.row, "expected models of one task, got ", comparison.row->name,
+                  " and ", wanted.config.row().name);
     comparison.same_test = comparison.same_test && wanted.test.fingerprint == all.front().test.fingerprint;
     Compared model;
     model.name = wanted.name, model.options = wanted.options, model.folder = wanted.folder, model.test = wanted.test;
@@ -345,7 +340,7 @@ int run_all(const std::vector<Wanted>& all, Comparison& comparison, const std::s
         model.state = "interrupted", code = ended;
       }
     } catch (const std::exception& error) {
-      model.state = "failed", model.error = error.what(), code = 1;
+      model.state = "failed", model.error = message_of(error), code = exit_code(error);
       progress.say("failed: " + model.name + ": " + model.error);
     }
     write_report(comparison, out);
@@ -382,25 +377,15 @@ int compare(int argc, char** argv) {
   std::vector<std::string> named;
   flags.arguments("RECIPE|TASK|DIR", named, "recipes, tasks (" + task_names() + ") or folders of trained models")
       .options("comparison", options);
-  std::vector<Recipe> recipes;
-  std::vector<Wanted> all;
-  try {
-    recipes = recipes_of(subjects, argc, argv);
-    add_groups(flags, training_options(recipes, options.test));
-    if (const auto code = flags.parse(argc, argv)) return *code;
-    const std::string wrong = objection(named, subjects, !recipes.empty(), flags.settings(), options);
-    if (!wrong.empty()) return flags.refuse(wrong);
-    all = plan(subjects, recipes, flags.settings(), options);
-  } catch (const Error& error) {
-    return flags.refuse(error.what());
-  }
+  const std::vector<Recipe> recipes = recipes_of(subjects, argc, argv);
+  add_groups(flags, training_options(recipes, options.test));
+  if (const auto code = flags.parse(argc, argv)) return *code;
+  const std::string wrong = objection(named, subjects, !recipes.empty(), flags.settings(), options);
+  if (!wrong.empty()) return flags.refuse(wrong);
+  flags.check_files();
+  const std::vector<Wanted> all = plan(subjects, recipes, flags.settings(), options);
   options.threads.apply();
-  Comparison comparison;
-  try {
-    comparison = begin(all, subjects);
-  } catch (const Error& error) {
-    return flags.refuse(error.what());
-  }
+  Comparison comparison = begin(all, subjects);
   require_writable(options.out);
   const int code = run_all(all, comparison, options.out);
   std::cout << text_table(comparison) << std::flush;

@@ -5,7 +5,6 @@
 
 #include "attend/base/error.h"
 #include "attend/base/joined.h"
-#include "attend/base/recipe.h"
 #include "attend/base/replacement.h"
 #include "attend/explain/heatmap.h"
 #include "attend/tasks/model.h"
@@ -29,8 +28,8 @@ struct DemoOptions {
   template <class Visit>
   void fields(Visit&& visit) {
     visit("out", out, "folder of the model");
-    visit("picture", picture, "file for the heat map of your own sentence, as SVG");
-    visit("again", again, "train even if there is a trained model");
+    visit("picture", picture, "file for the heat map of your own sentence, as SVG", bounds::file_to_write());
+    visit("again", again, "train even if there is a trained model", bounds::destructive());
   }
 };
 
@@ -46,7 +45,7 @@ void translate_own(const tasks::TaskModel& model, const std::vector<std::string>
   tasks::AnswerOptions options{.search = model.config().options.search, .align = true};
   const std::vector<tasks::Example> line{{.inputs = {joined(words, " ")}}};
   const tasks::Answer answer = model.answer(line, options).at(0).at(0);
-  require(!answer.source.empty(), "demo: expected a sentence, got only blanks");
+  require_usage(!answer.source.empty(), "expected a sentence, got only blanks");
   show(answer, "", true);
   if (!picture.empty()) write_file(picture, explain::svg_heatmap(answer.weights, answer.target, answer.source));
 }
@@ -79,11 +78,12 @@ int demo(int argc, char** argv) {
   Flags flags("demo", "trains the built-in translation, uses it, and shows where it looked");
   flags.arguments("WORDS", words, "an English sentence of your own").options("demo", options);
   if (const auto code = flags.parse(argc, argv)) return *code;
+  flags.check_files();
   if (options.again || !finished(options.out)) {
     std::cout << "training: English to romanised Hindi, from a grammar that is built in\n" << std::flush;
-    const fs::path saved = fs::path(options.out) / tasks::kConfig;
-    const bool resumes = !options.again && fs::exists(saved);
-    const SettingList settings = resumes ? read_recipe(saved) : SettingList{{"task", "translate", "demo"}};
+    const bool resumes = !options.again && fs::exists(fs::path(options.out) / tasks::kConfig);
+    const SettingList settings =
+        resumes ? tasks::read_config(options.out).given : SettingList{{"task", "translate", "demo"}};
     if (const int code = train_in(settings, options.out, resumes)) return code;
   } else {
     std::cout << "using " << options.out << ", trained before (train anew: attend demo --again)\n";

@@ -8,7 +8,7 @@
 
 #include "attend/base/error.h"
 #include "attend/base/names.h"
-#include "attend/kernels/parallel.h"
+#include "cli/exit_code.h"
 #include "cli/terminal.h"
 
 namespace attend::cli {
@@ -143,7 +143,7 @@ std::optional<int> Flags::parse(int argc, char** argv) {
     read(words);
     set_all();
     return std::nullopt;
-  } catch (const Error& error) {
+  } catch (const UsageError& error) {
     return refuse(error.what());
   }
 }
@@ -176,7 +176,7 @@ size_t Flags::read_flag(const std::vector<std::string>& words, size_t at) {
     const bool told = more && (words[at] == "true" || words[at] == "false");
     take(*option, flag.text, told ? words[at++] : "true");
   } else {
-    require(more, flag.text, ": expected a value, got none");
+    require_usage(more, flag.text, ": expected a value, got none");
     take(*option, flag.text, words[at++]);
   }
   return at;
@@ -200,10 +200,10 @@ void Flags::take_words(const std::vector<std::string>& words) const {
       argument.values->assign(words.begin() + static_cast<ptrdiff_t>(at), words.end());
       return;
     }
-    require(at < words.size() || !argument.needed, "expected ", argument.name, " (", argument.help, ")");
+    require_usage(at < words.size() || !argument.needed, "expected ", argument.name, " (", argument.help, ")");
     if (at < words.size()) *argument.value = words[at++];
   }
-  if (at < words.size()) fail("expected nothing more, got ", quoted(words[at]));
+  if (at < words.size()) fail_usage("expected nothing more, got ", quoted(words[at]));
 }
 
 void Flags::set_all() {
@@ -236,16 +236,18 @@ bool Flags::given(std::string_view name) const { return find_setting(all_, name)
 void Flags::refuse_flag(std::string_view flag) const {
   std::vector<OptionInfo> known;
   for (const Group& group : groups_) {
-    for (const OptionInfo& option : group.options) known.push_back({with_dashes(option.name), "", "", ""});
+    for (const OptionInfo& option : group.options) {
+      known.push_back({with_dashes(option.name), "", "", "", option.bounds});
+    }
   }
   const std::string name = with_dashes(flag.substr(std::min(flag.find_first_not_of('-'), flag.size())));
   const std::string said = on_unknown_ ? on_unknown_(name) : "";
-  if (!said.empty()) throw Error(said);
+  if (!said.empty()) throw UsageError(said);
   const OptionInfo* nearest = nearest_option(known, name);
   const std::string shown = quoted(flag);
   const std::string plain = shown.substr(1, shown.size() - 2);
-  require(nearest != nullptr, "there is no option ", plain);
-  fail("there is no option ", plain, "; the nearest is --", nearest->name);
+  require_usage(nearest != nullptr, "there is no option ", plain);
+  fail_usage("there is no option ", plain, "; the nearest is --", nearest->name);
 }
 
 std::vector<std::pair<std::string, std::string>> Flags::rows(const Group& group) const {
@@ -278,8 +280,22 @@ std::string Flags::help(size_t width) const {
 }
 
 int Flags::refuse(std::string_view message) const {
-  std::cerr << "attend " << command_ << ": " << message << " (see: attend " << command_ << " --help)\n";
-  return 2;
+  return report(command_, UsageError(std::string(message)));
+}
+
+/// As it was typed; of one that was not, its usual form. What is no flag stays as it is.
+std::string Flags::flag_of(const std::string& option) const {
+  const Setting* setting = find_setting(all_, option);
+  return setting ? setting->where : find(option) ? "--" + with_dashes(option) : option;
+}
+
+void Flags::check_files() const {
+  std::vector<OptionInfo> named;
+  for (const Setting& setting : all_) {
+    named.push_back(*find(setting.name));
+    named.back().value = setting.value;
+  }
+  require_files(named, all_);
 }
 
 std::optional<std::string> peek_flag(int argc, char** argv, std::string_view name) {

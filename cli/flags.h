@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "attend/base/options.h"
+#include "attend/kernels/parallel.h"
 
 namespace attend::cli {
 
@@ -27,21 +28,10 @@ struct ThreadOption {
 
   template <class Visit>
   void fields(Visit&& visit) {
-    visit("threads", threads, "0: as many as the machine has");
+    visit("threads", threads, "0: as many as the machine has", bounds::within(0, kernels::kMostThreads));
   }
   void apply() const;
 };
-
-/// What is wrong where `check` throws Error; "" where it does not.
-template <class Check>
-std::string objection_of(Check&& check) {
-  try {
-    check();
-    return "";
-  } catch (const Error& error) {
-    return error.what();
-  }
-}
 
 class Flags {
  public:
@@ -72,10 +62,22 @@ class Flags {
   const SettingList& settings() const { return settings_; }
   /// Whether that flag was given, collected or not.
   bool given(std::string_view name) const;
+  /// Calls `check`; what it says about an option names its flag.
+  template <class Check>
+  void check(Check&& check) const {
+    try {
+      check();
+    } catch (const OptionError& error) {
+      fail_usage(flag_of(error.option()), ": ", error.reason());
+    }
+  }
+  /// Throws UsageError where a flag names a file to be read that does not exist, or one to be written where no folder
+  /// is.
+  void check_files() const;
 
   /// The text of --help, in lines of at most `width` columns.
   std::string help(size_t width) const;
-  /// "attend run: … (see: attend run --help)" on standard error, and the exit code 2.
+  /// "attend run: … (see: attend run --help)" on standard error, and the exit code 2: what main does with a UsageError.
   int refuse(std::string_view message) const;
 
  private:
@@ -98,6 +100,7 @@ class Flags {
   void take_words(const std::vector<std::string>& words) const;
   void set_all();
   const OptionInfo* find(std::string_view name) const;
+  std::string flag_of(const std::string& option) const;
   [[noreturn]] void refuse_flag(std::string_view flag) const;
   std::vector<std::pair<std::string, std::string>> rows(const Group& group) const;
 

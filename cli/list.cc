@@ -176,11 +176,7 @@ int list(int argc, char** argv) {
   flags.argument("SECTION", name, "one section alone: " + names, false).options("list", options);
   if (const auto code = flags.parse(argc, argv)) return *code;
   std::span<const Section> wanted = kSections;
-  try {
-    if (!name.empty()) wanted = std::span(&row_named("section", kSections, name), 1);
-  } catch (const Error& error) {
-    return flags.refuse(error.what());
-  }
+  if (!name.empty()) wanted = std::span(&row_named("SECTION", kSections, name), 1);
   options.json ? print_json(wanted) : print_sections(wanted);
   return 0;
 }

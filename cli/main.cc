@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <exception>
-#include <filesystem>
 #include <iomanip>
 #include <iostream>
 #include <numeric>
@@ -17,6 +16,7 @@
 #include "attend/base/real.h"
 #include "attend/kernels/isa.h"
 #include "cli/commands.h"
+#include "cli/exit_code.h"
 
 namespace attend::cli {
 namespace {
@@ -69,12 +69,12 @@ int print_version() {
 }
 
 int unknown_command(std::string_view name) {
-  const auto nearer = [name](const Command& a, const Command& b) {
-    return edit_distance(name, a.name) < edit_distance(name, b.name);
-  };
-  const Command& nearest = *std::min_element(std::begin(kCommands), std::end(kCommands), nearer);
-  std::cerr << "attend: there is no command '" << name << "'; the nearest is '" << nearest.name
-            << "' (`attend` alone lists them all)\n";
+  std::vector<std::string_view> known;
+  for (const Command& command : kCommands) known.push_back(command.name);
+  const std::string_view nearest = nearest_name(known, name);
+  std::cerr << "attend: there is no command " << quoted(name);
+  if (!nearest.empty()) std::cerr << "; the nearest is \"" << nearest << '"';
+  std::cerr << " (`attend` alone lists them all)\n";
   return 2;
 }
 
@@ -91,10 +91,13 @@ int dispatch(int argc, char** argv) {
   const std::string_view name = argv[1];
   if (name == "--help" || name == "-h" || name == "help") return print_commands();
   if (name == "--version") return print_version();
-  for (const Command& command : kCommands) {
-    if (command.name == name) return command.run(argc - 1, argv + 1);
+  const auto command = std::ranges::find(kCommands, name, &Command::name);
+  if (command == std::end(kCommands)) return unknown_command(name);
+  try {
+    return command->run(argc - 1, argv + 1);
+  } catch (const std::exception& error) {
+    return report(name, error);
   }
-  return unknown_command(name);
 }
 
 }  // namespace
@@ -103,11 +106,7 @@ int dispatch(int argc, char** argv) {
 int main(int argc, char** argv) {
   try {
     return attend::cli::dispatch(argc, argv);
-  } catch (const std::filesystem::filesystem_error& error) {
-    std::cerr << "attend: " << error.path1().string() << ": " << error.code().message() << '\n';
-    return 1;
   } catch (const std::exception& error) {
-    std::cerr << "attend: " << error.what() << '\n';
-    return 1;
+    return attend::cli::report("", error);
   }
 }

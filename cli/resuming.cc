@@ -29,7 +29,7 @@ std::string shown(std::string value) {
 }
 
 [[noreturn]] void refuse(const Setting& setting, const std::string& was, const std::string& is) {
-  fail(detail::place_of(setting), ": a resumed run keeps what it began with, ", shown(was), ", got ", shown(is),
+  fail_usage(detail::place_of(setting), ": a resumed run keeps what it began with, ", shown(was), ", got ", shown(is),
        "; start another run with another --out");
 }
 

@@ -25,7 +25,7 @@ struct TrainCommand {
   void fields(Visit&& visit) {
     visit("out", out, "folder of the model");
     visit("resume", resume, "resume the run in that folder");
-    visit("force", force, "start afresh, in place of the model that is in that folder");
+    visit("force", force, "start afresh, in place of the model that is in that folder", bounds::destructive());
     visit("dump_config", dump_config, "print all options with their values as a recipe, and do nothing");
     threads.fields(visit);
   }
@@ -62,7 +62,7 @@ int train(int argc, char** argv) {
   SettingList asked, known;
   if (!subject.empty()) asked = settings_of_subject(subject);
   if (resumes) {
-    known = read_recipe(fs::path(*out) / tasks::kConfig);
+    known = tasks::read_config(*out).given;
   } else {
     known = asked;
     for (const std::string& name : options_others_depend_on()) {
@@ -80,16 +80,13 @@ int train(int argc, char** argv) {
   asked.insert(asked.end(), flags.settings().begin(), flags.settings().end());
   std::vector<std::string> changes;
   if (resumes) {
-    try {
-      const Resumed rest = resumed(known, asked);
-      asked = rest.settings, changes = rest.changes;
-    } catch (const Error& error) {
-      return flags.refuse(error.what());
-    }
+    const Resumed rest = resumed(known, asked);
+    asked = rest.settings, changes = rest.changes;
   }
-  const std::vector<OptionInfo> options = tasks::TaskConfig(asked).all();
+  const tasks::TaskConfig config(asked);
   if (run.dump_config) {
-    std::cout << print_recipe(options, true);
+    config.check();
+    std::cout << print_recipe(config.all(), true);
     return 0;
   }
   if (run.out.empty()) return flags.refuse("--out is needed: the folder of the model");

@@ -146,7 +146,8 @@ void write_result(const train::TrainResult& result, const tasks::TaskTraining& r
 
 bool is_recipe(const std::string& subject) {
   const std::string ending = fs::path(subject).extension();
-  return ending == ".yml" || ending == ".yaml" || fs::exists(subject);
+  std::error_code problem;
+  return ending == ".yml" || ending == ".yaml" || fs::exists(subject, problem);
 }
 
 /// "model.hidden" → "model"; options without a dot are about data.
@@ -206,7 +207,7 @@ bool is_task(const std::string& subject) {
 SettingList settings_of_subject(const std::string& subject) {
   if (is_task(subject)) return {{"task", subject, "task"}};  // first: its model may lie in a folder of that name
   if (is_recipe(subject)) return read_recipe(subject);
-  fail("expected a recipe (a .yml file) or a task, got ", quoted(subject), "; tasks: ", task_names());
+  fail_usage("expected a recipe (a .yml file) or a task, got ", quoted(subject), "; tasks: ", task_names());
 }
 
 std::string option_of_another(const std::string& network, std::string_view name) {

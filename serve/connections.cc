@@ -44,8 +44,8 @@ Addresses resolve(const std::string& host, int64_t port, const std::string& wher
   wanted.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
   addrinfo* found = nullptr;
   const int error = ::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &wanted, &found);
-  require(error == 0, where,
-          ": expected an address of this machine (--host 127.0.0.1), got none: ", ::gai_strerror(error));
+  require_usage(error == 0, where,
+                ": expected an address of this machine (--host 127.0.0.1), got none: ", ::gai_strerror(error));
   return {found, &::freeaddrinfo};
 }
 

@@ -267,7 +267,7 @@ decode::SearchOptions search_of(decode::SearchOptions own, const SettingList& as
     at_most("max_length", own.max_length, limits.answer_tokens);
     at_most("min_length", own.min_length, limits.answer_tokens);
     own.longest = limits.answer_tokens;
-    if (!own.sample && own.beam >= 1) own.beam = std::max(own.beam, own.n_best);
+    if (!find_setting(asked, "beam")) decode::widen(own);
     return own;
   });
 }

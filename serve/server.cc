@@ -27,19 +27,9 @@ constexpr size_t kSpareHandlers = 16;
 constexpr auto kLastWords = std::chrono::seconds(1);
 
 const ServeOptions& checked(const ServeOptions& options) {
-  require(options.port >= 0 && options.port <= 65535, "port: expected 0 to 65535, got ", options.port);
-  const Limits& l = options.limits;
-  for (const int64_t limit :
-       {l.body_bytes, l.text_characters, l.texts, l.beam, l.n_best, l.answer_tokens, l.weights, l.image_pixels}) {
-    require(limit >= 1, "limits: expected at least 1, got ", limit);
-  }
-  const Traffic& t = options.traffic;
-  require(t.workers >= 0 && t.threads >= 0, "workers, threads: expected at least 0");
-  require(t.waiting >= 0 && t.waiting <= 10'000, "waiting: expected 0 to 10000, got ", t.waiting);
-  require(t.connections >= 1, "connections: expected at least 1, got ", t.connections);
-  for (const double time : {l.seconds, t.read_seconds, t.write_seconds, t.idle_seconds, t.stop_seconds}) {
-    require(time > 0 && time <= 86'400, "times: expected more than 0 and at most 86400 seconds, got ", time);
-  }
+  check_bounds(options);
+  check_bounds(options.limits);
+  check_bounds(options.traffic);
   return options;
 }
 

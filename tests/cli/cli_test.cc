@@ -127,7 +127,7 @@ TEST(Cli, StartsWithoutMuchWork) {
 
 TEST(Cli, WhatTheFileSystemRefusesIsToldInItsOwnWordsAlone) {
   const std::string name(300, 'a');
-  const Result result = attend_with("explain " + name + " hi 2>&1");
+  const Result result = attend_with("train reverse --out " + name + " 2>&1");
   EXPECT_EQ(result.code, 1);
   EXPECT_TRUE(result.output.starts_with("attend: " + name)) << result.output;
   EXPECT_TRUE(result.output.ends_with(": File name too long\n")) << result.output;

@@ -100,7 +100,7 @@ TEST_F(Eval, WrongRequestsAreOneLine) {
   expect_one_line(counts, 1, "1 line in ");
   expect_one_line(eval("", "", "2>&1"), 1, "at least one line");
   expect_one_line(eval("a\n", "a\n", "--tokenise intel 2>&1"), 2, "the nearest is \"intl\"");
-  expect_one_line(attend_with("eval --output no-such-file --target no-such-file 2>&1"), 1, "no-such-file");
+  expect_one_line(attend_with("eval --output no-such-file --target no-such-file 2>&1"), 2, "no-such-file");
   expect_one_line(attend_with("eval --output " + file("out", "a\n") + "2>&1"), 2, "--target");
   expect_one_line(attend_with("eval --gold " + file("gold", "\n") + "2>&1"), 2, "--alignments");
   expect_one_line(attend_with("eval 2>&1"), 2, "--output and --target");

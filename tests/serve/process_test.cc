@@ -58,10 +58,10 @@ TEST_F(ServeProcess, SaysInOneLineWhyItCannotBegin) {
   };
   for (const Row& row : {Row{model_ + " --port " + port, 1, "Address already in use; --port 0"},
                          Row{model_ + " --port 70000", 2, "expected 0 to 65535, got 70000"},
-                         Row{model_ + " --port 0 --host 300.1.1.1", 1, "expected an address of this machine"},
+                         Row{model_ + " --port 0 --host 300.1.1.1", 2, "expected an address of this machine"},
                          Row{model_ + " --port 0 --host 192.0.2.1", 1, "cannot listen on 192.0.2.1"},
                          Row{folder_.path().string(), 2, "it has no config.yml"}, Row{"nowhere", 2, "there is no such folder"},
-                         Row{"", 2, "expected DIR"}, Row{model_ + " --body-bytes 0", 1, "expected at least 1"},
+                         Row{"", 2, "expected DIR"}, Row{model_ + " --body-bytes 0", 2, "expected at least 1"},
                          Row{model_ + " --prot 0", 2, "the nearest is --port"}}) {
     const Result result = attend_with("serve " + row.arguments + " 2>&1");
     EXPECT_EQ(result.code, row.code) << row.arguments << result.output;
