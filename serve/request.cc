@@ -144,7 +144,7 @@ class Fields {
   Fields& options(const Options& options, SettingList& into) {
     for (const OptionInfo& option : describe_options(options)) {
       field(option.name, [option, &into](const json& value) {
-        into.push_back({option.name, value_of(option, value), option.name});
+        into.push_back({option.name, value_of(option, value), ""});
         check_value(option, into.back());
       });
     }

@@ -223,14 +223,15 @@ int64_t image_vector_size(const char* where, const ImageEncoderOptions& options,
 }
 
 std::vector<int64_t> widths_of(const char* where, std::string_view text) {
+  constexpr int64_t kWidest = 1 << 16;
   std::vector<int64_t> widths;
   const char* at = text.data();
   const char* const end = at + text.size();
   while (true) {
     int64_t width = 0;
     const auto [next, error] = std::from_chars(at, end, width);
-    require_option(error == std::errc() && width >= 1 && (next == end || *next == ','), where,
-                   "expected widths of at least 1 with commas between them, such as 32,64, got ", quoted(text));
+    require_option(error == std::errc() && width >= 1 && width <= kWidest && (next == end || *next == ','), where,
+                   "expected widths of 1 to ", kWidest, " with commas between them, such as 32,64, got ", quoted(text));
     widths.push_back(width);
     if (next == end) return widths;
     at = next + 1;

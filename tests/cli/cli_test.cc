@@ -67,13 +67,13 @@ TEST(Cli, UnknownCommandIsOneLineWithTheNearestName) {
                                        {"dem", "demo"},
                                        {"demos", "demo"},
                                        {"bnech", "bench"},
-                                       {"benchmark", "bench"}}) {
+                                       {"benches", "bench"}}) {
     if (!bench && std::string_view(nearest) == "bench") continue;
     const Result result = attend_with(std::string(typed) + " 2>&1");
     EXPECT_EQ(result.code, 2);
     EXPECT_EQ(lines(result.output), 1);
-    EXPECT_TRUE(has(result.output, "'" + std::string(typed) + "'")) << result.output;
-    EXPECT_TRUE(has(result.output, "'" + std::string(nearest) + "'")) << result.output;
+    EXPECT_TRUE(has(result.output, "\"" + std::string(typed) + "\"")) << result.output;
+    EXPECT_TRUE(has(result.output, "\"" + std::string(nearest) + "\"")) << result.output;
   }
   EXPECT_EQ(attend_with("dmeo 2>/dev/null").output, "") << "errors belong to standard error";
 }

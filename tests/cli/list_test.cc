@@ -67,7 +67,7 @@ TEST(List, UnknownSectionIsRefusedWithTheNearest) {
   const Result result = attend_with("list scor 2>&1");
   EXPECT_EQ(result.code, 2);
   EXPECT_EQ(lines(result.output), 1) << result.output;
-  EXPECT_TRUE(result.output.starts_with("attend list: section: expected one of tasks, models, ")) << result.output;
+  EXPECT_TRUE(result.output.starts_with("attend list: SECTION: expected one of tasks, models, ")) << result.output;
   EXPECT_TRUE(has(result.output, "the nearest is \"scores\"")) << result.output;
   EXPECT_EQ(attend_with("list scor 2>/dev/null").output, "");
 }

@@ -180,8 +180,8 @@ TEST(Server, RefusesWhatIsAskedWrongly) {
            {R"({"text": "a", "prefix_tokens": [3]})", "none of kPad, kBegin and kEnd, got 3"},
            {R"({"text": "a", "prefix_tokens": [4, 4, 4], "max_length": 2})", "prefix must not be longer"},
            {R"({"text": "a", "prefix": "A A A", "max_length": 2})", "prefix must not be longer"},
-           {R"({"text": "a", "beam": 0, "stream": true})", "beam must be at least 1, got 0"},
-           {R"({"text": "a", "top_p": 2})", "top_p must be in (0, 1]"},
+           {R"({"text": "a", "beam": 0, "stream": true})", "beam: expected 1 to 10000, got 0"},
+           {R"({"text": "a", "top_p": 2})", "top_p: expected more than 0 and at most 1, got 2"},
            {R"({"text": "a", "prefix_tokens": [-1]})", "from 0"},
            {R"({"text": "a", "prefix_tokens": [18446744073709551615]})", "from 0"},
        }) {
