@@ -60,7 +60,9 @@ class Step:
     subject: str
     command: str
     lines: list = field(default_factory=list)  # (seconds since the start, text)
-    code: int | None = None                    # None: has not ended
+    began: float = 0
+    ended: float = 0
+    code: int | None = None  # None: has not ended
 
 
 @dataclass
@@ -123,7 +125,8 @@ class Tests:
         results = [outcome.result for outcome in came]
         passed, failed = results.count("OK"), results.count("FAILED")
         return Row(self.name, step.isa, suite, passed, failed, not_reached=len(tests) - passed - failed,
-                   left_out=len(self.all[suite]) - len(tests), seconds=sum(o.ended - o.began for o in came))
+                   left_out=len(self.all[suite]) - len(tests),
+                   seconds=max(o.ended for o in came) - min(o.began for o in came) if came else 0)
 
     def _listed(self, chosen):
         """{suite: tests} by the program's own account."""
@@ -140,7 +143,7 @@ class Tests:
 class Comparison:
     """Commands of `attend` whose output is compared with what the same command says here.
 
-    `commands`: {subject: shell command}, in which `{out}` is a folder of its own; `models`: {name: how it is trained
+    `commands`: {subject: shell command}, in which OUT becomes a folder of its own; `models`: {name: how it is trained
     here}, which they find by that name."""
 
     def __init__(self, name, about, commands, compare, models=None):
@@ -158,18 +161,17 @@ class Comparison:
         environment = {**os.environ, **THREADS, "PATH": f"{BUILD}:{os.environ['PATH']}"}
         for subject, command in self.commands.items():
             for isa in ("avx2", "sse4"):
-                self.here[subject, isa] = emulator.run(["sh", "-c", command.format(out=f"{subject}-{isa}")], cwd=folder,
-                                                       env={**environment, "ATTEND_ISA": isa}).splitlines()
+                said = emulator.run(["sh", "-c", command.replace("OUT", f"{subject}-{isa}")], cwd=folder,
+                                    env={**environment, "ATTEND_ISA": isa})
+                self.here[subject, isa] = said.splitlines()
 
     def steps(self, sets):
-        return [Step(isa, subject, command.format(out=f"{subject}-{isa}"))
+        return [Step(isa, subject, command.replace("OUT", f"{subject}-{isa}"))
                 for isa in sets for subject, command in self.commands.items()]
 
     def judge(self, step):
         lines = [text for _, text in step.lines if text]
-        row = Row(self.name, step.isa, step.subject)
-        if step.lines:
-            row.seconds = step.lines[-1][0] - step.lines[0][0]
+        row = Row(self.name, step.isa, step.subject, seconds=step.ended - step.began)
         reference = self.here[step.subject, "avx2"]
         if step.code is None:
             row.not_reached = len(reference)
@@ -255,7 +257,6 @@ def compare_answers(row, here, _, there):
     return failures
 
 
-TRAIN = "attend train {} --out {{out}} --threads 1 >said 2>&1 || {{{{ tail said; exit 1; }}}}; cat {{out}}/log.jsonl"
 SHORT = "--train.steps 40 --train.validate-every 20 --batch.tokens 200 --held-out 0.001 --valid-sentences 4"
 TRAININGS = {
     "recurrent": f"translate --model.embedding 32 --model.hidden 64 {SHORT}",
@@ -264,22 +265,33 @@ TRAININGS = {
                         "--batch.images 8 --held-out 0.001 --scored-images 4",
 }
 SENTENCES = [
-    "the dog is not black", "when will she listen to their song in the garden", "i will eat a banana in the kitchen on monday",
-    "did their mother read your old book", "where are you talking to sita today", "she loves mohan",
-    "who was eating my apples in the evening", "those are not their big cats", "why is gita watching cricket",
-    "the women are working in the garden", "your good friend will not read the book at home",
+    "the dog is not black", "when will she listen to their song in the garden",
+    "i will eat a banana in the kitchen on monday", "did their mother read your old book", "she loves mohan",
+    "where are you talking to sita today", "who was eating my apples in the evening", "those are not their big cats",
+    "why is gita watching cricket", "the women are working in the garden",
+    "your good friend will not read the book at home",
     "were their dogs eating his small apples in the office on monday",
 ]
-RUN = f"printf '%s\\n' {shlex.join(SENTENCES)} | attend run {{}} --threads 1 --beam 4 --n-best 2"
 MODELS = {
     "recurrent": "translate --train.steps 300",
     "transformer": "translate --model.name transformer --model.size 64 --model.hidden 128 --train.steps 300",
 }
 
+
+
+def log_of_training(options):
+    return f"attend train {options} --out OUT --threads 1 >said 2>&1 || {{ tail said; exit 1; }}; cat OUT/log.jsonl"
+
+
+def answers_of(model):
+    return (f"printf '%s\\n' {shlex.join(SENTENCES)} | attend run {model} --threads 1 --beam 4 --n-best 2 2>said"
+            " || { cat said; exit 1; }")
+
+
 PARTS = [
     Tests("isa", "which set is chosen, and that ATTEND_ISA caps it", "kernels_tests", "Isa.*"),
-    Tests("gemm", "matrix products: every kind at sizes around tiles and blocks, on every set", "kernels_tests", "Gemm.*",
-          sets=("avx512",)),
+    Tests("gemm", "matrix products: every kind at sizes around tiles and blocks, on every set", "kernels_tests",
+          "Gemm.*", sets=("avx512",)),
     Tests("kernels", "the other kernels against plain loops, on every set", "kernels_tests", "-Isa.*:Gemm.*",
           sets=("avx512",)),
     Tests("ops", "the op table: values and gradients of every op", "autograd_tests", "Ops/OpTable.*"),
@@ -288,10 +300,10 @@ PARTS = [
           "TiledAttention.*:Recurrent.*:Tape.*:EmptyRows.*"),
     Tests("goldens", "numbers of other implementations", "golden_tests", reads=["tests/golden"]),
     Tests("attention", "every score, window and align", "attention_tests"),
-    Comparison("training", "losses of short trainings", {n: TRAIN.format(o) for n, o in TRAININGS.items()},
-               compare_losses),
-    Comparison("answers", "what `attend run` says, in n-best lists", {name: RUN.format(name) for name in MODELS},
-               compare_answers, MODELS),
+    Comparison("training", "losses of short trainings",
+               {name: log_of_training(options) for name, options in TRAININGS.items()}, compare_losses),
+    Comparison("answers", "what `attend run` says, in n-best lists",
+               {name: answers_of(name) for name in MODELS}, compare_answers, MODELS),
 ]
 
 
@@ -337,9 +349,10 @@ class Run:
                     self.current.lines.append((self.seconds(), line))
             elif mark[1] == "begin":
                 self.current, self.begun = self.steps[int(mark[2])], True
+                self.current.began = self.seconds()
                 say(f"{self.part.name}: {self.current.subject} on {self.current.isa}")
             elif mark[1] == "end":
-                self.current.code, self.current = int(mark[3]), None
+                self.current.code, self.current.ended, self.current = int(mark[3]), self.seconds(), None
             else:
                 self.done = True
         return alive and not self.done and self.seconds() < 60 * self.minutes
@@ -362,7 +375,8 @@ class Run:
             rows += its_rows
             failures += its_failures
         if not self.done and not late:
-            failures.append("\n".join([f"{self.part.name}: the machine stopped; its last words:", *self.emulator.last_words()]))
+            failures.append("\n".join([f"{self.part.name}: the machine stopped; its last words:",
+                                       *self.emulator.last_words()]))
         say(f"{self.part.name}: {'time is up' if late else 'ended'} after {self.seconds() / 60:.1f} minutes")
         return rows, failures
 
@@ -371,13 +385,18 @@ def say(text):
     print(time.strftime("%H:%M:%S"), text, flush=True)
 
 
+def clock(seconds):
+    """Minutes and seconds."""
+    return f"{int(seconds) // 60}:{int(seconds) % 60:02}"
+
+
 def table(rows):
     """As Markdown, and readable as it is."""
-    cells = [("part", "set", "suite", "passed", "failed", "not reached", "left out", "minutes", "")]
+    cells = [("part", "set", "suite", "passed", "failed", "not reached", "left out", "time", "")]
     cells += [(r.part, r.isa, r.subject, str(r.passed), str(r.failed), str(r.not_reached), str(r.left_out),
-               f"{r.seconds / 60:.1f}", r.note) for r in rows]
+               clock(r.seconds), r.note) for r in rows]
     total = [sum(getattr(r, name) for r in rows) for name in ("passed", "failed", "not_reached", "left_out")]
-    cells.append(("all", "", "", *map(str, total), f"{sum(r.seconds for r in rows) / 60:.1f}", ""))
+    cells.append(("all", "", "", *map(str, total), clock(sum(r.seconds for r in rows)), ""))
     widths = [max(map(len, column)) for column in zip(*cells)]
     lines = ["| " + " | ".join(cell.ljust(width) for cell, width in zip(line, widths)) + " |" for line in cells]
     lines.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")

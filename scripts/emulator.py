@@ -10,7 +10,7 @@ import subprocess
 import time
 from pathlib import Path
 
-# A metapackage: it depends on the current kernel for virtual machines, which is small and has its serial ports built in.
+# A metapackage: it depends on the current kernel for virtual machines, which is small and has serial ports built in.
 KERNEL = "linux-image-cloud-amd64"
 ISOLINUX = Path("/usr/lib/ISOLINUX/isolinux.bin")
 ISOLINUX_MODULE = Path("/usr/lib/syslinux/modules/bios/ldlinux.c32")
@@ -166,8 +166,8 @@ class Machine:
             shutil.copyfile(source, disc / name)
         (disc / "isolinux.cfg").write_text("default linux\nlabel linux\n  kernel vmlinuz\n  append initrd=initrd " +
                                            " ".join(KERNEL_ARGUMENTS) + "\n")
-        run(["xorriso", "-as", "mkisofs", "-o", self.folder / "disc.iso", "-b", "isolinux.bin", "-c", "boot.cat", "-no-emul-boot",
-             "-boot-load-size", "4", "-boot-info-table", disc])
+        run(["xorriso", "-as", "mkisofs", "-o", self.folder / "disc.iso", "-b", "isolinux.bin", "-c", "boot.cat",
+             "-no-emul-boot", "-boot-load-size", "4", "-boot-info-table", disc])
         shutil.rmtree(disc)
         shutil.rmtree(self.root)
 
@@ -195,7 +195,7 @@ class Emulator:
                                             stdin=subprocess.DEVNULL, stdout=said, stderr=said, start_new_session=True)
 
     def hangs(self):
-        """Whether the kernel is silent for too long while it boots: sometimes one stops early on, and boots if tried again."""
+        """Whether the kernel is silent for too long while it boots. Some do, and boot if tried again."""
         console = self.folder / "console.txt"
         size = console.stat().st_size if console.exists() else 0
         if size != self._console:

@@ -13,7 +13,7 @@ import emulator  # noqa: E402
 
 
 def step(text, code):
-    return emulate.Step("avx512", "some_tests", "some_tests", list(enumerate(text.splitlines())), code)
+    return emulate.Step("avx512", "some_tests", "some_tests", list(enumerate(text.splitlines())), code=code)
 
 
 def tests():
@@ -75,27 +75,27 @@ class OfLosses(unittest.TestCase):
     here = ['{"step":1,"loss":4.0}', '{"step":2,"loss":2.0}', '{"step":2,"valid_loss":3.0}']
     other = ['{"step":1,"loss":4.0}', '{"step":2,"loss":2.00002}', '{"step":2,"valid_loss":3.0}']  # 1e-5 away
 
-    def compared(self, there):
+    def compared(self, *there):
         row = emulate.Row("training", "avx512", "recurrent")
-        return row, emulate.compare_losses(row, self.here, self.other, there)
+        return row, emulate.compare_losses(row, self.here, self.other, list(there))
 
     def test_the_same(self):
-        row, failures = self.compared(self.here)
+        row, failures = self.compared(*self.here)
         self.assertEqual((row.passed, row.failed, failures), (3, 0, []))
         self.assertIn("the same digits", row.note)
 
     def test_as_near_as_sets_are_to_each_other(self):
-        row, failures = self.compared(['{"step":1,"loss":4.0}', '{"step":2,"loss":2.0001}', '{"step":2,"valid_loss":3.0}'])
+        row, failures = self.compared(self.here[0], '{"step":2,"loss":2.0001}', self.here[2])
         self.assertEqual((row.passed, row.failed, failures), (3, 0, []))
         self.assertIn("5.0e-05", row.note)
 
     def test_further_away(self):
-        row, failures = self.compared(['{"step":1,"loss":4.0}', '{"step":2,"loss":2.01}', '{"step":2,"valid_loss":3.0}'])
+        row, failures = self.compared(self.here[0], '{"step":2,"loss":2.01}', self.here[2])
         self.assertEqual((row.passed, row.failed), (2, 1))
         self.assertIn("step 2: expected loss 2.0", failures[0])
 
     def test_not_a_number_and_missing(self):
-        row, failures = self.compared(['{"step":1,"loss":NaN}', '{"step":2,"loss":null}'])
+        row, failures = self.compared('{"step":1,"loss":NaN}', '{"step":2,"loss":null}')
         self.assertEqual((row.passed, row.failed, len(failures)), (0, 3, 3))
 
 
@@ -125,8 +125,8 @@ class OfAnswers(unittest.TestCase):
 
 class OfCommands(unittest.TestCase):
     def ran(self, *arguments, **environment):
-        return subprocess.run([sys.executable, "-B", SCRIPTS / "emulate.py", *arguments], capture_output=True, text=True,
-                              env={**os.environ, **environment})
+        return subprocess.run([sys.executable, "-B", SCRIPTS / "emulate.py", *arguments], capture_output=True,
+                              text=True, env={**os.environ, **environment})
 
     def test_unknown_names_are_refused(self):
         for arguments in (["--parts", "gem"], ["--isa", "avx"], ["--jobs", "3"]):
