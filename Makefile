@@ -1,9 +1,12 @@
 # What a person types. CMake does the work: see CMakePresets.json for the builds.
 .DEFAULT_GOAL := all
-.PHONY: all demo check test bench fuzz format tidy clean help setup
+.PHONY: all demo check test bench fuzz kills emulate format tidy clean help setup
 
 SOURCES = $(shell find attend cli serve bench examples tests -name '*.cc' -o -name '*.h' | sort)
 FUZZ_SECONDS ?= 60
+KILLS ?= 1000
+EMULATE ?=
+EMULATOR = bochs bochs-term bochsbios vgabios isolinux syslinux-common xorriso cpio busybox-static
 BROWSER = chromium chromium-driver python3-selenium fonts-dejavu-core
 
 all: build/build.ninja setup  ## build build/attend
@@ -37,6 +40,15 @@ fuzz:  ## feed damaged files to the readers, FUZZ_SECONDS=60 each (clang)
 	  name=$$(basename $$target _fuzz); mkdir -p build/fuzz/found/$$name; seeds=tests/fuzz/seeds/$$name; [ -d $$seeds ] || seeds=; \
 	  $$target -max_total_time=$(FUZZ_SECONDS) -artifact_prefix=build/fuzz/ build/fuzz/found/$$name $$seeds; \
 	done
+
+kills: build/build.ninja setup  ## kill trainings and let their writes fail, KILLS=1000 times; SEED=n repeats a run
+	cmake --build --preset release --target attend faults
+	tests/reliability/kills.py --faults build/tests/libfaults.so --kills $(KILLS) $(if $(SEED),--seed $(SEED))
+
+emulate: build/build.ninja setup  ## run kernels, tests and models on AVX-512 in an emulator, EMULATE="--list" (hours)
+	scripts/setup.sh $(EMULATOR)
+	cmake --build --preset release --target attend kernels_tests autograd_tests golden_tests attention_tests
+	scripts/emulate.py $(EMULATE)
 
 format:  ## format every source file with clang-format
 	clang-format -i $(SOURCES)

@@ -114,7 +114,7 @@ class Load:
     def cut(self):
         """A client that goes away within its request."""
         with socket.create_connection((self.host, self.port), timeout=10) as client:
-            client.sendall(b'POST /v1/run HTTP/1.1\r\nContent-Length: 500\r\n\r\n{"text"')
+            client.sendall(b'POST /v1/run HTTP/1.1\r\nHost: localhost\r\nContent-Length: 500\r\n\r\n{"text"')
         return "cut"
 
 

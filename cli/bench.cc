@@ -15,9 +15,9 @@ struct BenchOptions {
 
   template <class Visit>
   void fields(Visit&& visit) {
-    visit("json", json, "write the rows to this file too");
+    visit("json", json, "write the rows to this file too", bounds::file_to_write());
     visit("match", run.match, "only rows whose name contains this regular expression");
-    visit("seconds", run.seconds, "time for each row");
+    visit("seconds", run.seconds, "time for each row", bounds::above(0));
     visit("no_peer", no_peer, "measure no peers beside it");
     visit("compiled", run.compiled, "measure compiled PyTorch too, which takes minutes to warm up");
     visit("peer_scripts", run.peer_scripts, "folder of the scripts that measure peers");
@@ -33,7 +33,7 @@ int bench(int argc, char** argv) {
   Flags flags("bench", "measures this machine's limit, and how close we come to it");
   flags.options("bench", options);
   if (const auto code = flags.parse(argc, argv)) return *code;
-  if (options.run.seconds <= 0) return flags.refuse("--seconds: expected more than 0");
+  flags.check_files();
   if (!options.training_peak.empty()) {
     std::cout << attend::bench::training_peak(options.training_peak) << std::endl;
     return 0;

@@ -2,20 +2,27 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "attend/base/error.h"
+#include "attend/base/folder_file.h"
 #include "attend/base/joined.h"
 #include "attend/base/names.h"
-#include "attend/base/recipe.h"
 #include "attend/base/replacement.h"
 #include "attend/tasks/comparison.h"
+#include "attend/tasks/data_files.h"
+#include "attend/tasks/layers.h"
 #include "attend/tasks/model_folder.h"
 #include "cli/commands.h"
+#include "cli/duration.h"
+#include "cli/exit_code.h"
 #include "cli/flags.h"
 #include "cli/model_argument.h"
 #include "cli/progress.h"
+#include "cli/quiet.h"
+#include "cli/recipes.h"
 #include "cli/report.h"
 #include "cli/training.h"
 #include "cli/variants.h"
@@ -40,7 +47,7 @@ struct CompareOptions {
     visit("variant", variant, "\"NAME: KEY=VALUE KEY=VALUE\": a model with these options over the recipe's");
     test.fields(visit);
     visit("out", out, "folder of the report, and of the models");
-    visit("force", force, "train afresh those models in that folder whose options have changed");
+    visit("force", force, "train afresh those models in that folder whose options have changed", bounds::destructive());
     threads.fields(visit);
   }
 };
@@ -79,8 +86,7 @@ std::vector<std::string> subjects_in(int argc, char** argv) {
 
 /// The task of a recipe, a task's name or a model's folder.
 const tasks::TaskRow& row_of(const std::string& subject) {
-  return tasks::task_of(is_model(subject) ? read_recipe(fs::path(subject) / tasks::kConfig)
-                                          : settings_of_subject(subject));
+  return is_model(subject) ? tasks::read_config(subject).row() : tasks::task_of(settings_of_subject(subject));
 }
 
 /// A recipe or task that is to be trained: what it sets, and with what options.
@@ -93,11 +99,11 @@ std::vector<Recipe> recipes_of(const std::vector<std::string>& subjects, int arg
   std::vector<Recipe> recipes;
   for (const std::string& subject : subjects) {
     if (is_model(subject)) continue;
-    require(!fs::is_directory(subject) || is_task(subject), subject, ": not a model folder, as it has no ",
-            tasks::kConfig);
+    require_usage(!fs::is_directory(subject) || is_task(subject) || recipe_named(subject), subject,
+                  ": not a model folder, as it has no ", tasks::kConfig);
     Recipe recipe{subject, settings_of_subject(subject)};
     if (const auto model = peek_flag(argc, argv, "model.name")) {
-      recipe.settings.push_back({"model.name", *model, "--model.name"});
+      recipe.settings = tasks::laid_over(recipe.settings, {{"model.name", *model, "--model.name"}}).settings;
     }
     recipes.push_back(std::move(recipe));
   }
@@ -124,18 +130,12 @@ std::vector<OptionInfo> training_options(const std::vector<Recipe>& recipes, Tes
 /// A recipe with the flags that apply to it: options of a network only where it has them.
 SettingList with_flags(const Recipe& recipe, const SettingList& flags) {
   const std::vector<OptionInfo> known = tasks::TaskConfig(recipe.settings).all();
-  SettingList settings = recipe.settings;
+  SettingList of_it;
   for (const Setting& flag : flags) {
     const bool has = std::ranges::find(known, flag.name, &OptionInfo::name) != known.end();
-    if (has || !flag.name.starts_with("model.")) settings.push_back(flag);
+    if (has || !flag.name.starts_with("model.")) of_it.push_back(flag);
   }
-  return settings;
-}
-
-void require_files(const tasks::TaskOptions& o) {
-  for (const tasks::TextFiles* files : {&o.text, &o.valid_text}) {
-    for (const std::string& path : files->all()) require(fs::exists(path), path, ": there is no such file");
-  }
+  return tasks::laid_over(recipe.settings, of_it).settings;
 }
 
 /// The models that a recipe and its variants ask for; each of them can be made.
@@ -145,12 +145,14 @@ void add_variants(const Recipe& recipe, const SettingList& flags, const CompareO
   for (const Variant& variant : make_variants(options.vary, options.variant)) {
     std::string name = variant.name.empty() ? stem(recipe.subject) : variant.name;
     if (several && !variant.name.empty()) name = stem(recipe.subject) + ": " + name;
-    Wanted wanted{name, words_of(variant.settings), "", settings_over(settings, variant)};
-    require_files(wanted.config.options);
+    SettingList with_variant = settings_over(settings, variant);
+    settle_length(with_variant);
+    Wanted wanted{name, words_of(variant.settings), "", std::move(with_variant)};
     try {
       wanted.config.check();
-    } catch (const Error& error) {
-      fail("variant ", quoted(name), ": ", error.what());
+    } catch (const UsageError& error) {
+      const std::string what = error.what();
+      fail_usage(what.starts_with("--variant") ? "" : "variant " + attend::quoted(name) + ": ", what);
     }
     all.push_back(std::move(wanted));
   }
@@ -174,22 +176,41 @@ std::string difference(const tasks::TaskConfig& before, const tasks::TaskConfig&
   return "";
 }
 
+/// The files that models learn from: most often the same for all of them, and then read once.
+class SharedData {
+ public:
+  /// How they differ from those that the model in that folder has learned from; "" if they do not, or that is not known.
+  std::string difference(const Wanted& wanted) {
+    const auto before = tasks::saved_data_files(wanted.folder);
+    if (!before) return "";
+    const std::vector<std::string> names = tasks::data_paths(wanted.config);
+    auto found = known_.find(names);
+    if (found == known_.end()) found = known_.emplace(names, tasks::data_files(wanted.config)).first;
+    return tasks::data_difference(*before, found->second);
+  }
+
+ private:
+  std::map<std::vector<std::string>, std::vector<tasks::DataFile>> known_;
+};
+
 /// Where each model goes; refuses what would be trained over another one.
 void place(std::vector<Wanted>& all, const CompareOptions& options) {
   std::set<std::string> taken, names;
+  SharedData data;
   for (Wanted& wanted : all) {
-    require(names.insert(wanted.name).second, "models need different names, got two called ",
+    require_usage(names.insert(wanted.name).second, "models need different names, got two called ",
             quoted(wanted.name), "; rename one of the folders or recipes");
     if (wanted.trained) continue;
     const std::string first = slug(wanted.name);
     std::string name = first;
     for (int i = 2; !taken.insert(name).second; ++i) name = first + "-" + std::to_string(i);
     wanted.folder = (fs::path(options.out) / "models" / name).string();
-    const fs::path saved = fs::path(wanted.folder) / tasks::kConfig;
-    if (!fs::exists(saved)) continue;
-    const std::string changed = difference(tasks::TaskConfig(read_recipe(saved)), wanted.config);
-    wanted.afresh = !changed.empty();
-    require(!wanted.afresh || options.force, wanted.folder, " was trained with other options (", changed,
+    if (!tasks::has_model(wanted.folder)) continue;
+    const std::string changed = difference(tasks::read_config(wanted.folder), wanted.config);
+    const std::string other_data = changed.empty() ? data.difference(wanted) : "";
+    wanted.afresh = !changed.empty() || !other_data.empty();
+    require_usage(!wanted.afresh || options.force, wanted.folder, " was trained with other ",
+                  changed.empty() ? "data" : "options", " (", changed, other_data,
             "): --force trains afresh what has changed; or name another --out");
   }
 }
@@ -206,13 +227,15 @@ std::vector<Wanted> plan(const std::vector<std::string>& subjects, const std::ve
     if (recipe != recipes.end()) {
       add_variants(*recipe, flags, options, recipes.size() > 1, all);
     } else {
-      const std::string saved = fs::path(subject) / tasks::kConfig;
       all.push_back({.name = stem(subject),
                      .options = subject,
                      .folder = subject,
-                     .settings = read_recipe(saved),
+                     .settings = tasks::read_config(subject).given,
                      .trained = true});
     }
+  }
+  for (const Wanted& wanted : all) {
+    if (!wanted.trained) wanted.config.check_files();
   }
   place(all, options);
   choose_tests(all, options);
@@ -244,19 +267,19 @@ class SharedBar : public RunView {
 
 /// Trains what is not yet trained; the exit code of train_in.
 int train_wanted(const Wanted& wanted, Progress& progress, size_t index) {
-  const bool there = !wanted.afresh && fs::exists(fs::path(wanted.folder) / tasks::kConfig);
+  const bool there = !wanted.afresh && tasks::has_model(wanted.folder);
   if (wanted.trained || (there && finished(wanted.folder))) {
+    if (!wanted.trained) complete_card(wanted.folder);
     progress.skip(kShare);
     progress.say(wanted.name + ": trained before (" + wanted.folder + ")");
     return 0;
   }
   SharedBar view(progress, index);
-  if (!there) fs::remove(fs::path(wanted.folder) / kResult);  // of what it takes the place of
-  return train_in(wanted.settings, wanted.folder, there, view);
+  return train_in(wanted.settings, wanted.folder, {.resume = there}, view);
 }
 
 void read_result(const std::string& folder, Compared& model) {
-  const fs::path path = fs::path(folder) / kResult;
+  const fs::path path = file_within(folder, kResult);
   if (!fs::exists(path)) return;
   const nlohmann::json result = nlohmann::json::parse(read_file(path, size_t{1} << 20), nullptr, false);
   if (!result.is_object()) return;
@@ -314,8 +337,8 @@ Comparison begin(const std::vector<Wanted>& all, const std::vector<std::string>&
   if (std::ranges::all_of(all, letters)) comparison.unit = "letters";
   comparison.row = &all.front().config.row();
   for (const Wanted& wanted : all) {
-    require(&wanted.config.row() == comparison.row, "compare: expected models of one task, got ", comparison.row->name,
-            " and ", wanted.config.row().name);
+    require_usage(&wanted.config.row() == comparison.row, "expected models of one task, got ", comparison.row->name,
+                  " and ", wanted.config.row().name);
     comparison.same_test = comparison.same_test && wanted.test.fingerprint == all.front().test.fingerprint;
     Compared model;
     model.name = wanted.name, model.options = wanted.options, model.folder = wanted.folder, model.test = wanted.test;
@@ -345,7 +368,7 @@ int run_all(const std::vector<Wanted>& all, Comparison& comparison, const std::s
         model.state = "interrupted", code = ended;
       }
     } catch (const std::exception& error) {
-      model.state = "failed", model.error = error.what(), code = 1;
+      model.state = "failed", model.error = message_of(error), code = exit_code(error);
       progress.say("failed: " + model.name + ": " + model.error);
     }
     write_report(comparison, out);
@@ -380,32 +403,29 @@ int compare(int argc, char** argv) {
   }
   Flags flags("compare", kSummary);
   std::vector<std::string> named;
-  flags.arguments("RECIPE|TASK|DIR", named, "recipes, tasks (" + task_names() + ") or folders of trained models")
+  flags
+      .arguments("RECIPE|TASK|DIR", named,
+                 "recipes (files or names), tasks (" + task_names() + ") or folders of trained models")
       .options("comparison", options);
-  std::vector<Recipe> recipes;
-  std::vector<Wanted> all;
-  try {
-    recipes = recipes_of(subjects, argc, argv);
-    add_groups(flags, training_options(recipes, options.test));
-    if (const auto code = flags.parse(argc, argv)) return *code;
-    const std::string wrong = objection(named, subjects, !recipes.empty(), flags.settings(), options);
-    if (!wrong.empty()) return flags.refuse(wrong);
-    all = plan(subjects, recipes, flags.settings(), options);
-  } catch (const Error& error) {
-    return flags.refuse(error.what());
-  }
+  const std::vector<Recipe> recipes = recipes_of(subjects, argc, argv);
+  add_groups(flags, training_options(recipes, options.test));
+  if (const auto code = flags.parse(argc, argv)) return *code;
+  const std::string wrong = objection(named, subjects, !recipes.empty(), flags.settings(), options);
+  if (!wrong.empty()) return flags.refuse(wrong);
+  flags.check_files();
+  const std::vector<Wanted> all = plan(subjects, recipes, flags.settings(), options);
   options.threads.apply();
-  Comparison comparison;
-  try {
-    comparison = begin(all, subjects);
-  } catch (const Error& error) {
-    return flags.refuse(error.what());
+  Comparison comparison = begin(all, subjects);
+  for (const Recipe& recipe : recipes) {
+    for (const std::string& dropped : tasks::laid_over(recipe.settings, flags.settings()).notes) {
+      note("note: " + recipe.subject + ": " + dropped);
+    }
   }
   require_writable(options.out);
   const int code = run_all(all, comparison, options.out);
   std::cout << text_table(comparison) << std::flush;
-  std::cerr << "report: " << (fs::path(options.out) / "report.html").string() << '\n';
-  if (code >= 128) std::cerr << "interrupted; the same command resumes\n";
+  note("report: " + (fs::path(options.out) / "report.html").string());
+  if (code >= 128) note("interrupted; the same command resumes");
   return code;
 }
 

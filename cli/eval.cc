@@ -1,4 +1,5 @@
 // `attend eval`: scores a model, or a file of outputs, whoever made them, and word alignments; JSON on standard output.
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <iostream>
@@ -41,21 +42,29 @@ struct EvalOptions {
   void fields(Visit&& visit) {
     test.fields(visit);
     if (!test.row) {
-      visit("task", task, "whose scores: one of those that `attend list tasks` names");
-      visit("output", output, "outputs to score in place of a model's, one per line");
+      visit("task", task, "whose scores: one of those that `attend list tasks` names",
+            bounds::one_of(tasks::tasks(), {""}));
+      visit("output", output, "outputs to score in place of a model's, one per line", bounds::files_to_read());
     }
     if (test.is_pairs()) {
-      visit("alignments", alignments, "word alignments to score in place of a model's, as 0-0 2-1, one sentence per line");
-      visit("possible", possible, "word alignments that are possible, beside the sure ones of --gold");
+      visit("alignments", alignments,
+            "word alignments to score in place of a model's, as 0-0 2-1, one sentence per line",
+            bounds::files_to_read());
+      visit("possible", possible, "word alignments that are possible, beside the sure ones of --gold",
+            bounds::files_to_read());
       visit("alignment_threshold", alignment_threshold,
-            "a model links all words with at least this weight; 0: each target word with its best source word");
+            "a model links all words with at least this weight; 0: each target word with its best source word",
+            bounds::within(0, 1));
     }
     if (test.row) visit("answer", answer, "score this one answer to every example, to compare the model with");
     if (test.row && test.row->output == &tasks::kLabelOutput) {
-      visit("confusion", confusion, "file for the confusion matrix as a picture: .svg or .png");
+      visit("confusion", confusion, "file for the confusion matrix as a picture: .svg or .png",
+            bounds::file_to_write());
     }
-    if (!test.is_text()) visit("copies", copies, "glimpse network: the mean of the answers of so many drawn episodes");
-    visit("save_output", save_output, "file for the model's outputs");
+    if (!test.is_text()) {
+      visit("copies", copies, "glimpse network: the mean of the answers of so many drawn episodes", bounds::layers());
+    }
+    visit("save_output", save_output, "file for the model's outputs", bounds::file_to_write());
     threads.fields(visit);
   }
 };
@@ -93,14 +102,21 @@ nlohmann::ordered_json alignment_json(std::span<const data::Links> links, std::s
 
 double percent(double value) { return std::round(value * 1e4) / 1e4; }
 
+/// sacreBLEU takes a byte order mark for a letter of the first word; labels, tags and trees have none.
+data::ByteOrderMark mark_for(const tasks::TaskRow& row) {
+  const bool as_sacrebleu = std::ranges::any_of(row.scores, [](auto name) { return name == "bleu" || name == "chrf"; });
+  return as_sacrebleu ? data::ByteOrderMark::kept : data::ByteOrderMark::dropped;
+}
+
 /// Outputs and alignments of files, whoever made them.
 nlohmann::ordered_json score_files(const EvalOptions& options, const train::BleuOptions& bleu) {
   nlohmann::ordered_json report = nlohmann::ordered_json::object();
   const tasks::TaskRow& row = options.task.empty() ? tasks::tasks()[0] : tasks::task_named(options.task);
   if (!options.output.empty()) {
-    train::Judged judged{.outputs = data::read_lines(options.output)};
+    const data::ByteOrderMark mark = mark_for(row);
+    train::Judged judged{.outputs = data::read_lines(options.output, mark)};
     const std::string& target = options.test.files.text.target.at(0);
-    for (std::string& line : data::read_lines(target)) judged.right.push_back({std::move(line)});
+    for (std::string& line : data::read_lines(target, mark)) judged.right.push_back({std::move(line)});
     require_as_many(judged.outputs.size(), options.output, judged.right.size(), target);
     report = train::report_of(row.scores, judged, bleu);
     report["lines"] = judged.outputs.size();
@@ -174,14 +190,6 @@ nlohmann::ordered_json score_model(const tasks::TaskModel& model, const EvalOpti
   return report;
 }
 
-/// Throws Error where one of these is no name of a row, with the nearest one, or where no search can be as this one.
-void check_names(const train::BleuOptions& bleu, const std::string& task, const decode::SearchOptions& search) {
-  row_named("--tokenise", train::bleu_tokenisers(), bleu.tokenise);
-  row_named("--smooth", train::bleu_smoothings(), bleu.smooth);
-  if (!task.empty()) tasks::task_named(task);
-  decode::check(search);
-}
-
 /// What is wrong with these flags together; "" if nothing is.
 std::string objection(bool model, const EvalOptions& o) {
   const tasks::TestFiles& files = o.test.files;
@@ -206,14 +214,25 @@ std::string objection(bool model, const EvalOptions& o) {
 /// Sets how many episodes of a glimpse network are averaged.
 void set_copies(tasks::TaskModel& model, int64_t copies) {
   auto* network = dynamic_cast<models::GlimpseNetwork*>(&model.model());
-  require(network != nullptr, "--copies is for glimpse networks, got ", model.config().model.name);
-  network->set_copies_in_use(copies);
+  require(network != nullptr, "copies: expected a glimpse network, got ", model.config().model.name);
+  try {
+    network->set_copies_in_use(copies);
+  } catch (const OptionError& error) {
+    fail_usage("--copies: ", error.reason());
+  }
+}
+
+nlohmann::ordered_json score_loaded(const ModelArgument& given, const EvalOptions& options,
+                                    const tasks::AnswerOptions& answer, const train::BleuOptions& bleu, bool copies) {
+  tasks::TaskModel model = given.load();
+  if (copies) set_copies(model, options.copies);
+  return score_model(model, options, answer, bleu);
 }
 
 }  // namespace
 
 int eval(int argc, char** argv) {
-  ModelArgument given = model_argument(argc, argv);
+  const ModelArgument given = model_argument(argc, argv);
   std::string folder;
   EvalOptions options{.test = {.row = given.row()}};
   train::BleuOptions bleu;
@@ -222,24 +241,26 @@ int eval(int argc, char** argv) {
   Flags flags("eval",
               "scores a model, or outputs that anyone made, with the scores of its task (which files it takes depends "
               "on the task: attend eval DIR --help)");
-  if (!given.wrong.empty()) return flags.refuse(given.wrong);
   flags.argument("DIR", folder, "folder of the model", false).options("files", options);
-  if (!given.model || (!given.row()->scores.empty() && given.row()->scores[0] == "bleu")) flags.options("BLEU", bleu);
+  if (!given.config || (!given.row()->scores.empty() && given.row()->scores[0] == "bleu")) flags.options("BLEU", bleu);
   flags.options("search", answer.search);
-  if (!given.model) flags.defaults_are(kModelsOwn);
+  if (!given.config) flags.defaults_are(kModelsOwn);
   if (const auto code = flags.parse(argc, argv)) return *code;
-  if (!given.model && !folder.empty()) return flags.refuse(folder_objection(folder));
-  const auto check = [&] {
-    check_names(bleu, options.task, answer.search);
-    if (flags.given("copies")) set_copies(*given.model, options.copies);
-  };
-  for (const std::string& wrong : {objection(given.model.has_value(), options), objection_of(check)}) {
-    if (!wrong.empty()) return flags.refuse(wrong);
+  if (given.config || !folder.empty()) require_first(given, folder);
+  complete_search(flags, answer.search);
+  const bool copies = flags.given("copies");
+  if (copies && given.config->model.name != "glimpse") {
+    return flags.refuse("--copies is for glimpse networks, got " + given.config->model.name);
   }
+  const std::string wrong = objection(given.config.has_value(), options);
+  if (!wrong.empty()) return flags.refuse(wrong);
+  flags.check_files();
   options.threads.apply();
   answer.threshold = options.alignment_threshold;
-  const auto report =
-      given.model ? score_model(*given.model, options, answer, bleu) : score_files(options, bleu);
+  nlohmann::ordered_json report;
+  flags.check([&] {  // of a search for which there is no memory
+    report = given.config ? score_loaded(given, options, answer, bleu, copies) : score_files(options, bleu);
+  });
   std::cout << report.dump(2) << '\n';
   return 0;
 }

@@ -26,6 +26,7 @@
 #include "cli/commands.h"
 #include "cli/flags.h"
 #include "cli/model_argument.h"
+#include "cli/quiet.h"
 #include "cli/terminal.h"
 
 namespace attend::cli {
@@ -39,14 +40,17 @@ using tasks::Explanation;
 struct ExplainFlags {
   std::string out, target, right, example;
   std::string colour = "auto";
+  ThreadOption threads;
 
   template <class Visit>
   void fields(Visit&& visit) {
-    visit("out", out, "file for the picture: .html, .svg, .png, .json, of images .gif too; without it, the terminal");
+    visit("out", out, "file for the picture: .html, .svg, .png, .json, of images .gif too; without it, the terminal",
+          bounds::file_to_write());
     visit("target", target, "explain this answer in place of the model's own");
     visit("right", right, "images: the answer that would be right, to be named in the picture");
     visit("example", example, "in place of texts or files: test examples by their numbers from 0, as in 0,5,17");
-    visit("colour", colour, "terminal: auto, always or never");
+    visit("colour", colour, "terminal: auto, always or never", bounds::one_of({"auto", "always", "never"}));
+    threads.fields(visit);
   }
 };
 
@@ -181,26 +185,15 @@ void write(const std::string& out, std::span<const Explanation> parts, const exp
   for (size_t i = 0; i < files; ++i) {
     const fs::path path = numbered(out, i, files);
     format.write(path, together ? parts : parts.subspan(i, 1), picture);
-    std::cerr << "wrote " << path.string() << '\n';
+    note("wrote " + path.string());
   }
 }
 
 /// What is wrong with these flags; "" if nothing is.
-std::string objection(const ExplainFlags& flags, const explain::PictureOptions& picture, bool image) {
-  const std::string_view levels[] = {"words", "tokens"}, colours[] = {"auto", "always", "never"};
-  const fs::path folder = fs::path(flags.out).parent_path();
+std::string objection(const ExplainFlags& flags, bool image) {
   if (!flags.out.empty() && (!format_of(flags.out) || (!image && format_of(flags.out)->name == ".gif"))) {
     return std::string("--out: expected a file that ends in .html, .svg, .png") + (image ? ", .gif" : "") +
            " or .json, got " + flags.out;
-  }
-  if (!folder.empty() && !fs::is_directory(folder)) {
-    return "--out: there is no folder " + folder.string();
-  }
-  if (std::ranges::find(levels, picture.level) == std::end(levels)) {
-    return "--level: expected words or tokens, got " + picture.level;
-  }
-  if (std::ranges::find(colours, flags.colour) == std::end(colours)) {
-    return "--colour: expected auto, always or never, got " + flags.colour;
   }
   return "";
 }
@@ -226,13 +219,10 @@ void name_right(ImageLook& look, const std::string& right) {
 std::vector<tasks::Example> parts_of(const tasks::TaskModel& model, const tasks::Example& example, bool given) {
   std::vector<tasks::Ready> parts = model.input().parts(example.inputs.at(0), model.longest());
   if (parts.size() < 2) return {example};
-  std::cerr << "attend explain: the text has more than " << model.longest()
-            << " tokens, the longest that training saw; explained in ";
-  if (given) {
-    std::cerr << "one piece, as --target is one answer to it\n";
-    return {example};
-  }
-  std::cerr << parts.size() << " parts, as it is answered\n";
+  note("attend explain: the text has more than " + std::to_string(model.longest()) +
+       " tokens, the longest that training saw; explained in " +
+       (given ? "one piece, as --target is one answer to it" : std::to_string(parts.size()) + " parts, as it is answered"));
+  if (given) return {example};
   std::vector<tasks::Example> all;
   for (tasks::Ready& part : parts) all.push_back({.inputs = {std::move(part.text)}});
   return all;
@@ -247,7 +237,7 @@ std::vector<Explanation> explained(const tasks::TaskModel& model, const tasks::E
     auto* trace = std::get_if<Trace>(&all.back());
     if (trace && parts.size() > 1) trace->part = static_cast<int64_t>(all.size());
     if (trace && !trace->ended && !options.target) {
-      std::cerr << "attend explain: the answer reached its greatest length before the end (--max-length)\n";
+      note("attend explain: the answer reached its greatest length before the end (--max-length)");
     }
   }
   return all;
@@ -261,6 +251,8 @@ std::vector<tasks::Example> examples_of(const tasks::TaskModel& model, const std
     examples.push_back({.inputs = {joined(given, " ")}});
   } else {
     for (const std::string& file : given) {
+      std::error_code problem;
+      require_usage(fs::exists(file, problem), "there is no file ", quoted(file));
       examples.push_back({.inputs = {model.input().typed(file)}, .name = fs::path(file).filename().string()});
     }
   }
@@ -273,17 +265,16 @@ std::vector<tasks::Example> examples_of(const tasks::TaskModel& model, const std
 }  // namespace
 
 int explain(int argc, char** argv) {
-  const ModelArgument model = model_argument(argc, argv);
+  const ModelArgument named = model_argument(argc, argv);
   std::string folder;
   std::vector<std::string> given;
   ExplainFlags flags_of;
-  TestFlags known{.row = model.row()};
+  TestFlags known{.row = named.row()};
   explain::PictureOptions picture;
   tasks::ExplainOptions options;
-  options.search = model.search();
-  if (model.model && model.model->config().reads_characters()) picture.level = "tokens";
+  options.search = named.search();
+  if (named.config && named.config->reads_characters()) picture.level = "tokens";
   Flags flags("explain", "shows what a model looked at: attend explain DIR \"some text\", attend explain DIR image.png");
-  if (!model.wrong.empty()) return flags.refuse(model.wrong);
   flags.argument("DIR", folder, "folder of the model")
       .arguments("TEXT|FILES", given, "what it is to answer; several words are one text")
       .options("explain", flags_of);
@@ -291,29 +282,32 @@ int explain(int argc, char** argv) {
   flags.options("method", options)
       .options("picture", picture)
       .options("search", options.search);
-  if (!model.model) flags.defaults_are(kModelsOwn);
+  if (!named.config) flags.defaults_are(kModelsOwn);
   if (const auto code = flags.parse(argc, argv)) return *code;
-  if (!model.model) return flags.refuse(folder_objection(folder));
+  require_first(named, folder);
   if (given.empty() && flags_of.example.empty()) {
     return flags.refuse("say what the model is to answer: a text, an image file, or --example 0");
   }
-  const bool image = !model.row()->input().streamed;
-  const std::string impossible = objection_of([&] { decode::check(options.search); });
-  for (const std::string& wrong : {objection(flags_of, picture, image), impossible}) {
-    if (!wrong.empty()) return flags.refuse(wrong);
-  }
+  const bool image = !named.row()->input().streamed;
+  complete_search(flags, options.search);
+  if (const std::string wrong = objection(flags_of, image); !wrong.empty()) return flags.refuse(wrong);
+  flags.check_files();
+  flags_of.threads.apply();
   if (flags.given("target")) options.target = flags_of.target;
+  const tasks::TaskModel model = named.load();
   std::vector<Explanation> parts;
-  std::vector<tasks::Example> examples;
-  if (flags_of.example.empty()) examples = examples_of(*model.model, given, "", {});
-  try {
-    if (!flags_of.example.empty()) examples = examples_of(*model.model, given, flags_of.example, known.files);
-    for (const tasks::Example& example : examples) {
-      std::ranges::move(explained(*model.model, example, options), std::back_inserter(parts));
+  const std::vector<tasks::Example> examples = examples_of(model, given, flags_of.example, known.files);
+  flags.check([&] {
+    try {
+      for (const tasks::Example& example : examples) {
+        std::ranges::move(explained(model, example, options), std::back_inserter(parts));
+      }
+    } catch (const OptionError&) {
+      throw;
+    } catch (const Error& error) {  // all is read and whole: what cannot be explained was asked wrongly
+      throw UsageError(error.what());
     }
-  } catch (const Error& error) {  // all is read and whole: what cannot be explained was asked wrongly
-    return flags.refuse(error.what());
-  }
+  });
   if (const auto* trace = std::get_if<Trace>(&parts[0])) {
     if (const std::string unused = unused_part(flags, trace->maps[0].method); !unused.empty()) return flags.refuse(unused);
   }

@@ -9,12 +9,16 @@
 #include "attend/base/error.h"
 #include "attend/base/names.h"
 #include "attend/kernels/parallel.h"
+#include "cli/exit_code.h"
+#include "cli/quiet.h"
 #include "cli/terminal.h"
 
 namespace attend::cli {
 namespace {
 
 constexpr size_t kWidest = 100;
+
+std::optional<Usage>* wanted_usage = nullptr;  // where a command that runs for usage_of leaves what it takes
 
 /// --length-penalty and --length_penalty are the same.
 std::string with_dashes(std::string_view name) {
@@ -36,6 +40,7 @@ Flag split(const std::string& word) {
 }
 
 bool is_flag(std::string_view word) { return word.size() > 2 && word.starts_with("--"); }
+bool is_quiet(std::string_view word) { return word == "--quiet" || word == "-q"; }
 bool is_help(std::string_view word) { return word == "--help" || word == "-h"; }
 /// What begins with one dash is a mistake, unless it is a number or the dash alone.
 bool is_mistake(std::string_view word) {
@@ -133,6 +138,10 @@ Flags& Flags::on_unknown(std::function<std::string(std::string_view)> say) {
 }
 
 std::optional<int> Flags::parse(int argc, char** argv) {
+  if (wanted_usage != nullptr) {
+    *wanted_usage = usage();
+    return 0;
+  }
   const std::vector<std::string> words(argv + 1, argv + argc);
   const auto end = std::find(words.begin(), words.end(), "--");
   if (std::any_of(words.begin(), end, is_help)) {
@@ -143,7 +152,7 @@ std::optional<int> Flags::parse(int argc, char** argv) {
     read(words);
     set_all();
     return std::nullopt;
-  } catch (const Error& error) {
+  } catch (const UsageError& error) {
     return refuse(error.what());
   }
 }
@@ -153,7 +162,9 @@ void Flags::read(const std::vector<std::string>& words) {
   std::vector<std::string> rest;
   size_t at = 0;
   while (at < words.size() && words[at] != "--") {
-    if (is_flag(words[at])) {
+    if (is_quiet(words[at])) {
+      set_quiet(true), ++at;
+    } else if (is_flag(words[at])) {
       at = read_flag(words, at);
     } else {
       if (is_mistake(words[at])) refuse_flag(words[at]);
@@ -176,7 +187,7 @@ size_t Flags::read_flag(const std::vector<std::string>& words, size_t at) {
     const bool told = more && (words[at] == "true" || words[at] == "false");
     take(*option, flag.text, told ? words[at++] : "true");
   } else {
-    require(more, flag.text, ": expected a value, got none");
+    require_usage(more, flag.text, ": expected a value, got none");
     take(*option, flag.text, words[at++]);
   }
   return at;
@@ -200,10 +211,10 @@ void Flags::take_words(const std::vector<std::string>& words) const {
       argument.values->assign(words.begin() + static_cast<ptrdiff_t>(at), words.end());
       return;
     }
-    require(at < words.size() || !argument.needed, "expected ", argument.name, " (", argument.help, ")");
+    require_usage(at < words.size() || !argument.needed, "expected ", argument.name, " (", argument.help, ")");
     if (at < words.size()) *argument.value = words[at++];
   }
-  if (at < words.size()) fail("expected nothing more, got ", quoted(words[at]));
+  if (at < words.size()) fail_usage("expected nothing more, got ", quoted(words[at]));
 }
 
 void Flags::set_all() {
@@ -236,22 +247,40 @@ bool Flags::given(std::string_view name) const { return find_setting(all_, name)
 void Flags::refuse_flag(std::string_view flag) const {
   std::vector<OptionInfo> known;
   for (const Group& group : groups_) {
-    for (const OptionInfo& option : group.options) known.push_back({with_dashes(option.name), "", "", ""});
+    for (const OptionInfo& option : group.options) {
+      known.push_back({with_dashes(option.name), "", "", "", option.bounds});
+    }
   }
   const std::string name = with_dashes(flag.substr(std::min(flag.find_first_not_of('-'), flag.size())));
   const std::string said = on_unknown_ ? on_unknown_(name) : "";
-  if (!said.empty()) throw Error(said);
+  if (!said.empty()) throw UsageError(said);
   const OptionInfo* nearest = nearest_option(known, name);
   const std::string shown = quoted(flag);
   const std::string plain = shown.substr(1, shown.size() - 2);
-  require(nearest != nullptr, "there is no option ", plain);
-  fail("there is no option ", plain, "; the nearest is --", nearest->name);
+  require_usage(nearest != nullptr, "there is no option ", plain);
+  fail_usage("there is no option ", plain, "; the nearest is --", nearest->name);
 }
 
 std::vector<std::pair<std::string, std::string>> Flags::rows(const Group& group) const {
   Rows all;
   for (const OptionInfo& option : group.options) {
     all.emplace_back("--" + with_dashes(option.name) + std::string(value_row(option).word), explained(option));
+  }
+  return all;
+}
+
+Usage Flags::usage() const {
+  Usage all{command_, summary_, {}, {}};
+  for (const Argument& argument : arguments_) {
+    all.arguments.push_back({argument.name, argument.help, argument.needed, argument.values != nullptr});
+  }
+  for (const Group& group : groups_) {
+    Usage::Group& next = all.groups.emplace_back(Usage::Group{group.title, {}, !group.set});
+    for (const OptionInfo& option : group.options) {
+      const ValueRow& value = value_row(option);
+      next.options.push_back({option, "--" + with_dashes(option.name), std::string(value.word)});
+      next.options.back().help += value.plural;
+    }
   }
   return all;
 }
@@ -265,7 +294,7 @@ std::string Flags::help(size_t width) const {
     tables[0].emplace_back(name, argument.help);
   }
   for (const Group& group : groups_) tables.push_back(rows(group));
-  tables.push_back({{"--help", "this list"}});
+  tables.push_back({{"-q, --quiet", std::string(kQuietHelp)}, {"--help", "this list"}});
   out += " [options]\n";
   const size_t column = column_of(tables);
   for (size_t i = 0; i < tables.size(); ++i) {
@@ -278,8 +307,49 @@ std::string Flags::help(size_t width) const {
 }
 
 int Flags::refuse(std::string_view message) const {
-  std::cerr << "attend " << command_ << ": " << message << " (see: attend " << command_ << " --help)\n";
-  return 2;
+  if (only_usage()) return 2;
+  return report(command_, UsageError(std::string(message)));
+}
+
+/// As it was typed; of one that was not, its usual form. What is no flag stays as it is.
+std::string Flags::flag_of(const std::string& option) const {
+  const Setting* setting = find_setting(all_, option);
+  return setting ? setting->where : find(option) ? "--" + with_dashes(option) : option;
+}
+
+void Flags::check_files() const {
+  std::vector<OptionInfo> named;
+  for (const Setting& setting : all_) {
+    named.push_back(*find(setting.name));
+    named.back().value = setting.value;
+  }
+  require_files(named, all_);
+}
+
+const Usage::Option* Usage::find(std::string_view flag) const {
+  for (const Group& group : groups) {
+    const auto found = std::ranges::find(group.options, with_dashes(flag), &Option::flag);
+    if (found != group.options.end()) return &*found;
+  }
+  return nullptr;
+}
+
+bool only_usage() { return wanted_usage != nullptr; }
+
+std::optional<Usage> usage_of(int (*command)(int argc, char** argv), const std::vector<std::string>& words) {
+  std::optional<Usage> usage;
+  std::vector<std::string> all{""};
+  all.insert(all.end(), words.begin(), words.end());
+  std::vector<char*> argv;
+  for (std::string& word : all) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  wanted_usage = &usage;
+  try {
+    command(static_cast<int>(all.size()), argv.data());
+  } catch (const std::exception&) {  // a recipe or a folder that cannot be read
+  }
+  wanted_usage = nullptr;
+  return usage;
 }
 
 std::optional<std::string> peek_flag(int argc, char** argv, std::string_view name) {

@@ -7,7 +7,7 @@
 //   if (const auto code = flags.parse(argc, argv)) return *code;
 //
 // --length-penalty 0.6, --length_penalty=0.6, --sample (true), --sample false, --temperature -1; a list by repetition:
-// --data a --data b. "--" ends the flags. Of a flag that comes twice, the last one counts.
+// --data a --data b. "--" ends the flags. Of a flag that comes twice, the last one counts. Every command has --help and -q.
 #pragma once
 
 #include <functional>
@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "attend/base/options.h"
+#include "attend/kernels/parallel.h"
 
 namespace attend::cli {
 
@@ -27,21 +28,37 @@ struct ThreadOption {
 
   template <class Visit>
   void fields(Visit&& visit) {
-    visit("threads", threads, "0: as many as the machine has");
+    visit("threads", threads, "0: as many as the machine has", bounds::within(0, kernels::kMostThreads));
   }
   void apply() const;
 };
 
-/// What is wrong where `check` throws Error; "" where it does not.
-template <class Check>
-std::string objection_of(Check&& check) {
-  try {
-    check();
-    return "";
-  } catch (const Error& error) {
-    return error.what();
-  }
-}
+/// What a command takes, as data: the man page and the completion of shells are made from it.
+struct Usage {
+  struct Argument {
+    std::string name, help;
+    bool needed, many;
+  };
+  struct Option : OptionInfo {
+    std::string flag, value_word;  // "--length-penalty", and " X" as help has it; "" where it needs no value
+  };
+  struct Group {
+    std::string title;
+    std::vector<Option> options;
+    bool of_recipe;  // may be in a recipe too
+  };
+  std::string command, summary;
+  std::vector<Argument> arguments;
+  std::vector<Group> groups;
+
+  const Option* find(std::string_view flag) const;
+};
+
+/// What `command` takes where these words follow it: it is run up to where it would parse its flags. Nothing where it
+/// refuses the words before that.
+std::optional<Usage> usage_of(int (*command)(int argc, char** argv), const std::vector<std::string>& words);
+/// Whether a command runs for usage_of alone: it need not load what its flags do not depend on.
+bool only_usage();
 
 class Flags {
  public:
@@ -72,10 +89,23 @@ class Flags {
   const SettingList& settings() const { return settings_; }
   /// Whether that flag was given, collected or not.
   bool given(std::string_view name) const;
+  /// Calls `check`; what it says about an option names its flag.
+  template <class Check>
+  void check(Check&& check) const {
+    try {
+      check();
+    } catch (const OptionError& error) {
+      fail_usage(flag_of(error.option()), ": ", error.reason());
+    }
+  }
+  /// Throws UsageError where a flag names a file to be read that does not exist, or one to be written where no folder
+  /// is.
+  void check_files() const;
 
+  Usage usage() const;
   /// The text of --help, in lines of at most `width` columns.
   std::string help(size_t width) const;
-  /// "attend run: … (see: attend run --help)" on standard error, and the exit code 2.
+  /// "attend run: … (see: attend run --help)" on standard error, and the exit code 2: what main does with a UsageError.
   int refuse(std::string_view message) const;
 
  private:
@@ -98,6 +128,7 @@ class Flags {
   void take_words(const std::vector<std::string>& words) const;
   void set_all();
   const OptionInfo* find(std::string_view name) const;
+  std::string flag_of(const std::string& option) const;
   [[noreturn]] void refuse_flag(std::string_view flag) const;
   std::vector<std::pair<std::string, std::string>> rows(const Group& group) const;
 

@@ -25,6 +25,8 @@
 #include "attend/train/schedule.h"
 #include "cli/commands.h"
 #include "cli/flags.h"
+#include "cli/list.h"
+#include "cli/recipes.h"
 
 namespace attend::cli {
 namespace {
@@ -43,6 +45,13 @@ std::vector<Row> rows_of() {
   return rows;
 }
 
+std::vector<Row> recipe_rows() {
+  static const std::vector<NamedRecipe> all = named_recipes();
+  std::vector<Row> rows;
+  for (const NamedRecipe& recipe : all) rows.push_back({recipe.name, recipe.summary, recipe.task});
+  return rows;
+}
+
 struct Section {
   std::string_view name, title;
   std::string_view middle, last;  // keys of JSON
@@ -52,6 +61,7 @@ struct Section {
 constexpr Section kSections[] = {
     {"tasks", "what can be trained by name", "summary", "corpus",
      rows_of<tasks::tasks, &tasks::TaskRow::summary, &tasks::TaskRow::corpus>},
+    {"recipes", "what else can be trained by name", "summary", "task", recipe_rows},
     {"models", "networks", "summary", "paper",
      rows_of<models::zoo, &models::ModelRow::summary, &models::ModelRow::paper>},
     {"encoders", "how a source is read", "formula", "paper",
@@ -111,11 +121,11 @@ size_t widest(const std::vector<Row>& rows, size_t column) {
   return width;
 }
 
-/// Widths of the three columns; where the two that are wrapped do not fit, the last has at least a third of the room.
+/// Widths of the three columns; where the two that are wrapped do not fit, the last has what it needs, up to half.
 std::array<size_t, 3> column_widths(const std::vector<Row>& rows) {
   const size_t name = widest(rows, 0), middle = widest(rows, 1), last = widest(rows, 2);
   const size_t room = kWidth - kIndent.size() - name - 2 * kGap.size();
-  const size_t shared = std::clamp(room - std::min(room, last), room / 2, room * 2 / 3);
+  const size_t shared = std::max(room - std::min(room, last), room / 2);
   const size_t taken = middle + last <= room ? middle : std::min(middle, shared);
   return {name, taken, room - taken};
 }
@@ -168,6 +178,12 @@ struct ListOptions {
 
 }  // namespace
 
+std::vector<std::string_view> list_sections() {
+  std::vector<std::string_view> names;
+  for (const Section& section : kSections) names.push_back(section.name);
+  return names;
+}
+
 int list(int argc, char** argv) {
   std::string name;
   ListOptions options;
@@ -176,11 +192,7 @@ int list(int argc, char** argv) {
   flags.argument("SECTION", name, "one section alone: " + names, false).options("list", options);
   if (const auto code = flags.parse(argc, argv)) return *code;
   std::span<const Section> wanted = kSections;
-  try {
-    if (!name.empty()) wanted = std::span(&row_named("section", kSections, name), 1);
-  } catch (const Error& error) {
-    return flags.refuse(error.what());
-  }
+  if (!name.empty()) wanted = std::span(&row_named("SECTION", kSections, name), 1);
   options.json ? print_json(wanted) : print_sections(wanted);
   return 0;
 }

@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <cstdlib>
 #include <exception>
-#include <filesystem>
 #include <iomanip>
 #include <iostream>
 #include <numeric>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,16 +17,11 @@
 #include "attend/base/real.h"
 #include "attend/kernels/isa.h"
 #include "cli/commands.h"
+#include "cli/exit_code.h"
+#include "cli/standard_streams.h"
 
 namespace attend::cli {
 namespace {
-
-struct Command {
-  std::string_view name;
-  std::string_view help;
-  std::string_view example;
-  int (*run)(int argc, char** argv);
-};
 
 constexpr Command kCommands[] = {
     {"train", "a model from a recipe, or a task on its built-in corpus", "attend train translate --out my-model",
@@ -36,6 +31,7 @@ constexpr Command kCommands[] = {
      "attend eval my-model --source a --target b", eval},
     {"explain", "what it looked at: a heat map here, or as HTML, SVG, PNG, JSON",
      "attend explain my-model \"some text\" --out x.html", explain},
+    {"info", "what a model is: network, size, data, scores, options", "attend info my-model", info},
     {"serve", "models over HTTP, with a page for the browser", "attend serve my-model", serve},
     {"compare", "one model per choice, and one report of all of them",
      "attend compare translate --vary attention.score=dot,additive --out report", compare},
@@ -44,6 +40,9 @@ constexpr Command kCommands[] = {
 #ifdef ATTEND_BENCH
     {"bench", "this machine's limit, and how close we come to it", "attend bench --json bench.json", bench},
 #endif
+    {"completion", "a script that lets the shell complete commands, options and names", "attend completion bash",
+     completion},
+    {"man", "the manual page of attend or of a command", "attend man train", man},
 };
 
 int print_commands() {
@@ -54,7 +53,7 @@ int print_commands() {
     std::cout << "  " << std::left << std::setw(static_cast<int>(width) + 2) << example << help << '\n';
   };
   for (const Command& command : kCommands) row(command.example, command.help);
-  row("attend --version", "version, number type, instruction set, processor");
+  row("attend --version, -V", "version, number type, instruction set, processor");
   std::cout << "\n`attend COMMAND --help` lists a command's options.\n";
   return 0;
 }
@@ -69,12 +68,12 @@ int print_version() {
 }
 
 int unknown_command(std::string_view name) {
-  const auto nearer = [name](const Command& a, const Command& b) {
-    return edit_distance(name, a.name) < edit_distance(name, b.name);
-  };
-  const Command& nearest = *std::min_element(std::begin(kCommands), std::end(kCommands), nearer);
-  std::cerr << "attend: there is no command '" << name << "'; the nearest is '" << nearest.name
-            << "' (`attend` alone lists them all)\n";
+  std::vector<std::string_view> known;
+  for (const Command& command : kCommands) known.push_back(command.name);
+  const std::string_view nearest = nearest_name(known, name);
+  std::cerr << "attend: there is no command " << quoted(name);
+  if (!nearest.empty()) std::cerr << "; the nearest is \"" << nearest << '"';
+  std::cerr << " (`attend` alone lists them all)\n";
   return 2;
 }
 
@@ -90,24 +89,32 @@ int dispatch(int argc, char** argv) {
   if (argc < 2) return print_commands();
   const std::string_view name = argv[1];
   if (name == "--help" || name == "-h" || name == "help") return print_commands();
-  if (name == "--version") return print_version();
-  for (const Command& command : kCommands) {
-    if (command.name == name) return command.run(argc - 1, argv + 1);
+  if (name == "--version" || name == "-V") return print_version();
+  if (name == "--complete") return complete(argc - 1, argv + 1);
+  const auto command = std::ranges::find(kCommands, name, &Command::name);
+  if (command == std::end(kCommands)) return unknown_command(name);
+  try {
+    return command->run(argc - 1, argv + 1);
+  } catch (const std::exception& error) {
+    return report(name, error);
   }
-  return unknown_command(name);
+}
+
+int run_command(int argc, char** argv) {
+  try {
+    return dispatch(argc, argv);
+  } catch (const std::exception& error) {
+    return report("", error);
+  }
 }
 
 }  // namespace
+
+std::span<const Command> commands() { return kCommands; }
+
 }  // namespace attend::cli
 
 int main(int argc, char** argv) {
-  try {
-    return attend::cli::dispatch(argc, argv);
-  } catch (const std::filesystem::filesystem_error& error) {
-    std::cerr << "attend: " << error.path1().string() << ": " << error.code().message() << '\n';
-    return 1;
-  } catch (const std::exception& error) {
-    std::cerr << "attend: " << error.what() << '\n';
-    return 1;
-  }
+  attend::cli::hold_standard_streams();
+  return attend::cli::end_output(attend::cli::run_command(argc, argv));
 }

@@ -6,16 +6,13 @@
 
 #include "attend/base/error.h"
 #include "attend/base/names.h"
+#include "attend/tasks/manifest.h"
 #include "attend/tasks/model_folder.h"
-#include "cli/flags.h"
+#include "cli/quiet.h"
 
 namespace attend::cli {
 
 namespace fs = std::filesystem;
-
-std::string folder_objection(const std::string& folder) {
-  return objection_of([&] { tasks::check_folder(folder); });
-}
 
 ModelArgument model_argument(int argc, char** argv) {
   ModelArgument argument;
@@ -24,11 +21,26 @@ ModelArgument model_argument(int argc, char** argv) {
     if (fs::exists(fs::path(argv[i]) / tasks::kConfig, none)) argument.folder = argv[i];
   }
   if (argument.folder.empty() && argc > 1 && argv[1][0] != '-') argument.folder = argv[1];
-  if (argument.folder.empty()) return argument;
-  argument.wrong = folder_objection(argument.folder);
-  if (!argument.wrong.empty()) return argument;
-  argument.model.emplace(tasks::TaskModel::load(argument.folder));
+  if (!argument.folder.empty()) argument.config.emplace(tasks::read_config(argument.folder));
   return argument;
+}
+
+tasks::TaskModel ModelArgument::load() const {
+  if (const std::string unchecked = tasks::unchecked_note(folder); !unchecked.empty()) note(unchecked);
+  return tasks::TaskModel::load(folder);
+}
+
+void require_first(const ModelArgument& argument, const std::string& folder) {
+  if (!argument.config) tasks::check_folder(folder);
+  require_usage(argument.config && argument.folder == folder, "the model's folder comes first, before the flags: got ",
+                quoted(folder));
+}
+
+void complete_search(const Flags& flags, decode::SearchOptions& search) {
+  if (!flags.given("beam")) decode::widen(search);
+  flags.check([&] { decode::check(search); });
+  require_usage(!search.sample || !flags.given("beam") || search.beam == 1,
+                "--sample or --beam, not both: drawn answers keep no beam");
 }
 
 std::string TestFlags::objection() const {
@@ -44,7 +56,8 @@ std::vector<int64_t> numbers_of(const std::string& list, int64_t count) {
     const bool digits =
         !part.empty() && part.size() < 10 && std::ranges::all_of(part, [](char c) { return c >= '0' && c <= '9'; });
     const int64_t number = digits ? std::stoll(part) : -1;
-    require(number >= 0 && number < count, "--example: expected numbers from 0 to ", count - 1, ", got ", quoted(part));
+    require_usage(number >= 0 && number < count, "--example: expected numbers from 0 to ", count - 1, ", got ",
+                  quoted(part));
     numbers.push_back(number);
   }
   return numbers;

@@ -7,6 +7,7 @@
 
 #include "attend/tasks/corpus.h"
 #include "attend/tasks/model.h"
+#include "cli/flags.h"
 
 namespace attend::cli {
 
@@ -15,17 +16,22 @@ inline constexpr const char* kModelsOwn = "the model's own, as its folder has th
 
 struct ModelArgument {
   std::string folder;  ///< "": none was named
-  std::optional<tasks::TaskModel> model;
-  std::string wrong;  ///< why the folder that was named holds no model; "" if it does, or none was named
+  /// Its options, which decide on the flags; the rest is loaded when these are checked.
+  std::optional<tasks::TaskConfig> config;
 
-  const tasks::TaskRow* row() const { return model ? &model->row() : nullptr; }
-  decode::SearchOptions search() const { return model ? model->config().options.search : decode::SearchOptions{}; }
+  const tasks::TaskRow* row() const { return config ? &config->row() : nullptr; }
+  decode::SearchOptions search() const { return config ? config->options.search : decode::SearchOptions{}; }
+  /// Notes on standard error where its files cannot be checked.
+  tasks::TaskModel load() const;
 };
-/// Loads the model of the first argument that is a model's folder; without one, the first argument is taken for it.
+/// The first argument that is a model's folder; without one, the first argument is taken for it, and refused
+/// (UsageError) where it is none.
 ModelArgument model_argument(int argc, char** argv);
+/// Throws UsageError unless that is what the flags call the model's folder: its options decided which flags there are.
+void require_first(const ModelArgument& argument, const std::string& folder);
 
-/// Why this is not a model folder; "" if it is one. What is broken inside of one is another matter.
-std::string folder_objection(const std::string& folder);
+/// How a search is to be, as flags set it over what the model has: with room for as many answers as are asked for.
+void complete_search(const Flags& flags, decode::SearchOptions& search);
 
 /// Files to test with, as flags. Which of them there are depends on what the task reads; without a task, pairs of texts.
 struct TestFlags {
@@ -38,26 +44,32 @@ struct TestFlags {
   template <class Visit>
   void fields(Visit&& visit) {
     if (is_pairs()) {
-      visit("source", files.text.source, "sentences, plain or .gz; none: the held-out ones of its built-in corpus");
-      visit("target", files.text.target, "references, one per line");
-      visit("gold", files.gold, "word alignments that are sure, as 0-0 2-1, one sentence per line");
+      visit("source", files.text.source, "sentences, plain or .gz; none: the held-out ones of its built-in corpus",
+            bounds::files_to_read());
+      visit("target", files.text.target, "references, one per line", bounds::files_to_read());
+      visit("gold", files.gold, "word alignments that are sure, as 0-0 2-1, one sentence per line",
+            bounds::files_to_read());
     } else if (is_text()) {
       visit("data", files.text.data,
-            "files in the task's own format (docs/formats.md); none: held-out examples of its built-in corpus");
+            "files in the task's own format (docs/formats.md); none: held-out examples of its built-in corpus",
+            bounds::files_to_read());
     } else {
-      visit("images", files.images.images, "IDX file or folder; none: the test images of the built-in corpus");
-      visit("labels", files.images.labels, "IDX file of their labels");
-      visit("captions", files.images.captions, "file of captions; images is their folder");
-      visit("names", files.images.names, "file with the names of the images to look at; none: all");
+      visit("images", files.images.images, "IDX file or folder; none: the test images of the built-in corpus",
+            bounds::files_to_read());
+      visit("labels", files.images.labels, "IDX file of their labels", bounds::files_to_read());
+      visit("captions", files.images.captions, "file of captions; images is their folder", bounds::files_to_read());
+      visit("names", files.images.names, "file with the names of the images to look at; none: all",
+            bounds::files_to_read());
       visit("on_broken", files.images.on_broken,
-            "an image that cannot be read or has no captions: refuse, or skip; none: as in training");
+            "an image that cannot be read or has no captions: refuse, or skip; none: as in training",
+            bounds::one_of({"", "refuse", "skip"}));
     }
   }
   /// Why these do not fit together; "" if they do.
   std::string objection() const;
 };
 
-/// Numbers between commas; throws Error where they are not, or not below `count`.
+/// Numbers between commas; throws UsageError where they are not, or not below `count`.
 std::vector<int64_t> numbers_of(const std::string& list, int64_t count);
 
 }  // namespace attend::cli

@@ -3,11 +3,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <utility>
 
+#include "cli/quiet.h"
 #include "cli/terminal.h"
 
 namespace attend::cli {
@@ -22,10 +22,6 @@ std::string bar(double share, size_t width) {
 }
 
 }  // namespace
-
-double steady_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 std::string clock_time(double seconds) {
   const auto all = static_cast<long>(std::lround(std::clamp(seconds, 0.0, 1e9)));
@@ -72,6 +68,7 @@ Progress::~Progress() {
 }
 
 void Progress::show(long done, const std::string& note) {
+  if (quiet()) return;
   const double time = now_();
   if (time - shown_ < pause_) return;
   shown_ = time;
@@ -80,6 +77,7 @@ void Progress::show(long done, const std::string& note) {
 }
 
 void Progress::finish(long done, const std::string& note) {
+  if (quiet()) return;
   draw(done, note);
   if (terminal_) std::fputc('\n', out_);
   std::fflush(out_);
@@ -87,6 +85,7 @@ void Progress::finish(long done, const std::string& note) {
 }
 
 void Progress::say(std::string_view text) {
+  if (quiet()) return;
   if (text.ends_with('\n')) text.remove_suffix(1);
   std::fprintf(out_, "%s%.*s\n%s", drawn_.empty() ? "" : "\r\033[K", static_cast<int>(text.size()), text.data(),
                drawn_.c_str());

@@ -2,16 +2,13 @@
 #pragma once
 
 #include <cstdio>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
 
-namespace attend::cli {
+#include "attend/base/clock.h"
 
-/// Seconds since any fixed moment, never going back.
-using Seconds = std::function<double()>;
-double steady_seconds();
+namespace attend::cli {
 
 class Progress {
  public:

@@ -13,8 +13,8 @@ namespace {
 
 bool may_change(std::string_view name) {
   // The seed makes the built-in pairs and those held out; an optimiser has a memory of its own, and scores of different
-  // kinds cannot be compared.
-  constexpr std::string_view kFixed[] = {"train.seed", "train.optimiser", "train.best_by"};
+  // kinds cannot be compared. A time was measured when the run began.
+  constexpr std::string_view kFixed[] = {"train.seed", "train.optimiser", "train.best_by", "train.minutes"};
   if (std::ranges::find(kFixed, name) != std::end(kFixed)) return false;
   return name.starts_with("train.") || name.starts_with("search.") || name == "valid_sentences" ||
          name == "scored_images";
@@ -29,7 +29,7 @@ std::string shown(std::string value) {
 }
 
 [[noreturn]] void refuse(const Setting& setting, const std::string& was, const std::string& is) {
-  fail(detail::place_of(setting), ": a resumed run keeps what it began with, ", shown(was), ", got ", shown(is),
+  fail_usage(detail::place_of(setting), ": a resumed run keeps what it began with, ", shown(was), ", got ", shown(is),
        "; start another run with another --out");
 }
 
@@ -57,6 +57,9 @@ Resumed resumed(const SettingList& saved, const SettingList& asked) {
     const std::string was = value_of(before, setting.name), is = printed(saved, setting);
     if (was != is && !may_change(setting.name)) refuse(setting, was, is);
     result.settings.push_back(setting);
+    // Another number of steps than the time gave.
+    const bool number = setting.name == "train.steps" || setting.name == "train.epochs";
+    if (number && setting.where.starts_with("--")) result.settings.push_back({"train.minutes", "0", setting.where});
   }
   for (const OptionInfo& option : options_of(result.settings)) {
     const std::string was = value_of(before, option.name);

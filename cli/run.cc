@@ -21,6 +21,7 @@
 #include "cli/commands.h"
 #include "cli/flags.h"
 #include "cli/model_argument.h"
+#include "cli/quiet.h"
 
 namespace attend::cli {
 namespace {
@@ -40,22 +41,25 @@ struct RunOptions {
   template <class Visit>
   void fields(Visit&& visit) {
     if (of_text()) {
-      visit("input", input, "file or pipe of lines, plain or gzip; - or none: standard input");
+      visit("input", input, "file or pipe of lines, plain or gzip; - or none: standard input", bounds::files_to_read());
       visit("prefix", prefix, "how every answer begins");
-      visit("prefixes", prefixes, "file with one such beginning per line");
+      visit("prefixes", prefixes, "file with one such beginning per line", bounds::files_to_read());
       visit("alignments", alignments,
             "file for word alignments as Moses writes them (\"0-0 2-1\": source word, target word, split at white "
-            "space); subword weights are summed to words, the end of a sentence is left out");
+            "space); subword weights are summed to words, the end of a sentence is left out",
+            bounds::file_to_write());
       visit("alignment_threshold", alignment_threshold,
-            "links all words with at least this weight; 0: each target word with its best source word");
+            "links all words with at least this weight; 0: each target word with its best source word",
+            bounds::within(0, 1));
       visit("trace", trace,
-            "file for what was looked at, one JSON object per line (docs/traces.md); answers stay the same");
+            "file for what was looked at, one JSON object per line (docs/traces.md); answers stay the same",
+            bounds::file_to_write());
       visit("unk_replace", unk_replace, "an unknown word becomes the source word that was looked at most");
-      visit("batch", batch, "most lines that are answered at once");
+      visit("batch", batch, "most lines that are answered at once", bounds::within(1, 1 << 20));
     } else {
       visit("rebuilt", rebuilt, "autoencoder: folder for what it makes of the images, as PNG");
     }
-    visit("output", output, "file in place of standard output");
+    visit("output", output, "file in place of standard output", bounds::file_to_write());
     visit("scores", scores,
           "write \"score<tab>answer\" (of a label its probability); n-best lists of text have them anyway: \"line ||| "
           "answer ||| score\"");
@@ -125,16 +129,16 @@ class Warnings {
       if (tokens.ids[i] != data::kUnknown || tokens.word_of[i] < 0) continue;
       const std::string& word = tokens.words[static_cast<size_t>(tokens.word_of[i])];
       if (!unknown_.insert(word).second) continue;
-      std::cerr << "attend run: the vocabulary does not contain " << quoted(word)
-                << ": answers that have to begin with it have " << data::Tokeniser::kUnknownText << " there\n";
+      note("attend run: the vocabulary does not contain " + quoted(word) +
+           ": answers that have to begin with it have " + std::string(data::Tokeniser::kUnknownText) + " there");
     }
   }
 
   void line(int64_t number, const std::vector<tasks::Answer>& answers, int64_t longest) {
     if (answers.empty()) return;
     if (answers[0].parts > 1) {
-      std::cerr << "attend run: line " << number << " has more than " << longest
-                << " tokens, the longest that training saw; answered in " << answers[0].parts << " parts\n";
+      note("attend run: line " + std::to_string(number) + " has more than " + std::to_string(longest) +
+           " tokens, the longest that training saw; answered in " + std::to_string(answers[0].parts) + " parts");
     }
     if (!answers[0].ended && cut_++ == 0) first_cut_ = number;
   }
@@ -142,9 +146,10 @@ class Warnings {
   /// What is said once, when all lines are answered.
   void summary(int64_t lines) const {
     if (cut_ == 0) return;
-    std::cerr << "attend run: " << cut_ << " of " << lines << (lines == 1 ? " answer" : " answers")
-              << " reached the greatest length before the end (--max-length); the first is that of line " << first_cut_
-              << "\n";
+    note("attend run: " + std::to_string(cut_) + " of " + std::to_string(lines) +
+         (lines == 1 ? " answer" : " answers") +
+         " reached the greatest length before the end (--max-length); the first is that of line " +
+         std::to_string(first_cut_));
   }
 
  private:
@@ -178,23 +183,22 @@ std::string rebuilt_objection(const std::vector<std::string>& files, const std::
 }
 
 /// What is wrong with the files that were named, and with where answers go; "" if nothing is.
-std::string files_objection(const tasks::TaskModel& model, const RunOptions& o, const std::vector<std::string>& files) {
-  const std::string dir = model.name();
+std::string files_objection(const ModelArgument& given, const RunOptions& o, const std::vector<std::string>& files) {
   if (o.of_text() && files.empty()) return "";
   if (o.of_text()) return "unexpected argument " + quoted(files[0]) + ": texts come from --input or standard input";
-  if (files.empty()) return "name at least one image: attend run " + dir + " a.png";
-  const bool rebuilds = model.output().is_image();
+  if (files.empty()) return "name at least one image: attend run " + given.folder + " a.png";
+  const bool rebuilds = given.row()->output == &tasks::kImageOutput;
   if (rebuilds && o.rebuilt.empty()) return "--rebuilt is needed, as an autoencoder answers with images";
-  if (!rebuilds && !o.rebuilt.empty()) return "--rebuilt is for autoencoders, got " + model.config().model.name;
+  if (!rebuilds && !o.rebuilt.empty()) return "--rebuilt is for autoencoders, got " + given.config->model.name;
+  for (const std::string& file : files) {
+    std::error_code problem;
+    if (!fs::exists(file, problem)) return "there is no file " + quoted(file);
+  }
   return rebuilds ? rebuilt_objection(files, o.rebuilt) : "";
 }
 
 /// What is wrong with these flags together; "" if nothing is.
-std::string objection(const RunOptions& o, const decode::SearchOptions& search, bool beam_given) {
-  if (search.sample && beam_given && search.beam > 1) {
-    return "--sample or --beam, not both: drawn answers keep no beam";
-  }
-  if (o.batch < 1) return "--batch: expected at least 1, got " + std::to_string(o.batch);
+std::string objection(const RunOptions& o) {
   if (!o.prefix.empty() && !o.prefixes.empty()) return "--prefix or --prefixes, not both";
   const std::string* const files[] = {&o.input, &o.output, &o.alignments, &o.trace};
   for (size_t i = 0; i < std::size(files); ++i) {
@@ -303,7 +307,7 @@ void run_files(const tasks::TaskModel& model, const RunOptions& options, const t
 }  // namespace
 
 int run(int argc, char** argv) {
-  ModelArgument given = model_argument(argc, argv);
+  const ModelArgument given = model_argument(argc, argv);
   std::string folder;
   std::vector<std::string> files;
   RunOptions options{.row = given.row()};
@@ -311,31 +315,30 @@ int run(int argc, char** argv) {
   answer.search = given.search();
   Flags flags("run", options.of_text() ? "answers one line with one line: attend run DIR < in > out"
                                        : "says what images show: attend run DIR a.png b.jpg");
-  if (!given.wrong.empty()) return flags.refuse(given.wrong);
   flags.argument("DIR", folder, "folder of the model")
       .arguments("FILES", files,
-                 given.model ? "what it reads, unless that comes from standard input: " +
+                 given.config ? "what it reads, unless that comes from standard input: " +
                                    std::string(options.row->input().given)
                              : "images, for models that read those")
       .options("run", options)
       .options("search", answer.search);
-  if (!given.model) flags.defaults_are(kModelsOwn);
+  if (!given.config) flags.defaults_are(kModelsOwn);
   if (const auto code = flags.parse(argc, argv)) return *code;
-  if (!given.model) return flags.refuse(folder_objection(folder));
-  const tasks::TaskModel& model = *given.model;
-  for (const std::string& wrong : {files_objection(model, options, files),
-                                   objection(options, answer.search, flags.given("beam"))}) {
+  require_first(given, folder);
+  complete_search(flags, answer.search);
+  for (const std::string& wrong : {files_objection(given, options, files), objection(options)}) {
     if (!wrong.empty()) return flags.refuse(wrong);
   }
-  if (!flags.given("beam")) answer.search.beam = std::max(answer.search.beam, answer.search.n_best);
-  const std::string impossible = objection_of([&] { decode::check(answer.search); });
-  if (!impossible.empty()) return flags.refuse(impossible);
+  flags.check_files();
   options.threads.apply();
+  const tasks::TaskModel model = given.load();
   answer.align = !options.alignments.empty();
   answer.trace = !options.trace.empty();
   answer.threshold = options.alignment_threshold;
   answer.replace_unknown = options.unk_replace;
-  options.of_text() ? run_lines(model, options, answer) : run_files(model, options, answer, files);
+  flags.check([&] {  // of a search for which there is no memory
+    options.of_text() ? run_lines(model, options, answer) : run_files(model, options, answer, files);
+  });
   return 0;
 }
 

@@ -4,10 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "attend/base/error.h"
+#include "attend/tasks/manifest.h"
+#include "attend/tasks/model_folder.h"
 #include "cli/commands.h"
 #include "cli/flags.h"
-#include "cli/model_argument.h"
+#include "cli/quiet.h"
 #include "serve/server.h"
 
 namespace attend::cli {
@@ -44,16 +45,14 @@ int serve(int argc, char** argv) {
       .options("limits of all together", options.traffic);
   if (const auto code = flags.parse(argc, argv)) return *code;
   if (folders.empty()) return flags.refuse("expected DIR (folder of a model)");
-  if (options.port < 0 || options.port > 65535) {
-    return flags.refuse("--port: expected 0 to 65535, got " + std::to_string(options.port));
-  }
+  for (const std::string& folder : folders) tasks::check_folder(folder);
   for (const std::string& folder : folders) {
-    if (const std::string wrong = folder_objection(folder); !wrong.empty()) return flags.refuse(wrong);
+    if (const std::string unchecked = tasks::unchecked_note(folder); !unchecked.empty()) note(unchecked);
   }
   const StopSignals stop;
   attend::serve::Server server(folders, options);
   server.start();
-  std::cout << "open " << server.address() << std::endl;
+  if (!quiet()) std::cout << "open " << server.address() << std::endl;
   stop.wait();
   server.stop();
   return 0;

@@ -5,9 +5,12 @@
 #include "attend/base/error.h"
 #include "attend/base/recipe.h"
 #include "attend/tasks/config.h"
+#include "attend/tasks/layers.h"
 #include "attend/tasks/model_folder.h"
 #include "cli/commands.h"
+#include "cli/duration.h"
 #include "cli/flags.h"
+#include "cli/quiet.h"
 #include "cli/resuming.h"
 #include "cli/training.h"
 
@@ -18,20 +21,20 @@ namespace fs = std::filesystem;
 
 struct TrainCommand {
   std::string out;
-  bool resume = false, force = false, dump_config = false;
+  bool resume = false, changed_data = false, force = false, dump_config = false;
   ThreadOption threads;
 
   template <class Visit>
   void fields(Visit&& visit) {
     visit("out", out, "folder of the model");
     visit("resume", resume, "resume the run in that folder");
-    visit("force", force, "start afresh, in place of the model that is in that folder");
+    visit("changed_data", changed_data, "with --resume: even if files to train or validate with are not what they were");
+    visit("force", force, "start afresh; the model that is in that folder stays until the first checkpoint",
+          bounds::destructive());
     visit("dump_config", dump_config, "print all options with their values as a recipe, and do nothing");
     threads.fields(visit);
   }
 };
-
-bool has_run(const std::string& out) { return fs::exists(fs::path(out) / tasks::kConfig); }
 
 /// Which other options there are, and their defaults, depends on these.
 std::vector<std::string> options_others_depend_on() {
@@ -58,50 +61,56 @@ int train(int argc, char** argv) {
   const std::string subject = argc > 1 && argv[1][0] != '-' ? argv[1] : "";
   TrainCommand run;
   const auto out = peek_flag(argc, argv, "out");
-  const bool resumes = peek_switch(argc, argv, "resume") && out && has_run(*out);
+  const bool resumes = peek_switch(argc, argv, "resume") && out && tasks::has_model(*out);
   SettingList asked, known;
   if (!subject.empty()) asked = settings_of_subject(subject);
   if (resumes) {
-    known = read_recipe(fs::path(*out) / tasks::kConfig);
+    known = tasks::read_config(*out).given;
   } else {
-    known = asked;
+    SettingList peeked;
     for (const std::string& name : options_others_depend_on()) {
-      if (const auto value = peek_flag(argc, argv, name)) known.push_back({name, *value, "--" + name});
+      if (const auto value = peek_flag(argc, argv, name)) peeked.push_back({name, *value, "--" + name});
     }
+    known = tasks::laid_over(asked, peeked).settings;
   }
   const std::vector<OptionInfo> defaults = tasks::TaskConfig(known).all();
   Flags flags("train", "trains a model from a recipe, or a task on its built-in corpus" + note_on_defaults(defaults));
   std::string named;
-  flags.argument("RECIPE|TASK", named, "a .yml file, or one of " + task_names(), false).options("run", run);
+  flags
+      .argument("RECIPE|TASK", named,
+                "a .yml file, a recipe's name (attend list recipes), or one of " + task_names(), false)
+      .options("run", run);
   add_groups(flags, defaults);
   flags.on_unknown([&](std::string_view name) { return option_of_another(value_of(defaults, "model.name"), name); });
   if (const auto code = flags.parse(argc, argv)) return *code;
   if (named != subject) return flags.refuse("the recipe or task comes first: attend train " + named + " …");
-  asked.insert(asked.end(), flags.settings().begin(), flags.settings().end());
+  const tasks::Layered layered = tasks::laid_over(std::move(asked), flags.settings());
+  asked = layered.settings;
   std::vector<std::string> changes;
+  settle_length(asked);
   if (resumes) {
-    try {
-      const Resumed rest = resumed(known, asked);
-      asked = rest.settings, changes = rest.changes;
-    } catch (const Error& error) {
-      return flags.refuse(error.what());
-    }
+    const Resumed rest = resumed(known, asked);
+    asked = rest.settings, changes = rest.changes;
   }
-  const std::vector<OptionInfo> options = tasks::TaskConfig(asked).all();
+  const tasks::TaskConfig config(asked);
   if (run.dump_config) {
-    std::cout << print_recipe(options, true);
+    config.check();
+    std::cout << print_recipe(config.all(), true);
     return 0;
   }
   if (run.out.empty()) return flags.refuse("--out is needed: the folder of the model");
-  const bool there = has_run(run.out);
+  // A run that was killed just as it began, before its options were in their place, begins anew.
+  const bool there = run.resume ? tasks::has_model(run.out) : fs::exists(fs::path(run.out) / tasks::kConfig);
   if (run.resume && !there) return flags.refuse("--resume: there is no run to resume in " + run.out);
+  if (run.changed_data && !run.resume) return flags.refuse("--changed-data is about a run that is resumed: --resume");
   if (!run.resume && subject.empty()) return flags.refuse("name a recipe or a task, such as translate");
   if (there && !run.resume && !run.force) {
     return flags.refuse(run.out + " has a model already: --resume continues it, --force starts afresh");
   }
   run.threads.apply();
-  for (const std::string& change : changes) std::cerr << "resuming with " << change << " …\n";
-  return train_in(asked, run.out, run.resume);
+  for (const std::string& dropped : layered.notes) note("note: " + dropped);
+  for (const std::string& change : changes) note("resuming with " + change + " …");
+  return train_in(asked, run.out, {run.resume, run.changed_data});
 }
 
 }  // namespace attend::cli

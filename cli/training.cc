@@ -9,13 +9,17 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "attend/base/error.h"
 #include "attend/base/joined.h"
 #include "attend/base/names.h"
-#include "attend/base/recipe.h"
 #include "attend/base/replacement.h"
 #include "attend/models/zoo.h"
 #include "attend/tasks/training.h"
 #include "attend/train/log.h"
+#include "cli/duration.h"
+#include "cli/model_card.h"
+#include "cli/quiet.h"
+#include "cli/recipes.h"
 
 namespace attend::cli {
 namespace {
@@ -26,39 +30,52 @@ constexpr int64_t kFewExamples = 20;  // fewer teach nothing but themselves
 
 volatile std::sig_atomic_t interrupted = 0;
 
-/// The first Ctrl-C (or SIGTERM) asks for an end; the second one ends at once, which leaves the last checkpoint.
+/// The first signal asks for an end. Ctrl-C or SIGTERM again ends at once, which leaves the last checkpoint. The others
+/// are not asked for twice: a terminal that is closed may send SIGHUP from both system and shell, and every line that
+/// nobody reads any more sends SIGPIPE.
 void interrupt(int signal) {
   constexpr std::string_view kSaid = "\nstopping after this step or validation (again: at once) …\n";
-  interrupted = signal;
-  std::signal(signal, SIG_DFL);
+  if (interrupted == 0) interrupted = signal;
+  std::signal(signal, signal == SIGHUP || signal == SIGPIPE ? SIG_IGN : SIG_DFL);
+  if (signal == SIGPIPE || quiet()) return;
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, kSaid.data(), kSaid.size());
 }
 
-/// Handles Ctrl-C and SIGTERM by `interrupt`, for as long as a run lasts.
+/// Handles the signals that would end a run by `interrupt`, for as long as it lasts.
 class Interruptible {
  public:
-  Interruptible() { set(interrupt); }
+  Interruptible() {
+    for (const int signal : {SIGINT, SIGTERM, SIGPIPE}) std::signal(signal, interrupt);
+    if (hangup_ == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // nohup
+  }
   Interruptible(const Interruptible&) = delete;
   Interruptible& operator=(const Interruptible&) = delete;
-  ~Interruptible() { set(SIG_DFL); }
+  ~Interruptible() {
+    for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, SIG_DFL);
+    if (interrupted != SIGHUP) std::signal(SIGHUP, hangup_);
+    std::signal(SIGPIPE, SIG_IGN);  // what is still to be said must not keep the result from being written
+  }
 
  private:
-  static void set(void (*handler)(int)) {
-    for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, handler);
-  }
+  void (*hangup_)(int) = std::signal(SIGHUP, interrupt);  // what it was before
 };
 
-train::TrainResult run_until_interrupted(train::Trainer& trainer, std::span<train::Watcher* const> watchers) {
+train::TrainResult run_until_interrupted(tasks::TaskTraining& run, const std::string& out,
+                                         std::span<train::Watcher* const> watchers) {
   const Interruptible interruptible;
-  return trainer.run(watchers);
+  try {
+    return run.trainer().run(watchers);
+  } catch (const Error& error) {
+    if (!run.is_waiting()) throw;
+    fail(error.what(), "; ", out, " keeps the model that it had");
+  }
 }
 
 /// A run alone, with its own bar.
 class OwnBar : public RunView {
  public:
   void say(const std::string& text) override {
-    if (progress_) return progress_->say(text);
-    std::fprintf(stderr, "%s\n", text.c_str());
+    progress_ ? progress_->say(text) : note(text);
   }
   void begin(int64_t step, int64_t steps) override { progress_.emplace("training", steps, stderr, step); }
   void show(int64_t step, const std::string& note) override { progress_->show(step, note); }
@@ -117,8 +134,13 @@ int64_t peak_memory_mib() {
   return usage.ru_maxrss >> 10;
 }
 
-void say_result(const train::TrainResult& result, const std::string& out, RunView& view) {
+/// `kept`: the run was to replace a model, and has not yet.
+void say_result(const train::TrainResult& result, const std::string& out, bool kept, RunView& view) {
   const std::string step = std::to_string(result.step);
+  if (kept) {
+    return view.say("interrupted at step " + step + ", before the first checkpoint; " + out +
+                    " keeps the model that it had");
+  }
   if (result.outcome == train::Outcome::interrupted) {
     return view.say("interrupted at step " + step + "; saved. Resume with: " + view.how_to_resume(out));
   }
@@ -140,13 +162,10 @@ void write_result(const train::TrainResult& result, const tasks::TaskTraining& r
       {"examples", run.examples()},
       {"tokens", result.tokens},
       {"seconds", result.seconds},
-      {"peak_memory_mib", peak_memory_mib()}};
+      {"peak_memory_mib", peak_memory_mib()},
+      {"version", ATTEND_VERSION}};
   write_file(fs::path(out) / kResult, json.dump(2) + "\n");
-}
-
-bool is_recipe(const std::string& subject) {
-  const std::string ending = fs::path(subject).extension();
-  return ending == ".yml" || ending == ".yaml" || fs::exists(subject);
+  complete_card(out);
 }
 
 /// "model.hidden" → "model"; options without a dot are about data.
@@ -157,43 +176,53 @@ std::string group_of(const OptionInfo& option) {
 
 }  // namespace
 
-bool finished(const std::string& out) { return fs::exists(fs::path(out) / kResult); }
-
-int train_in(const SettingList& settings, const std::string& out, bool resume) {
-  OwnBar view;
-  return train_in(settings, out, resume, view);
+void complete_card(const std::string& out) {
+  const fs::path card = fs::path(out) / kModelCard;
+  if (!fs::exists(card)) write_file(card, model_card(tasks::facts_of(out)));
 }
 
-int train_in(const SettingList& settings, const std::string& out, bool resume, RunView& view) {
+bool finished(const std::string& out) { return fs::exists(fs::path(out) / kResult); }
+
+int train_in(const SettingList& settings, const std::string& out, RunStart start) {
+  OwnBar view;
+  return train_in(settings, out, start, view);
+}
+
+int train_in(const SettingList& settings, const std::string& out, RunStart start, RunView& view) {
+  const double begun = steady_seconds();
   const tasks::TaskConfig config(settings);
-  const auto run = std::make_unique<tasks::TaskTraining>(config, out, resume,
-                                                         [&](const std::string& what) { view.say(what + " …"); });
+  const auto run = std::make_unique<tasks::TaskTraining>(
+      config, out, start.resume, [&](const std::string& what) { view.say(what + " …"); }, start.changed_data);
   view.say(run->summary());
   if (run->examples() < kFewExamples) {
     view.say("warning: only " + std::to_string(run->examples()) +
              " examples to learn from: the model will know these by heart and no others; it needs thousands");
   }
   train::Trainer& trainer = run->trainer();
+  announce_duration(trainer, steady_seconds() - begun, [&](const std::string& line) { view.say(line); });
   const int64_t step = trainer.step(), steps = trainer.steps();
   if (step >= steps && finished(out)) {  // else it was stopped before the average
+    complete_card(out);
     view.say(out + " has taken all of its " + std::to_string(steps) +
              " steps; to continue, ask for more: --train.epochs or --train.steps");
     return 0;
   }
   if (trainer.out_of_patience() && finished(out)) {
+    complete_card(out);
     view.say(out + " stopped at step " + std::to_string(step) + ": " + std::to_string(trainer.options().patience) +
              " validations brought no improvement; to continue, ask for more patience: --train.patience (0: any)");
     return 0;
   }
   view.begin(step, steps);
   Shown shown(view, config.row().input().counted, step);
-  train::Log log(out, resume ? std::optional(step) : std::nullopt);
-  fs::remove(fs::path(out) / kResult);
+  train::Log log(run->folder(), start.resume ? std::optional(step) : std::nullopt);
+  fs::remove(run->folder() / kResult);
+  fs::remove(run->folder() / kModelCard);
   train::Watcher* const watchers[] = {&shown, &log};
-  const train::TrainResult result = run_until_interrupted(trainer, watchers);
+  const train::TrainResult result = run_until_interrupted(*run, out, watchers);
   shown.finish();
   write_result(result, *run, out);
-  say_result(result, out, view);
+  say_result(result, out, run->is_waiting(), view);
   return result.outcome == train::Outcome::interrupted ? 128 + interrupted : 0;
 }
 
@@ -205,8 +234,9 @@ bool is_task(const std::string& subject) {
 
 SettingList settings_of_subject(const std::string& subject) {
   if (is_task(subject)) return {{"task", subject, "task"}};  // first: its model may lie in a folder of that name
-  if (is_recipe(subject)) return read_recipe(subject);
-  fail("expected a recipe (a .yml file) or a task, got ", quoted(subject), "; tasks: ", task_names());
+  if (const auto recipe = find_recipe(subject)) return read_layers(*recipe);
+  fail_usage("expected a recipe (a .yml file, or a name that `attend list recipes` has) or a task, got ", quoted(subject),
+             "; tasks: ", task_names());
 }
 
 std::string option_of_another(const std::string& network, std::string_view name) {

@@ -8,6 +8,7 @@
 
 #include "attend/base/options.h"
 #include "attend/tasks/config.h"
+#include "attend/tasks/facts.h"
 #include "cli/flags.h"
 #include "cli/progress.h"
 
@@ -27,13 +28,21 @@ class RunView {
   virtual std::string how_to_resume(const std::string& out) const = 0;
 };
 
-/// Trains in the folder `out`; the exit code: 0, or 130 after Ctrl-C (143 after SIGTERM), which saves.
-int train_in(const SettingList& settings, const std::string& out, bool resume);
-int train_in(const SettingList& settings, const std::string& out, bool resume, RunView& view);
+/// How a run begins: in place of what is in its folder, or resumed, with other data than it began with only if that is allowed.
+struct RunStart {
+  bool resume = false, changed_data = false;
+};
+
+/// Writes the card of a finished model, unless it is there: a run that was killed at its very end has none.
+void complete_card(const std::string& out);
+
+/// Trains in the folder `out`; the exit code: 0, or 130 after Ctrl-C (143 after SIGTERM), which saves. A model that is to be
+/// replaced stays until the first checkpoint.
+int train_in(const SettingList& settings, const std::string& out, RunStart start);
+int train_in(const SettingList& settings, const std::string& out, RunStart start, RunView& view);
 /// Whether the run in that folder came to its end.
 bool finished(const std::string& out);
-/// The file in a run's folder that says how it ended. It is there only once it has.
-inline constexpr const char* kResult = "result.json";
+using tasks::kResult;
 
 /// "translate, dates, reverse, …".
 std::string task_names();

@@ -6,6 +6,7 @@
 #include "attend/base/error.h"
 #include "attend/base/names.h"
 #include "attend/tasks/config.h"
+#include "attend/tasks/layers.h"
 
 namespace attend::cli {
 namespace {
@@ -25,13 +26,13 @@ struct Vary {
 
 Vary parse_vary(const std::string& text) {
   const size_t equal = text.find('=');
-  require(equal != std::string::npos && equal > 0,
+  require_usage(equal != std::string::npos && equal > 0,
           "--vary: expected KEY=A,B, such as attention.score=dot,additive, got ", quoted(text));
   Vary vary{trimmed(text.substr(0, equal)), {}};
   for (size_t begin = equal + 1; begin <= text.size();) {
     const size_t end = std::min(text.find(',', begin), text.size());
     vary.values.push_back(trimmed(text.substr(begin, end - begin)));
-    require(!vary.values.back().empty(), "--vary ", vary.key, ": expected values with commas between them, got ",
+    require_usage(!vary.values.back().empty(), "--vary ", vary.key, ": expected values with commas between them, got ",
             quoted(text.substr(equal + 1)));
     begin = end + 1;
   }
@@ -49,22 +50,23 @@ std::string next_word(const std::string& text, size_t& at) {
       word += text[at];
     }
   }
-  require(!in_quotes, "--variant: expected a second quotation mark, got ", quoted(text));
+  require_usage(!in_quotes, "--variant: expected a second quotation mark, got ", quoted(text));
   return word;
 }
 
 Variant parse_variant(const std::string& text) {
   const size_t colon = std::min(text.find(':'), text.size());
   Variant variant{trimmed(text.substr(0, colon)), {}};
-  require(!variant.name.empty() && variant.name.find('=') == std::string::npos,
+  require_usage(!variant.name.empty() && variant.name.find('=') == std::string::npos,
           "--variant: expected \"NAME: KEY=VALUE KEY=VALUE\", got ", quoted(text));
   const std::string where = "--variant " + attend::quoted(variant.name);
   for (size_t at = colon + 1; at < text.size(); ++at) {
     const std::string word = next_word(text, at);
     if (word.empty()) continue;
     const size_t equal = word.find('=');
-    require(equal != std::string::npos && equal > 0, where, ": expected KEY=VALUE, got ", quoted(word));
-    variant.settings.push_back({word.substr(0, equal), word.substr(equal + 1), where});
+    require_usage(equal != std::string::npos && equal > 0, where, ": expected KEY=VALUE, got ", quoted(word));
+    const std::string key = word.substr(0, equal);
+    variant.settings.push_back({key, word.substr(equal + 1), where + ": " + key});
   }
   return variant;
 }
@@ -79,7 +81,7 @@ std::string value_name(const std::string& key, const std::string& value) {
 void refuse_doubles(const std::vector<Variant>& variants) {
   std::set<std::string> names;
   for (const Variant& variant : variants) {
-    require(names.insert(variant.name).second, "expected variants of different names, got two called ",
+    require_usage(names.insert(variant.name).second, "expected variants of different names, got two called ",
             quoted(variant.name));
   }
 }
@@ -126,10 +128,8 @@ SettingList settings_over(const SettingList& recipe, const Variant& variant) {
   const std::vector<OptionInfo> options = tasks::TaskConfig(settings).all();
   for (Setting& s : own) s.name = whole_name(options, s.name);
   refuse_unknown(own, options);
-  for (Setting& s : own) {
-    if (s.name != kModelName) settings.push_back(std::move(s));
-  }
-  return settings;
+  std::erase_if(own, [](const Setting& s) { return s.name == kModelName; });
+  return tasks::laid_over(std::move(settings), own).settings;
 }
 
 std::string slug(const std::string& name) {

@@ -1,4 +1,5 @@
-# `cmake --install build --prefix X`: the binary, the library, its headers, and what find_package(attend) reads.
+# `cmake --install build --prefix X`: the binary with its recipes, documents, manual pages and completions; the library, its
+# headers, and what find_package(attend) reads.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(ATTEND_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/attend)
@@ -16,3 +17,21 @@ install(EXPORT attendTargets NAMESPACE attend:: DESTINATION ${ATTEND_CMAKE_DIR})
 install(FILES ${PROJECT_BINARY_DIR}/attendConfig.cmake ${PROJECT_BINARY_DIR}/attendConfigVersion.cmake
               ${PROJECT_SOURCE_DIR}/cmake/dnnl.cmake
         DESTINATION ${ATTEND_CMAKE_DIR})
+
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/recipes DESTINATION ${CMAKE_INSTALL_DATADIR}/attend FILES_MATCHING PATTERN "*.yml")
+# As they lie here: they link to each other.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs ${PROJECT_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+# What the program says about itself, made by it when it is installed.
+set(MADE ${PROJECT_BINARY_DIR}/made)
+install(CODE "
+  file(REMOVE_RECURSE ${MADE})
+  execute_process(COMMAND $<TARGET_FILE:attend> man --out ${MADE}/man1 COMMAND_ERROR_IS_FATAL ANY)
+  foreach(shell bash zsh fish)
+    execute_process(COMMAND $<TARGET_FILE:attend> completion \${shell} OUTPUT_FILE ${MADE}/\${shell} COMMAND_ERROR_IS_FATAL ANY)
+  endforeach()")
+install(DIRECTORY ${MADE}/man1/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 FILES_MATCHING PATTERN "*.1")
+install(FILES ${MADE}/bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME attend)
+install(FILES ${MADE}/zsh DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions RENAME _attend)
+install(FILES ${MADE}/fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d RENAME attend.fish)

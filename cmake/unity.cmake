@@ -1,4 +1,4 @@
-# attend_unity(<target> <source>…): compiles the sources in batches of up to eight from the same folder, as most of the time
+# attend_unity(<target> <source>…): compiles the sources in batches of up to twelve from the same folder, as most of the time
 # goes into headers and templates that they share. So names in anonymous namespaces are unique within a folder. Sources that
 # have compiler options of their own stay alone.
 option(ATTEND_UNITY "Compile several sources at once: less work in all, more after an edit of one" ON)
@@ -20,7 +20,7 @@ function(attend_unity target)
   list(REMOVE_DUPLICATES folders)
   foreach(folder IN LISTS folders)
     list(LENGTH sources_of_${folder} count)
-    math(EXPR batches "(${count} + 7) / 8")
+    math(EXPR batches "(${count} + 11) / 12")
     set(at 0)
     foreach(source IN LISTS sources_of_${folder})
       math(EXPR batch "${at} * ${batches} / ${count}")

@@ -17,6 +17,8 @@ constexpr std::string_view kLate =
 constexpr std::string_view kNoMemory = "memory: there is not enough for this now; ask for less, or try again";
 constexpr std::string_view kStopping =
     "request: the server is being stopped, and there was no time left for this; try again in a moment";
+constexpr std::string_view kDisplaced =
+    "requests: this one waited behind others of yours, and its place went to another client; try again in a second";
 
 constexpr Endpoint kEndpoints[] = {
     {"GET", "/healthz", &Api::health},
@@ -26,6 +28,16 @@ constexpr Endpoint kEndpoints[] = {
     {"POST", "/v1/run", &Api::run},
     {"POST", "/v1/explain", &Api::explain},
 };
+
+std::shared_ptr<Job> job_for(const Call& call, bool is_long) {
+  auto job = std::make_shared<Job>();
+  job->client = call.client, job->is_long = is_long;
+  return job;
+}
+
+void end_if_cancelled(const Job& job) {
+  if (job.cancelled) throw Cancelled{.stopping = job.stopping, .displaced = job.displaced};
+}
 
 Reply error_reply(int status, std::string_view code, std::string_view message) {
   Reply reply;
@@ -46,6 +58,7 @@ Reply reply_to(std::exception_ptr error) {
     return error_reply(refusal.status(), refusal.code(), refusal.what());
   } catch (const Cancelled& cancelled) {
     if (cancelled.stopping) return error_reply(503, "stopping", kStopping);
+    if (cancelled.displaced) return error_reply(503, "busy", kDisplaced);
     return error_reply(504, "timeout", kLate);
   } catch (const std::bad_alloc&) {
     return error_reply(503, "busy", kNoMemory);
@@ -78,7 +91,7 @@ std::pair<std::string, bool> Live::next() {
   std::unique_lock lock(mutex_);
   const bool came = came_.wait_until(lock, deadline_, [&] { return partial_ || last_; });
   // A beginning may always be there: it is no reason to go on after the time is over.
-  if (!came || (!last_ && std::chrono::steady_clock::now() >= deadline_)) {
+  if (!came || (!last_ && Clock::now() >= deadline_)) {
     cancel();
     return {error_json("timeout", kLate) + "\n", true};
   }
@@ -86,8 +99,7 @@ std::pair<std::string, bool> Live::next() {
   return {*last_ + "\n", true};
 }
 
-std::chrono::steady_clock::time_point Api::deadline() const {
-  using Clock = std::chrono::steady_clock;
+Clock::time_point Api::deadline() const {
   return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(limits_.seconds));
 }
 
@@ -97,13 +109,15 @@ void Api::submit(const std::shared_ptr<Job>& job) const {
   refuse(503, "busy", "requests: at most so many may wait, and ", workers_.waiting(), " do; try again in a second");
 }
 
-Reply Api::computed(Compute compute) const {
-  const auto job = std::make_shared<Job>();
+Reply Api::computed(const std::shared_ptr<Job>& job, Compute compute) const {
   const auto result = std::make_shared<std::promise<std::string>>();
-  job->run = [job = job.get(), result, compute = std::move(compute)] {
+  // What runs on a worker may outlive this, and not the workers.
+  job->run = [&workers = workers_, job = std::weak_ptr(job), result, compute = std::move(compute)] {
     Watch watch;
-    watch.check = [job] {
-      if (job->cancelled) throw Cancelled{job->stopping};
+    watch.check = [&workers, job = job.lock()] {
+      end_if_cancelled(*job);
+      workers.pause(job);
+      end_if_cancelled(*job);
     };
     try {
       watch.check();
@@ -123,20 +137,27 @@ Reply Api::computed(Compute compute) const {
   return reply;
 }
 
-Reply Api::streamed(Compute compute) const {
-  const auto job = std::make_shared<Job>();
+Reply Api::streamed(const std::shared_ptr<Job>& job, Compute compute) const {
   Reply reply;
   reply.type = "application/x-ndjson";
   reply.live = std::make_shared<Live>(job, deadline());
   // The worker holds the stream weakly: without a client there is nobody to tell, and the job is cancelled.
-  job->run = [job = job.get(), live = std::weak_ptr(reply.live), compute = std::move(compute)] {
+  job->run = [&workers = workers_, weak = std::weak_ptr(job), live = std::weak_ptr(reply.live),
+              compute = std::move(compute)] {
+    const std::shared_ptr<Job> own = weak.lock();
     const auto tell = [&](auto&& say) {
       const std::shared_ptr<Live> there = live.lock();
-      if (!there || job->cancelled) throw Cancelled{job->stopping};
+      end_if_cancelled(*own);
+      if (!there) throw Cancelled{};
       say(*there);
     };
+    const auto nothing = [](Live&) {};
     Watch watch;
-    watch.check = [&] { tell([](Live&) {}); };
+    watch.check = [&] {
+      tell(nothing);
+      workers.pause(own);
+      tell(nothing);
+    };
     watch.partial = [&](const std::string& text) { tell([&](Live& to) { to.partial(text); }); };
     std::string line;
     try {
@@ -170,30 +191,32 @@ Reply Api::models(const Call&) const {
 
 Reply Api::curves(const Call& call) const {
   const ServedModel& served = models_.at(call.name);
-  return computed([&served](const Watch&) { return dumped(serve::curves(served.folder)); });
+  return computed(job_for(call, false), [&served](const Watch&) { return dumped(serve::curves(served.folder)); });
 }
 
 Reply Api::gallery(const Call& call) const {
   const ServedModel& served = models_.at(call.name);
-  return computed([&served](const Watch&) { return dumped(served.gallery()); });
+  const std::shared_ptr<Job> job = job_for(call, served.gallery_takes_long());
+  return computed(job, [&served](const Watch&) { return dumped(served.gallery()); });
 }
 
 Reply Api::run(const Call& call) const {
   const auto request = std::make_shared<const RunRequest>(parse_run(call.body, limits_));
   const ServedModel& served = models_.at(request->model);
-  served.check(*request, limits_);
+  const std::shared_ptr<Job> job = job_for(call, !served.check(*request, limits_).is_short());
   Compute compute = [&served, request, limits = limits_](const Watch& watch) {
     return served.run(*request, limits, watch);
   };
-  return request->stream ? streamed(std::move(compute)) : computed(std::move(compute));
+  return request->stream ? streamed(job, std::move(compute)) : computed(job, std::move(compute));
 }
 
 Reply Api::explain(const Call& call) const {
   const auto request = std::make_shared<const ExplainRequest>(parse_explain(call.body, limits_));
   const ServedModel& served = models_.at(request->model);
-  served.check(*request, limits_);
-  return computed(
-      [&served, request, limits = limits_](const Watch& watch) { return served.explain(*request, limits, watch); });
+  const std::shared_ptr<Job> job = job_for(call, !served.check(*request, limits_).is_short());
+  return computed(job, [&served, request, limits = limits_](const Watch& watch) {
+    return served.explain(*request, limits, watch);
+  });
 }
 
 }  // namespace attend::serve

@@ -1,7 +1,6 @@
 // The endpoints: what each answers to a body, whoever carries it. Knows no HTTP library.
 #pragma once
 
-#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <memory>
@@ -23,7 +22,7 @@ namespace attend::serve {
 /// newest waits for it, and the worker waits for nobody.
 class Live {
  public:
-  Live(std::shared_ptr<Job> job, std::chrono::steady_clock::time_point deadline)
+  Live(std::shared_ptr<Job> job, Clock::time_point deadline)
       : job_(std::move(job)), deadline_(deadline) {}
   ~Live() { cancel(); }
 
@@ -36,7 +35,7 @@ class Live {
 
  private:
   const std::shared_ptr<Job> job_;
-  const std::chrono::steady_clock::time_point deadline_;
+  const Clock::time_point deadline_;
   std::mutex mutex_;
   std::condition_variable came_;
   std::optional<std::string> partial_, last_;
@@ -50,10 +49,11 @@ struct Reply {
   std::shared_ptr<Live> live;  ///< in place of a body
 };
 
-/// What a request brings: the part of the path that is a name, and its body.
+/// What a request brings: the part of the path that is a name, its body, and who sent it.
 struct Call {
   std::string name;
   std::string_view body;
+  std::string client;  ///< who asks
 };
 
 class Api {
@@ -71,10 +71,10 @@ class Api {
 
  private:
   using Compute = std::function<std::string(const Watch& watch)>;
-  Reply computed(Compute compute) const;
-  Reply streamed(Compute compute) const;
+  Reply computed(const std::shared_ptr<Job>& job, Compute compute) const;
+  Reply streamed(const std::shared_ptr<Job>& job, Compute compute) const;
   void submit(const std::shared_ptr<Job>& job) const;
-  std::chrono::steady_clock::time_point deadline() const;
+  Clock::time_point deadline() const;
 
   const Models& models_;
   Workers& workers_;

@@ -29,6 +29,7 @@ constexpr int kBacklog = 511;
 constexpr size_t kChunk = 64 << 10;
 constexpr auto kSweep = std::chrono::milliseconds(250);
 constexpr auto kDrain = std::chrono::seconds(2);
+constexpr auto kFarewell = std::chrono::seconds(1);  // at the end, for who has not closed its connection by then
 // Bodies that all clients together have sent and not finished, in bodies of the greatest size.
 constexpr size_t kGatheredBodies = 64;
 
@@ -44,8 +45,8 @@ Addresses resolve(const std::string& host, int64_t port, const std::string& wher
   wanted.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
   addrinfo* found = nullptr;
   const int error = ::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &wanted, &found);
-  require(error == 0, where,
-          ": expected an address of this machine (--host 127.0.0.1), got none: ", ::gai_strerror(error));
+  require_usage(error == 0, where,
+                ": expected an address of this machine (--host 127.0.0.1), got none: ", ::gai_strerror(error));
   return {found, &::freeaddrinfo};
 }
 
@@ -133,6 +134,7 @@ void Connections::stop() {
   stopping_ = true;
   wake();
   if (loop_.joinable()) loop_.join();
+  clients_.clear();
   {
     const std::lock_guard lock(mutex_);
     ended_ = true;
@@ -150,6 +152,14 @@ bool Connections::loopback() const {
   return (ntohl(reinterpret_cast<sockaddr_in&>(address).sin_addr.s_addr) >> 24) == 127;
 }
 
+std::string client_of(const std::string& address) {
+  in6_addr bytes{};
+  if (::inet_pton(AF_INET6, address.c_str(), &bytes) != 1 || IN6_IS_ADDR_V4MAPPED(&bytes)) return address;
+  std::fill(std::begin(bytes.s6_addr) + 8, std::end(bytes.s6_addr), uint8_t{0});
+  char text[INET6_ADDRSTRLEN] = "";
+  return ::inet_ntop(AF_INET6, &bytes, text, sizeof(text)) != nullptr ? text : address;
+}
+
 size_t Connections::waiting() const {
   const std::lock_guard lock(mutex_);
   return ready_.size();
@@ -159,6 +169,7 @@ void Connections::cut() {
   const std::lock_guard lock(mutex_);
   cut_ = true;
   for (const int socket : handled_) ::shutdown(socket, SHUT_RDWR);
+  wake();
 }
 
 void Connections::wake() const {
@@ -199,11 +210,11 @@ void Connections::loop() {
     if (!stopping_) continue;
     guarded(-1, [&] { end_of_loop(); });
     const std::lock_guard lock(mutex_);
-    if (busy_ == 0 && ready_.empty() && back_.empty()) return;
+    if (busy_ == 0 && ready_.empty() && back_.empty() && (clients_.empty() || cut_)) return;
   }
 }
 
-/// Once stopping: nobody new, and nobody who has not asked yet.
+/// Once stopping: nobody new. Whose request is there is answered, and all others are told.
 void Connections::end_of_loop() {
   if (listener_.number() >= 0) {
     accept_all();  // who has connected before is answered if the request is there already
@@ -211,11 +222,19 @@ void Connections::end_of_loop() {
     listener_ = Descriptor();
   }
   std::vector<int> sockets;
-  for (const auto& [socket, client] : clients_) sockets.push_back(socket);
-  for (const int socket : sockets) guarded(socket, [&] { received(socket); });
-  sockets.clear();
-  for (const auto& [socket, client] : clients_) sockets.push_back(socket);
-  for (const int socket : sockets) drop(socket);
+  for (const auto& [socket, client] : clients_) {
+    if (!client.draining) sockets.push_back(socket);
+  }
+  for (const int socket : sockets) {
+    guarded(socket, [&] {
+      received(socket);
+      const auto left = clients_.find(socket);
+      if (left == clients_.end() || left->second.draining) return;
+      dismiss(socket, 503, "stopping", "the server is being stopped; try again in a moment");
+    });
+  }
+  const Clock::time_point last = now_() + kFarewell;
+  for (auto& [socket, client] : clients_) client.until = std::min(client.until, last);
 }
 
 void Connections::accept_all() {
@@ -294,13 +313,9 @@ void Connections::judge(int socket) {
     return;
   }
   if (frame.state == Frame::State::more) {
-    refuse_client(client, 503, "busy", "bodies: too many are being sent at once; try again in a moment");
-    return drop(socket);
+    return dismiss(socket, 503, "busy", "bodies: too many are being sent at once; try again in a moment");
   }
-  if (frame.state == Frame::State::refused) {
-    refuse_client(client, frame.status, frame.code, frame.message);
-    return drop(socket);
-  }
+  if (frame.state == Frame::State::refused) return dismiss(socket, frame.status, frame.code, frame.message);
   Client whole = std::move(client);
   gathered_ -= whole.buffer.size();
   watch(events_.number(), socket, false);
@@ -318,6 +333,17 @@ void Connections::drop(int socket) {
   clients_.erase(found);
 }
 
+/// Tells a client why it is let go, and throws away what it still sends: closed with unread bytes, a connection would lose
+/// the answer.
+void Connections::dismiss(int socket, int status, std::string_view code, std::string_view message) {
+  Client& client = clients_.at(socket);
+  refuse_client(client, status, code, message);
+  gathered_ -= client.buffer.size();
+  client.buffer = {};
+  client.draining = true;
+  client.until = now_() + kDrain;
+}
+
 /// Says goodbye to those whose time is over; one that has begun a request is told why.
 void Connections::sweep() {
   const Clock::time_point now = now_();
@@ -326,11 +352,11 @@ void Connections::sweep() {
     if (client.until <= now) late.push_back(socket);
   }
   for (const int socket : late) {
-    Client& client = clients_.at(socket);
-    if (!client.buffer.empty() && !client.draining) {
-      refuse_client(client, 408, "slow_request", "request: expected all of it in time, got a part; send it faster");
+    if (clients_.at(socket).buffer.empty()) {
+      drop(socket);
+    } else {
+      dismiss(socket, 408, "slow_request", "request: expected all of it in time, got a part; send it faster");
     }
-    drop(socket);
   }
 }
 

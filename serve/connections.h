@@ -3,7 +3,6 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -17,14 +16,12 @@
 #include <utility>
 #include <vector>
 
+#include "serve/clock.h"
 #include "serve/options.h"
 
 struct epoll_event;
 
 namespace attend::serve {
-
-using Clock = std::chrono::steady_clock;
-using Now = std::function<Clock::time_point()>;
 
 /// A file descriptor that is closed with its owner.
 class Descriptor {
@@ -74,6 +71,9 @@ struct Client {
   Clock::time_point since = {}, until = {};
 };
 
+/// Who is meant by an address: those of one network of IPv6 (/64), of which a single machine has any number, are one client.
+std::string client_of(const std::string& address);
+
 /// What is done with a request.
 enum class Next { keep, close, drain };
 
@@ -92,9 +92,10 @@ class Connections {
   Connections& operator=(const Connections&) = delete;
 
   void start();
-  /// No new ones; waits for the requests that are being handled.
+  /// No new ones; waits for the requests that are being handled. Who asks for nothing is told that the server stops (503), so
+  /// that a client that uses its connection once more finds that answer, and has a moment to take it.
   void stop();
-  /// Closes under the hands of those who handle them what stop() still waits for.
+  /// Closes what stop() still waits for, under the hands of those who handle it.
   void cut();
   int port() const { return port_; }
   /// Whether only this machine can reach it.
@@ -116,6 +117,7 @@ class Connections {
   void received(int socket);
   void judge(int socket);
   void drop(int socket);
+  void dismiss(int socket, int status, std::string_view code, std::string_view message);
   void sweep();
   void take_back();
   void end_of_loop();

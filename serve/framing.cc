@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <utility>
 
 namespace attend::serve {
 namespace {
@@ -12,69 +13,122 @@ bool same_letters(std::string_view a, std::string_view b) {
   return std::ranges::equal(a, b, {}, lower, lower);
 }
 
+bool is_blank(char c) { return c == ' ' || c == '\t'; }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_word(char c) { return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+bool is_one_of(std::string_view set, char c) { return set.find(c) != std::string_view::npos; }
+bool is_hex(char c) { return is_digit(c) || is_one_of("abcdefABCDEF", c); }
+bool in_token(char c) { return is_word(c) || is_one_of("!#$%&'*+-.^_`|~", c); }  // RFC 9110, 5.6.2
+bool in_target(char c) { return c > ' ' && c < '\x7f'; }
+bool in_value(char c) { return c == '\t' || (static_cast<unsigned char>(c) >= ' ' && c != '\x7f'); }
+
+template <class Allowed>
+bool consists_of(std::string_view text, Allowed&& allowed) {
+  return !text.empty() && std::ranges::all_of(text, allowed);
+}
+
 std::string_view trimmed(std::string_view text) {
-  const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
-  while (!text.empty() && blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && blank(text.back())) text.remove_suffix(1);
+  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
   return text;
 }
 
 std::optional<size_t> length_of(std::string_view digits) {
   size_t value = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (error != std::errc() || end != digits.data() + digits.size() || digits.empty()) return std::nullopt;
+  if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
   return value;
 }
 
-struct Headers {
-  bool chunked = false, expects = false, bad = false;
+/// A name or an address, IPv6 in brackets, and perhaps a port.
+bool is_host(std::string_view value) {
+  const bool six = value.starts_with('[');
+  const size_t end = six ? value.find(']') : value.find(':');
+  if (six && end == std::string_view::npos) return false;
+  const auto in_name = [](char c) { return is_word(c) || is_one_of("-._~", c); };
+  const auto in_six = [](char c) { return is_hex(c) || is_one_of(":.", c); };
+  const bool named = six ? consists_of(value.substr(1, end - 1), in_six) : consists_of(value.substr(0, end), in_name);
+  const std::string_view port = value.substr(std::min(six ? end + 1 : end, value.size()));
+  return named && (port.empty() || (port[0] == ':' && consists_of(port.substr(1), is_digit)));
+}
+
+struct Head {
+  bool chunked = false, expects = false, host = false, needs_host = true;
   std::optional<size_t> length;
 };
 
-void read_line(std::string_view line, Headers& headers) {
-  const size_t colon = line.find(':');
-  if (colon == std::string_view::npos) return;
-  const std::string_view name = line.substr(0, colon), value = trimmed(line.substr(colon + 1));
-  // Whoever reads "Content-Length : 5" otherwise than the next one in the chain lets a second request slip through.
-  if (same_letters(trimmed(name), "transfer-encoding")) headers.chunked = true;
-  if (same_letters(name, "expect")) headers.expects = same_letters(value, "100-continue");
-  if (!same_letters(trimmed(name), "content-length")) return;
-  const std::optional<size_t> length = length_of(value);
-  headers.bad = headers.bad || name != trimmed(name) || !length || headers.length.has_value();
-  headers.length = length;
+/// What is wrong with a line; "": nothing.
+using Wrong = std::string_view;
+
+Wrong read_request_line(std::string_view line, Head& head) {
+  constexpr Wrong kWrong = "request: expected METHOD /path HTTP/1.1, got something else";
+  const size_t first = line.find(' '), second = line.find(' ', first + 1);
+  if (first == line.npos || second == line.npos) return kWrong;
+  const std::string_view version = line.substr(second + 1);
+  head.needs_host = version != "HTTP/1.0";
+  const bool known = version == "HTTP/1.1" || version == "HTTP/1.0";
+  const bool right = known && consists_of(line.substr(0, first), in_token) &&
+                     consists_of(line.substr(first + 1, second - first - 1), in_target);
+  return right ? "" : kWrong;
 }
 
-Headers read_headers(std::string_view text) {
-  Headers headers;
-  size_t begin = std::min(text.find('\n') + 1, text.size());
-  while (begin < text.size()) {
-    const size_t end = std::min(text.find('\n', begin), text.size());
-    read_line(text.substr(begin, end - begin), headers);
-    begin = end + 1;
+Wrong read_field(std::string_view line, Head& head) {
+  if (is_blank(line[0])) return "headers: expected each in one line, got one that is continued in the next";
+  const size_t colon = line.find(':');
+  if (colon == line.npos) return "headers: expected Name: value, got a line without a colon";
+  const std::string_view name = line.substr(0, colon), value = trimmed(line.substr(colon + 1));
+  if (!consists_of(name, in_token)) {
+    return "headers: expected a name of letters, digits and -, and the colon right behind it, got something else";
   }
-  return headers;
+  if (!std::ranges::all_of(value, in_value)) return "headers: expected values without control characters, got one";
+  if (same_letters(name, "host")) {
+    if (std::exchange(head.host, true) || !is_host(value)) return "Host: expected one name or address, got another";
+  } else if (same_letters(name, "expect")) {
+    head.expects = same_letters(value, "100-continue");
+  } else if (same_letters(name, "transfer-encoding")) {
+    head.chunked = true;
+  } else if (same_letters(name, "content-length")) {
+    if (head.length || !(head.length = length_of(value))) return "Content-Length: expected one whole number";
+  }
+  return "";
+}
+
+/// Of all lines together.
+Wrong objection_to(const Head& head) {
+  if (head.needs_host && !head.host) return "Host: expected one name or address, got none";
+  if (head.chunked && head.length) return "Content-Length: expected no Transfer-Encoding beside it";
+  return "";
+}
+
+Frame refused(int status, std::string_view code, std::string_view message) {
+  return {Frame::State::refused, 0, false, status, code, message};
 }
 
 }  // namespace
 
 Frame find_frame(std::string_view buffer, size_t body_bytes) {
   using State = Frame::State;
-  const size_t end = buffer.substr(0, kHeaderBytes).find("\n\r\n");
-  if (end == std::string_view::npos) {
-    if (buffer.size() < kHeaderBytes) return {};
-    return {State::refused, 0, false, 431, "too_large", "headers: expected at most 16 KiB, got more"};
+  Head head;
+  size_t begin = 0;
+  for (bool first = true, ended = false; !ended; first = false) {
+    const size_t end = buffer.substr(0, kHeaderBytes).find('\n', begin);
+    if (end == buffer.npos) {
+      if (buffer.size() < kHeaderBytes) return {};
+      return refused(431, "too_large", "headers: expected at most 16 KiB, got more");
+    }
+    if (end == begin || buffer[end - 1] != '\r') {
+      return refused(400, "bad_request", "headers: expected lines that end with CR LF, got LF alone");
+    }
+    const std::string_view line = buffer.substr(begin, end - 1 - begin);
+    begin = end + 1;
+    ended = line.empty() && !first;
+    const Wrong wrong = first ? read_request_line(line, head) : ended ? objection_to(head) : read_field(line, head);
+    if (!wrong.empty()) return refused(400, "bad_request", wrong);
   }
-  const size_t begin = end + 3;
-  const Headers headers = read_headers(buffer.substr(0, begin));
-  if (headers.bad || (headers.chunked && headers.length)) {
-    return {State::refused, 0,
-            false,          400,
-            "bad_request",  "Content-Length: expected one whole number, and no Transfer-Encoding beside it"};
-  }
-  if (headers.chunked) return {State::last, begin};
-  const size_t length = headers.length.value_or(0);
+  if (head.chunked) return {State::last, begin};
+  const size_t length = head.length.value_or(0);
   if (length > body_bytes) return {State::last, begin};
-  if (buffer.size() - begin < length) return {State::more, 0, headers.expects};
+  if (buffer.size() - begin < length) return {State::more, 0, head.expects};
   return {State::whole, begin + length};
 }
 

@@ -25,7 +25,8 @@ struct Frame {
   std::string_view code, message;
 };
 
-/// Looks at headers alone for what frames a body: Content-Length and Transfer-Encoding.
+/// Reads the head (RFC 9112): lines that end with CR LF, names that are tokens, one Host, and what frames a body. Whatever
+/// another reader, such as a proxy, could take for something else is refused.
 Frame find_frame(std::string_view buffer, size_t body_bytes);
 
 }  // namespace attend::serve

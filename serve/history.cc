@@ -3,17 +3,20 @@
 #include <algorithm>
 #include <fstream>
 
+#include "attend/base/folder_file.h"
+
 namespace attend::serve {
 namespace {
 
 namespace fs = std::filesystem;
 
 constexpr size_t kPoints = 500;
+constexpr uintmax_t kMostBytes = uintmax_t{1} << 30;  // of a log
 
 /// Calls act(entry) for each line that is an object; a line that is cut short (the run is still writing) is passed over.
 template <class Act>
-void each_line(const fs::path& path, Act&& act) {
-  std::ifstream in(path);
+void each_line(const fs::path& folder, const char* name, Act&& act) {
+  std::ifstream in(file_within(folder, name, kMostBytes));
   for (std::string line; std::getline(in, line);) {
     const Json entry = Json::parse(line, nullptr, false);
     if (entry.is_object()) act(entry);
@@ -59,7 +62,7 @@ double chrf_of(const ValidLine& line) { return line.said["chrf"].is_number() ? l
 
 Json curves(const fs::path& folder) {
   Thinned train, valid;
-  each_line(folder / "log.jsonl", [&](const Json& entry) {
+  each_line(folder, "log.jsonl", [&](const Json& entry) {
     if (entry.contains("valid_loss")) {
       valid.add(numbers_of(entry));
     } else if (entry.contains("loss")) {
@@ -71,7 +74,7 @@ Json curves(const fs::path& folder) {
 
 std::vector<ValidLine> valid_lines(const fs::path& folder) {
   std::vector<ValidLine> lines;
-  each_line(folder / "valid.jsonl", [&](const Json& entry) {
+  each_line(folder, "valid.jsonl", [&](const Json& entry) {
     ValidLine& line = lines.emplace_back(static_cast<int64_t>(lines.size()));
     for (const char* name : {"source", "reference", "output", "chrf"}) line.said[name] = entry.value(name, Json());
   });
@@ -81,7 +84,7 @@ std::vector<ValidLine> valid_lines(const fs::path& folder) {
 
 Json best_of(const fs::path& folder, const std::string& score, int better) {
   Json best;
-  each_line(folder / "log.jsonl", [&](const Json& entry) {
+  each_line(folder, "log.jsonl", [&](const Json& entry) {
     const auto found = entry.find(score);
     if (found == entry.end() || !found->is_number()) return;
     if (best.is_null() || better * found->get<double>() > better * best.get<double>()) best = *found;

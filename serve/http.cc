@@ -35,8 +35,11 @@ class ClientStream : public httplib::Stream {
     return static_cast<ssize_t>(count);
   }
   ssize_t write(const char* bytes, size_t size) override {
-    // "HTTP/1.1 200": the library tells its status to nobody else.
-    if (written_ == 0 && size > 12) status_ = std::atoi(bytes + 9);
+    // "HTTP/1.1 200 …": the library, which writes the head at once, tells nobody else what it said.
+    if (written_ == 0 && size > 12) {
+      status_ = std::atoi(bytes + 9);
+      told_to_close_ = std::string_view(bytes, size).find("\r\nConnection: close\r\n") != std::string_view::npos;
+    }
     const auto until = Clock::now() + std::chrono::duration<double>(seconds_);
     for (size_t done = 0; done < size && !failed_;) {
       const ssize_t count = ::send(client_.socket.number(), bytes + done, size - done, MSG_NOSIGNAL);
@@ -56,6 +59,7 @@ class ClientStream : public httplib::Stream {
 
   bool failed() const { return failed_; }
   int status() const { return status_; }
+  bool told_to_close() const { return told_to_close_; }
   size_t written() const { return written_; }
 
  private:
@@ -69,7 +73,7 @@ class ClientStream : public httplib::Stream {
   const Client& client_;
   std::string_view rest_;
   const double seconds_;
-  bool failed_ = false;
+  bool failed_ = false, told_to_close_ = false;
   int status_ = 0;
   size_t written_ = 0;
 };
@@ -157,9 +161,13 @@ class Http::Router : public httplib::Server {
       if (response.body.empty()) explain_status(request, response);
       return HandlerResponse::Handled;
     }));
-    // It would promise the library's own times and counts, which are not the ones that hold here.
-    set_post_routing_handler(
-        [](const httplib::Request&, httplib::Response& response) { response.headers.erase("Keep-Alive"); });
+    set_post_routing_handler([this](const httplib::Request&, httplib::Response& response) {
+      // It would promise the library's own times and counts, which are not the ones that hold here.
+      response.headers.erase("Keep-Alive");
+      if (!stopping_()) return;
+      response.headers.erase("Connection");
+      response.set_header("Connection", "close");
+    });
     set_exception_handler([](const httplib::Request&, httplib::Response& response, std::exception_ptr error) {
       send(reply_to(std::move(error)), response);
     });
@@ -169,7 +177,9 @@ class Http::Router : public httplib::Server {
     hosts_ = {"localhost", "127.0.0.1", "[::1]", own.find(':') == std::string::npos ? own : "[" + own + "]"};
   }
 
-  Next handle(Client& client, bool closing) {
+  void close_when(std::function<bool()> stopping) { stopping_ = std::move(stopping); }
+
+  Next handle(Client& client) {
     const auto begun = Clock::now();
     ClientStream stream(client, options_.traffic.write_seconds);
     bool closed = false, read = false;
@@ -186,10 +196,10 @@ class Http::Router : public httplib::Server {
       request.headers.erase("Connection");
       request.set_header("Connection", "close");
     };
-    const bool sent = process_request(stream, closing || client.last, closed, prepare);
+    const bool sent = process_request(stream, client.last, closed, prepare);
     if (options_.log) log(client, line, stream, begun);
     if (stream.failed()) return Next::close;
-    return sent && read && !closed && !closing && !client.last ? Next::keep : Next::drain;
+    return sent && read && !closed && !stream.told_to_close() ? Next::keep : Next::drain;
   }
 
  private:
@@ -213,7 +223,8 @@ class Http::Router : public httplib::Server {
     const auto answer = [&api = api_, ask = endpoint.answer](const httplib::Request& request,
                                                              httplib::Response& response) {
       try {
-        const Call call{request.matches.size() > 1 ? request.matches[1].str() : "", request.body};
+        const Call call{request.matches.size() > 1 ? request.matches[1].str() : "", request.body,
+                        client_of(request.remote_addr)};
         send((api.*ask)(call), response);
       } catch (...) {
         send(reply_to(std::current_exception()), response);
@@ -306,11 +317,13 @@ class Http::Router : public httplib::Server {
   const ServeOptions options_;
   std::map<std::string, std::vector<std::regex>> paths_;
   std::vector<std::string> hosts_;  // empty: any
+  std::function<bool()> stopping_ = [] { return false; };
 };
 
 Http::Http(const Api& api, const ServeOptions& options) : router_(std::make_unique<Router>(api, options)) {}
 Http::~Http() = default;
 void Http::only_for(const std::string& own) { router_->only_for(own); }
-Next Http::handle(Client& client, bool closing) { return router_->handle(client, closing); }
+void Http::close_when(std::function<bool()> stopping) { router_->close_when(std::move(stopping)); }
+Next Http::handle(Client& client) { return router_->handle(client); }
 
 }  // namespace attend::serve

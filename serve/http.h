@@ -1,6 +1,7 @@
 // HTTP: reads a request that has come whole, finds its endpoint, writes the answer.
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include "serve/api.h"
@@ -18,8 +19,10 @@ class Http {
   /// From now on, requests whose Host is neither this machine nor `own` are refused: the page of another site whose name was
   /// made to point here (DNS rebinding) reads nothing.
   void only_for(const std::string& own);
-  /// The request at the front of the client's buffer. `closing`: it is the last one, whatever the client would like.
-  Next handle(Client& client, bool closing);
+  /// Answers that are written while `stopping()` tell their client that the connection ends with them.
+  void close_when(std::function<bool()> stopping);
+  /// The request at the front of the client's buffer.
+  Next handle(Client& client);
 
  private:
   class Router;

@@ -4,7 +4,14 @@
 #include <cstdint>
 #include <string>
 
+#include "attend/base/bounds.h"
+#include "attend/decode/search.h"
+#include "attend/kernels/parallel.h"
+
 namespace attend::serve {
+
+/// Of a time in seconds: up to a day.
+inline const Bounds kTime = bounds::above_up_to(0, 86'400);
 
 /// What one request may ask for; more is refused before anything is computed.
 struct Limits {
@@ -14,21 +21,25 @@ struct Limits {
   int64_t beam = 32;
   int64_t n_best = 32;
   int64_t answer_tokens = 2'000;
+  int64_t cost = 1'000'000;
   int64_t weights = 32'000'000;  // 128 MB, and four times that as JSON
   int64_t image_pixels = 4'000'000;
   double seconds = 60;
 
   template <class Visit>
   void fields(Visit&& visit) {
-    visit("body_bytes", body_bytes, "largest body of a request");
-    visit("text_characters", text_characters, "longest text");
-    visit("texts", texts, "most texts in one request");
-    visit("beam", beam, "widest beam that may be asked for");
-    visit("n_best", n_best, "most answers per text that may be asked for");
-    visit("answer_tokens", answer_tokens, "longest answer, and greatest max_length that may be asked for");
-    visit("weights", weights, "most weights of attention that are kept to explain an answer");
-    visit("image_pixels", image_pixels, "largest image");
-    visit("seconds", seconds, "most time for a request, waiting included");
+    visit("body_bytes", body_bytes, "largest body of a request", bounds::at_least(1));
+    visit("text_characters", text_characters, "longest text", bounds::at_least(1));
+    visit("texts", texts, "most texts in one request", bounds::at_least(1));
+    visit("beam", beam, "widest beam that may be asked for", bounds::within(1, decode::kWidestBeam));
+    visit("n_best", n_best, "most answers per text that may be asked for", bounds::within(1, decode::kWidestBeam));
+    visit("answer_tokens", answer_tokens, "longest answer, and greatest max_length that may be asked for",
+          bounds::within(1, decode::kLongestAnswer));
+    visit("cost", cost, "most texts × beam × tokens of an answer; to explain one, tokens that are read again for it",
+          bounds::at_least(1));
+    visit("weights", weights, "most weights of attention that are kept to explain an answer", bounds::at_least(1));
+    visit("image_pixels", image_pixels, "largest image", bounds::at_least(1));
+    visit("seconds", seconds, "most time for a request, waiting included", kTime);
   }
 };
 
@@ -37,6 +48,7 @@ struct Traffic {
   int64_t workers = 0;
   int64_t threads = 0;
   int64_t waiting = 64;
+  int64_t long_requests = 8;
   int64_t connections = 1000;
   double read_seconds = 10;
   double write_seconds = 10;
@@ -45,14 +57,23 @@ struct Traffic {
 
   template <class Visit>
   void fields(Visit&& visit) {
-    visit("workers", workers, "requests that are computed at once; 0: as many as the machine has cores, at most 4");
-    visit("threads", threads, "threads that they share; 0: as many as the machine has cores");
-    visit("waiting", waiting, "requests that wait for a worker; further ones are told to come back (503)");
-    visit("connections", connections, "open connections; beyond them, the one that was idle for longest is closed");
-    visit("read_seconds", read_seconds, "time that a client has to send a whole request");
-    visit("write_seconds", write_seconds, "time that a client has to take a whole answer, or one part of a stream");
-    visit("idle_seconds", idle_seconds, "time that a connection is kept open between requests");
-    visit("stop_seconds", stop_seconds, "time to finish what was asked for when told to stop; then it is given up");
+    visit("workers", workers, "requests that are computed at once; 0: as many as the machine has cores, at most 4",
+          bounds::within(0, kernels::kMostThreads));
+    visit("threads", threads, "threads that they share; 0: as many as the machine has cores",
+          bounds::within(0, kernels::kMostThreads));
+    visit("waiting", waiting, "requests that wait for a worker; further ones are told to come back (503)",
+          bounds::within(0, 10'000));
+    visit("long_requests", long_requests,
+          "long requests that are begun and take turns, each with its state in memory; further ones wait for one to end",
+          bounds::within(1, 1000));
+    visit("connections", connections, "open connections; beyond them, the one that was idle for longest is closed",
+          bounds::within(1, 1'000'000));
+    visit("read_seconds", read_seconds, "time that a client has to send a whole request", kTime);
+    visit("write_seconds", write_seconds, "time that a client has to take a whole answer, or one part of a stream",
+          kTime);
+    visit("idle_seconds", idle_seconds, "time that a connection is kept open between requests", kTime);
+    visit("stop_seconds", stop_seconds, "time to finish what was asked for when told to stop; then it is given up",
+          kTime);
   }
 };
 
@@ -67,7 +88,7 @@ struct ServeOptions {
   template <class Visit>
   void fields(Visit&& visit) {
     visit("host", host, "address to listen on; 0.0.0.0: all of this machine's, for everyone who can reach it");
-    visit("port", port, "0: any that is free; the address is printed");
+    visit("port", port, "0: any that is free; the address is printed", bounds::within(0, 65535));
     visit("log", log, "a line on standard error for each request");
   }
 };

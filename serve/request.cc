@@ -144,7 +144,7 @@ class Fields {
   Fields& options(const Options& options, SettingList& into) {
     for (const OptionInfo& option : describe_options(options)) {
       field(option.name, [option, &into](const json& value) {
-        into.push_back({option.name, value_of(option, value), option.name});
+        into.push_back({option.name, value_of(option, value), ""});
         check_value(option, into.back());
       });
     }
@@ -267,7 +267,7 @@ decode::SearchOptions search_of(decode::SearchOptions own, const SettingList& as
     at_most("max_length", own.max_length, limits.answer_tokens);
     at_most("min_length", own.min_length, limits.answer_tokens);
     own.longest = limits.answer_tokens;
-    if (!own.sample && own.beam >= 1) own.beam = std::max(own.beam, own.n_best);
+    if (!find_setting(asked, "beam")) decode::widen(own);
     return own;
   });
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
+#include <utility>
 
 #include "attend/base/names.h"
 #include "attend/data/image_file.h"
@@ -14,7 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kGroup = 16;      // texts that are answered at once: the time between two checks
+constexpr size_t kGroup = 16;      // texts that are answered at once, at most …
+constexpr int64_t kStepWork = 1 << 28;  // … and of parameters × hypotheses in one step of a search, between two checks
 constexpr int64_t kLeastSide = 4;  // pixels; there is nothing to see in less
 
 /// Six decimals: what a float holds of a log-probability.
@@ -39,7 +41,7 @@ Json json_of(const tasks::Answer& answer) {
 template <HasFields Options>
 Json options_json(Options options) {
   Json all = Json::object();
-  visit_fields(options, [&](const std::string& name, auto& field, const char*) { all[name] = field; });
+  visit_fields(options, [&](const std::string& name, auto& field, const char*, const Bounds&) { all[name] = field; });
   return all;
 }
 
@@ -49,7 +51,7 @@ auto within_weights(Make&& make) {
   try {
     return make();
   } catch (const explain::TooLarge& error) {
-    refuse(413, "too_large", error.what(), " (this server's limit is --weights)");
+    refuse(413, "too_large", error.what(), " (this server's limits are --weights and --cost)");
   }
 }
 
@@ -172,17 +174,49 @@ void ServedModel::check_prefixes(const RunRequest& request, const decode::Search
   }
 }
 
-void ServedModel::check(const RunRequest& request, const Limits& limits) const {
+/// Tokens of the answer that are given.
+int64_t ServedModel::forced_by(const Asked& asked, const tasks::Ready& source) const {
+  const size_t count = asked.prefix.empty() ? asked.prefix_tokens.size()
+                                            : model_.output().encode(asked.prefix, source).size();
+  return static_cast<int64_t>(count);
+}
+
+/// `recorded`: one text, of which all that was considered is kept.
+Cost ServedModel::cost_of(const Asked& asked, const decode::SearchOptions& search, bool recorded) const {
+  const decode::SearchOptions own = model_.output().search(search);
+  Cost cost{.texts = std::max<int64_t>(1, static_cast<int64_t>(asked.texts.size())),
+            .beam = own.sample ? own.n_best : own.beam};
+  if (recorded) cost.kept = decode::continuations_told(own);
+  const auto add = [&](const tasks::Ready& part, int64_t forced) {
+    const tasks::Ready* const all[] = {&part};
+    const std::unique_ptr<decode::Constraint> constraint = model_.output().constraint(all);
+    cost.add(decode::longest_answer(model_.model(), own, part.length(), forced, constraint.get()));
+  };
+  if (model_.output().is_image()) return cost;
+  if (asked.texts.empty()) add({}, 0);  // how many cells an image has makes little difference
+  for (const std::string& text : asked.texts) {
+    bool first = true;
+    for (const tasks::Ready& part : model_.input().parts(text, recorded ? 0 : model_.longest())) {
+      add(part, std::exchange(first, false) ? forced_by(asked, part) : 0);
+    }
+  }
+  return cost;
+}
+
+Cost ServedModel::check(const RunRequest& request, const Limits& limits) const {
   const decode::SearchOptions search = search_for(request, limits);
-  refusing([&] {
+  return refusing([&] {
     check_asked(request, search);
     check_prefixes(request, search);
+    const Cost cost = cost_of(request, search, request.stream || !request.prefix_tokens.empty());
+    require_affordable(cost, limits);
+    return cost;
   });
 }
 
-void ServedModel::check(const ExplainRequest& request, const Limits& limits) const {
+Cost ServedModel::check(const ExplainRequest& request, const Limits& limits) const {
   const decode::SearchOptions search = search_for(request, limits);
-  refusing([&] {
+  return refusing([&] {
     check_asked(request, search);
     for (const std::string& one : request.named) {
       require(model_.row().input().streamed || one == "method", one, ": only models that read text have this, not ",
@@ -191,6 +225,16 @@ void ServedModel::check(const ExplainRequest& request, const Limits& limits) con
     tasks::Example example;
     if (!request.texts.empty()) example.inputs = {request.texts[0]};
     tasks::check_explain(model_, known_, example, explain_options(request, request.options, search, {}));
+    Cost cost = cost_of(request, search, true);
+    require_affordable(cost, limits);
+    const std::string method = tasks::method_for(known_, request.options.method);
+    const bool again = request.options.evidence || (method != "attention" && method != "rollout");
+    if (again && !request.texts.empty()) {
+      // The Jacobian asks for four words at each step, forwards and backwards.
+      const int64_t source = model_.input().ready(request.texts[0]).length();
+      cost.more = 12 * cost.longest * (source + cost.longest);
+    }
+    return cost;
   });
 }
 
@@ -223,10 +267,12 @@ Json ServedModel::in_groups(const RunRequest& request, const std::vector<tasks::
   options.check = watch.check;
   if (!model_.row().input().streamed && watch.partial) options.partial = watch.partial;
   const int64_t first = search.first_sentence;
+  const int64_t step = model_.parameters() * std::max<int64_t>(1, search.sample ? search.n_best : search.beam);
+  const size_t at_once = std::clamp(static_cast<size_t>(kStepWork / step), size_t{1}, kGroup);
   Json all = Json::array();
-  for (size_t begin = 0; begin < examples.size(); begin += kGroup) {
+  for (size_t begin = 0; begin < examples.size(); begin += at_once) {
     watch.check();
-    const auto group = std::span(examples).subspan(begin, std::min(kGroup, examples.size() - begin));
+    const auto group = std::span(examples).subspan(begin, std::min(at_once, examples.size() - begin));
     std::vector<std::string> prefixes;
     if (!request.prefix.empty()) prefixes.assign(group.size(), request.prefix);
     options.prefixes = prefixes;
@@ -241,9 +287,10 @@ Json ServedModel::in_groups(const RunRequest& request, const std::vector<tasks::
 }
 
 /// What to know before one trusts them; of several texts with the place of each.
-Json ServedModel::notes(const std::vector<tasks::Example>& examples, const Json& answers) const {
+Json ServedModel::notes(const std::vector<tasks::Example>& examples, const Json& answers, const Watch& watch) const {
   Json all = Json::array();
   for (size_t i = 0; i < examples.size(); ++i) {
+    watch.check();
     const std::string where = examples.size() > 1 ? "texts[" + std::to_string(i) + "]: " : "";
     const int64_t parts = answers[i][0].value("parts", int64_t{1});
     const tasks::Ready source = model_.input().ready(examples[i].inputs[0]);
@@ -262,7 +309,7 @@ std::string ServedModel::run(const RunRequest& request, const Limits& limits, co
                          model_.input().ready(asked[0].inputs[0]).length() <= tasks::longest_explained(model_);
   const bool watched = (watch.partial && one_piece) || !request.prefix_tokens.empty();
   Json answers = watched ? step_by_step(request, asked[0], search, watch) : in_groups(request, asked, search, watch);
-  Json told = notes(asked, answers);
+  Json told = notes(asked, answers, watch);
   return dumped({{"model", name}, {"answers", std::move(answers)}, {"notes", std::move(told)}});
 }
 
@@ -271,6 +318,7 @@ std::string ServedModel::explain(const ExplainRequest& request, const Limits& li
   tasks::ExplainOptions options = explain_options(request, request.options, search_for(request, limits), watch);
   options.method = tasks::method_for(known_, options.method);
   options.numbers = static_cast<size_t>(limits.weights);
+  options.most_tokens = limits.cost;
   const tasks::Example example = examples(request, limits).at(0);
   tasks::Explanation found = within_weights([&] { return tasks::explain(model_, example, options); });
   std::visit([&](auto& one) { one.model = name; }, found);

@@ -8,19 +8,19 @@
 
 #include "attend/tasks/explanation.h"
 #include "attend/tasks/model.h"
+#include "serve/cost.h"
 #include "serve/gallery.h"
 #include "serve/json.h"
 #include "serve/request.h"
 
 namespace attend::serve {
 
-/// Why nobody wants an answer any more: it took too long, or the server stops.
+/// Why nobody wants an answer any more: it took too long, the server stops, or its place was given to another client.
 struct Cancelled {
-  bool stopping = false;
+  bool stopping = false, displaced = false;
 };
 
-/// Told how far it is; throws to stop it (Cancelled). Asked between groups of texts and, where answers come step by step
-/// (`explain`, streams, captions), after each step of the search.
+/// Asked whether to go on, after each step of a search and between the passes of a method; throws to stop it (Cancelled).
 struct Watch {
   std::function<void()> check = [] {};
   std::function<void(const std::string& text)> partial;  ///< wanted where it is set
@@ -30,9 +30,9 @@ class ServedModel {
  public:
   ServedModel(std::string name, std::filesystem::path folder);
 
-  /// Refuses what the limits and the model forbid, before it is queued.
-  void check(const RunRequest& request, const Limits& limits) const;
-  void check(const ExplainRequest& request, const Limits& limits) const;
+  /// Refuses what the limits and the model forbid, before it is queued; what the rest may cost.
+  Cost check(const RunRequest& request, const Limits& limits) const;
+  Cost check(const ExplainRequest& request, const Limits& limits) const;
   // On a worker:
   /// {"model","answers":[[{…}]],"notes":[…]}
   std::string run(const RunRequest& request, const Limits& limits, const Watch& watch) const;
@@ -40,6 +40,8 @@ class ServedModel {
   std::string explain(const ExplainRequest& request, const Limits& limits, const Watch& watch) const;
   /// What it made of its validation examples, the worst first; with a note where there are none.
   Json gallery() const { return gallery_.json(); }
+  /// Where its images have to be found or made first.
+  bool gallery_takes_long() const { return !model_.row().input().streamed; }
 
   const std::string name;
   const std::filesystem::path folder;
@@ -49,6 +51,8 @@ class ServedModel {
   Json describe() const;
   void check_asked(const Asked& asked, const decode::SearchOptions& search) const;
   void check_prefixes(const RunRequest& request, const decode::SearchOptions& search) const;
+  Cost cost_of(const Asked& asked, const decode::SearchOptions& search, bool recorded) const;
+  int64_t forced_by(const Asked& asked, const tasks::Ready& source) const;
   decode::SearchOptions search_for(const Asked& asked, const Limits& limits) const;
   std::vector<tasks::Example> examples(const Asked& asked, const Limits& limits) const;
   tasks::ExplainOptions explain_options(const Asked& asked, tasks::ExplainOptions options,
@@ -57,7 +61,7 @@ class ServedModel {
                     const Watch& watch) const;
   Json in_groups(const RunRequest& request, const std::vector<tasks::Example>& examples,
                  const decode::SearchOptions& search, const Watch& watch) const;
-  Json notes(const std::vector<tasks::Example>& examples, const Json& answers) const;
+  Json notes(const std::vector<tasks::Example>& examples, const Json& answers, const Watch& watch) const;
 
   tasks::TaskModel model_;
   tasks::Explainable known_;

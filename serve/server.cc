@@ -16,9 +16,12 @@ namespace {
 
 constexpr int64_t kMostWorkers = 4;  // by default: the kernels' threads are shared, and each worker adds its own
 
-size_t workers_of(const Traffic& traffic) {
+TurnOptions turns_of(const Traffic& traffic) {
   const int64_t cores = std::max<int64_t>(1, std::thread::hardware_concurrency());
-  return static_cast<size_t>(traffic.workers > 0 ? traffic.workers : std::min(cores, kMostWorkers));
+  const int64_t workers = traffic.workers > 0 ? traffic.workers : std::min(cores, kMostWorkers);
+  return {.workers = static_cast<size_t>(workers),
+          .places = static_cast<size_t>(workers + traffic.waiting),
+          .most_long = static_cast<size_t>(traffic.long_requests)};
 }
 
 /// Each request that is computed or waits holds a thread; these are left for those that need no worker.
@@ -27,19 +30,9 @@ constexpr size_t kSpareHandlers = 16;
 constexpr auto kLastWords = std::chrono::seconds(1);
 
 const ServeOptions& checked(const ServeOptions& options) {
-  require(options.port >= 0 && options.port <= 65535, "port: expected 0 to 65535, got ", options.port);
-  const Limits& l = options.limits;
-  for (const int64_t limit :
-       {l.body_bytes, l.text_characters, l.texts, l.beam, l.n_best, l.answer_tokens, l.weights, l.image_pixels}) {
-    require(limit >= 1, "limits: expected at least 1, got ", limit);
-  }
-  const Traffic& t = options.traffic;
-  require(t.workers >= 0 && t.threads >= 0, "workers, threads: expected at least 0");
-  require(t.waiting >= 0 && t.waiting <= 10'000, "waiting: expected 0 to 10000, got ", t.waiting);
-  require(t.connections >= 1, "connections: expected at least 1, got ", t.connections);
-  for (const double time : {l.seconds, t.read_seconds, t.write_seconds, t.idle_seconds, t.stop_seconds}) {
-    require(time > 0 && time <= 86'400, "times: expected more than 0 and at most 86400 seconds, got ", time);
-  }
+  check_bounds(options);
+  check_bounds(options.limits);
+  check_bounds(options.traffic);
   return options;
 }
 
@@ -57,15 +50,16 @@ struct Server::Parts {
 
   Parts(const std::vector<std::string>& folders, const ServeOptions& options)
       : models(folders),
-        workers(workers_of(options.traffic), static_cast<size_t>(options.traffic.waiting)),
+        workers(turns_of(options.traffic)),
         api(models, workers, options.limits),
         http(api, options),
         connections(options.host, options.port, options.traffic, static_cast<size_t>(options.limits.body_bytes),
-                    workers.count() + static_cast<size_t>(options.traffic.waiting) + kSpareHandlers,
-                    [this](Client& client) { return http.handle(client, connections.stopping()); }),
+                    turns_of(options.traffic).places + kSpareHandlers,
+                    [this](Client& client) { return http.handle(client); }),
         host(options.host),
         patience(options.traffic.stop_seconds) {
     if (connections.loopback()) http.only_for(host);
+    http.close_when([this] { return connections.stopping(); });
   }
 
   void stop() {

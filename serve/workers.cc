@@ -8,8 +8,10 @@
 
 namespace attend::serve {
 
-Workers::Workers(size_t count, size_t waiting, std::chrono::milliseconds rest) : most_(waiting), rest_(rest) {
-  for (size_t i = 0; i < count; ++i) threads_.emplace_back([this] { work(); });
+Workers::Workers(const TurnOptions& options, std::chrono::milliseconds rest, Now now)
+    : rest_(rest), now_(std::move(now)), turns_(options) {
+  // One for each job that can have begun: short ones do not pause.
+  for (size_t i = 0; i < options.workers + options.most_long; ++i) threads_.emplace_back([this] { work(); });
 }
 
 Workers::~Workers() {
@@ -21,26 +23,46 @@ Workers::~Workers() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-bool Workers::submit(std::shared_ptr<Job> job) {
+/// Begins and resumes all whose turn it is.
+void Workers::share_out() {
+  while (const std::shared_ptr<Job> job = turns_.next()) {
+    job->since = now_();
+    if (std::exchange(job->begun, true)) {
+      resumed_.notify_all();
+    } else {
+      beginning_.push_back(job);
+      came_.notify_one();
+    }
+  }
+}
+
+bool Workers::submit(const std::shared_ptr<Job>& job) {
+  std::shared_ptr<Job> displaced;
   {
     const std::lock_guard lock(mutex_);
-    if (cancelled_) return false;
-    // Those that nobody waits for any more make room first.
-    std::erase_if(jobs_, [](const auto& one) { return one->cancelled.load(); });
-    const size_t idle = threads_.size() - std::min(threads_.size(), running_.size());
-    if (jobs_.size() >= most_ + idle) return false;
-    jobs_.push_back(std::move(job));
+    if (cancelled_ || !turns_.enter(job, displaced)) return false;
+    share_out();
   }
-  came_.notify_one();
+  if (displaced) {
+    displaced->displaced = displaced->cancelled = true;
+    displaced->run();  // which ends where it begins, and tells its client
+  }
   return true;
+}
+
+void Workers::pause(const std::shared_ptr<Job>& job) {
+  std::unique_lock lock(mutex_);
+  const bool over = turns_.over(job, now_() - job->since);
+  share_out();
+  if (over) resumed_.wait(lock, [&] { return turns_.computes(*job); });
 }
 
 void Workers::cancel() {
   const std::lock_guard lock(mutex_);
   cancelled_ = true;
   const auto end = [](const std::shared_ptr<Job>& job) { job->stopping = job->cancelled = true; };
-  std::ranges::for_each(jobs_, end);
-  std::ranges::for_each(running_, end);
+  std::ranges::for_each(turns_.waiting(), end);
+  std::ranges::for_each(turns_.computing(), end);
 }
 
 bool Workers::cancelled() const {
@@ -50,18 +72,19 @@ bool Workers::cancelled() const {
 
 size_t Workers::running() const {
   const std::lock_guard lock(mutex_);
-  return running_.size();
+  return turns_.computing().size();
 }
 
 size_t Workers::waiting() const {
   const std::lock_guard lock(mutex_);
-  return jobs_.size();
+  return turns_.waiting().size();
 }
 
 void Workers::work() {
   // OpenMP, which oneDNN uses, keeps its number of threads per thread.
   kernels::set_threads(kernels::threads());
-  const auto wanted = [&] { return stopping_ || !jobs_.empty(); };
+  const auto ended = [&] { return stopping_ && turns_.waiting().empty() && turns_.computing().empty(); };
+  const auto wanted = [&] { return !beginning_.empty() || ended(); };
   bool worked = false;
   std::unique_lock lock(mutex_);
   for (;;) {
@@ -71,14 +94,15 @@ void Workers::work() {
       lock.lock();
     }
     came_.wait(lock, wanted);
-    if (jobs_.empty()) return;
-    const std::shared_ptr<Job> job = std::move(jobs_.front());
-    jobs_.pop_front();
-    running_.insert(job);
+    if (beginning_.empty()) return;
+    const std::shared_ptr<Job> job = std::move(beginning_.front());
+    beginning_.pop_front();
     lock.unlock();
     job->run();
     lock.lock();
-    running_.erase(job);
+    turns_.leave(job);
+    share_out();
+    if (ended()) came_.notify_all();
     worked = true;
   }
 }

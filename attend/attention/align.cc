@@ -115,8 +115,8 @@ class Sample : public Align {
   }
 };
 
-/// softmax((e + g)/τ), g = −ln(−ln u): a relaxed draw from softmax(e). Outside training: without noise, and one-hot if
-/// straight-through.
+/// softmax((e + g)/τ), g = −ln(−ln u): a relaxed draw from softmax(e). Outside training: without noise, at the
+/// temperature that training reached, and one-hot if straight-through.
 class Gumbel : public Align {
  public:
   explicit Gumbel(const AlignOptions& options) : options_(options) {
@@ -126,9 +126,8 @@ class Gumbel : public Align {
   }
   Aligned operator()(const Var& energies, const Tensor& mask, const AttentionStep& step) const override {
     if (!step.random && options_.straight_through) return {argmax_weights(energies.value(), mask), {}, {}};
-    // Outside training there are no updates to count: it is at its coldest.
-    const int64_t update = step.random ? step.update : std::numeric_limits<int64_t>::max();
-    const real inverse = static_cast<real>(1 / temperature_at(options_, update));
+    const double temperature = step.random ? cooled(step.update) : reached();
+    const real inverse = static_cast<real>(1 / temperature);
     const Var noisy = step.random ? add(energies, noise(energies.shape(), *step.random)) : energies;
     const Var soft = softmax(affine(noisy, inverse), mask);
     if (!options_.straight_through) return {soft, {}, {}};
@@ -136,6 +135,16 @@ class Gumbel : public Align {
   }
 
  private:
+  /// The temperature of a step of training, which is kept.
+  double cooled(int64_t update) const {
+    const double temperature = temperature_at(options_, update);
+    if (Tensor kept = options_.reached.value(); kept.defined()) kept.fill(static_cast<real>(temperature));
+    return temperature;
+  }
+  double reached() const {
+    const real kept = options_.reached.defined() ? options_.reached.value().data()[0] : real{0};
+    return kept > 0 ? static_cast<double>(kept) : temperature_at(options_, std::numeric_limits<int64_t>::max());
+  }
   static Tensor noise(const Shape& shape, Random& random) {
     Tensor g(shape);
     for (real& x : g.values()) x = static_cast<real>(-std::log(-std::log(random.uniform53() + 1e-300) + 1e-300));

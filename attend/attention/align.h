@@ -12,10 +12,12 @@
 
 namespace attend {
 
-/// τ falls from `temperature` to `coldest` by a factor e^(−cooling) per update (Jang et al. 2017, section 4.3).
+/// τ falls from `temperature` to `coldest` by a factor e^(−cooling) per update (Jang et al. 2017, section 4.3). Outside
+/// training it is the one that training reached.
 struct AlignOptions {
   double temperature = 1, coldest = 0.1, cooling = 0;
   bool straight_through = false;  // gumbel: one-hot forwards, the relaxed gradient backwards
+  Var reached = {};               // gumbel: [1], τ of the latest step of training; 0, or none: unknown, so the coldest
 };
 
 struct Aligned {

@@ -24,15 +24,15 @@ constexpr int64_t kTiledQueries = 8;
 AttentionConfig completed(AttentionConfig c) {
   require(c.query >= 1 && c.key >= 1 && c.value >= 0 && c.size >= 0,
           "Attention: expected widths of query and key of at least 1, got ", c.query, " and ", c.key);
-  require(c.heads >= 1, "Attention: expected at least one head, got ", c.heads);
-  require(c.dropout >= 0 && c.dropout < 1, "Attention: dropout must be in [0, 1), got ", c.dropout);
+  require_option(c.heads >= 1, "heads", "expected at least one head, got ", c.heads);
+  require_option(c.dropout >= 0 && c.dropout < 1, "dropout", "dropout must be in [0, 1), got ", c.dropout);
   if (c.value == 0) c.value = c.key;
   if (c.size == 0) c.size = c.query;
   return c;
 }
 
 int64_t per_head(const char* what, int64_t width, int64_t heads) {
-  require(width % heads == 0, "Attention: ", heads, " heads must divide the width of the ", what, ", got ", width);
+  require_option(width % heads == 0, "heads", heads, " heads must divide the width of the ", what, ", got ", width);
   return width / heads;
 }
 
@@ -179,6 +179,7 @@ Attention::Attention(const AttentionConfig& config, Random& random, AttentionSit
                                  random));
     if (h == 0 || window.per_head) windows_.push_back(window.make({.query = q, .width = config_.width}, random));
   }
+  if (config_.align == "gumbel") temperature_ = Var(Tensor::zeros({1}));
   set_align(config_.align);
   if (config_.coverage && !score.takes_coverage) coverage_ = Var::leaf(Tensor::zeros({1}));
   if (config_.output_projection) output_.emplace_back(value_.size(), config_.query, random);
@@ -190,7 +191,8 @@ void Attention::set_align(const std::string& name) {
   align_ = row.make({.temperature = config_.temperature,
                      .coldest = config_.coldest,
                      .cooling = config_.cooling,
-                     .straight_through = config_.straight_through});
+                     .straight_through = config_.straight_through,
+                     .reached = temperature_});
   fused_ = score_named(config_.score).fused && row.fused && window_named(config_.window).by_place &&
            !config_.coverage && query_.size() == key_.size() && key_.size() == value_.size();
 }
@@ -351,6 +353,7 @@ AttentionRead Attention::tiled(const Var& q, const AttentionMemory& memory, cons
   AttentionOptions options{.heads = config_.heads, .scale = scale(), .key_lengths = memory.lengths_};
   options.causal = config_.window == "causal";
   if (config_.window == "sliding" || (options.causal && config_.width > 0)) options.window = config_.width;
+  options.window_stays = true;
   if (step.random && config_.dropout > 0) {
     options.dropout = static_cast<real>(config_.dropout);
     options.random = step.random;
@@ -519,6 +522,7 @@ void Attention::params(const nn::VisitParams& visit) {
   for (size_t h = 0; h < scores_.size(); ++h) nn::visit_part(visit, part("score", h, scores_.size()), *scores_[h]);
   for (size_t h = 0; h < windows_.size(); ++h) nn::visit_part(visit, part("window", h, windows_.size()), *windows_[h]);
   if (coverage_.defined()) visit("coverage", coverage_);
+  if (temperature_.defined()) visit("temperature", temperature_);
   if (!output_.empty()) visit_part(visit, "output", output_[0]);
 }
 

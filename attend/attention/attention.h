@@ -12,9 +12,15 @@
 #include "attend/attention/observe.h"
 #include "attend/attention/score.h"
 #include "attend/attention/window.h"
+#include "attend/base/bounds.h"
 #include "attend/nn/layers.h"
 
 namespace attend {
+
+struct ProjectionRow {
+  std::string_view name, formula;
+};
+std::span<const ProjectionRow> projections();
 
 struct AttentionConfig {
   // Widths of the inputs; a value width of 0 means that of the key. Set by the network, not by its user.
@@ -34,23 +40,25 @@ struct AttentionConfig {
 
   template <class Visit>
   void fields(Visit&& visit) {
-    visit("score", score, "how a query is compared with a key");
-    visit("window", window, "which pairs of query and key count");
-    visit("align", align, "how energies become weights");
-    visit("query_projection", query_projection, "none, linear or mlp");
-    visit("key_projection", key_projection, "none, linear or mlp");
-    visit("value_projection", value_projection, "none, linear or mlp");
+    visit("score", score, "how a query is compared with a key", bounds::one_of(scores()));
+    visit("window", window, "which pairs of query and key count", bounds::one_of(windows()));
+    visit("align", align, "how energies become weights", bounds::one_of(aligns()));
+    visit("query_projection", query_projection, "none, linear or mlp", bounds::one_of(projections()));
+    visit("key_projection", key_projection, "none, linear or mlp", bounds::one_of(projections()));
+    visit("value_projection", value_projection, "none, linear or mlp", bounds::one_of(projections()));
     visit("output_projection", output_projection, "a linear layer after the heads are merged");
-    visit("heads", heads, "number of heads");
-    visit("size", size, "width of projections, all heads together; 0: the query's");
-    visit("dropout", dropout, "on the weights");
-    visit("hidden", hidden, "additive, concat: width inside the score; 0: the query's");
-    visit("longest", longest, "location: maximum number of positions of an input");
-    visit("radius", radius, "convolution: relative positions up to this far have their own weight");
-    visit("width", width, "sliding, local_m, local_p: reach of the window; causal: 0 is unlimited");
-    visit("temperature", temperature, "gumbel: temperature at the start");
-    visit("coldest", coldest, "gumbel: lowest temperature");
-    visit("cooling", cooling, "gumbel: rate of cooling per update");
+    visit("heads", heads, "number of heads", bounds::width());
+    visit("size", size, "width of projections, all heads together; 0: the query's", bounds::width_or_none());
+    visit("dropout", dropout, "on the weights", bounds::share());
+    visit("hidden", hidden, "additive, concat: width inside the score; 0: the query's", bounds::width_or_none());
+    visit("longest", longest, "location: maximum number of positions of an input", bounds::count_or_none());
+    visit("radius", radius, "convolution: relative positions up to this far have their own weight",
+          bounds::width_or_none());
+    visit("width", width, "sliding, local_m, local_p: reach of the window; causal: 0 is unlimited",
+          bounds::count_or_none());
+    visit("temperature", temperature, "gumbel: temperature at the start", bounds::above(0));
+    visit("coldest", coldest, "gumbel: lowest temperature", bounds::above(0));
+    visit("cooling", cooling, "gumbel: rate of cooling per update", bounds::at_least(0));
     visit("straight_through", straight_through, "gumbel: one-hot forwards");
     visit("coverage", coverage, "the score sees how much has been read of each place");
   }
@@ -62,11 +70,6 @@ struct AttentionSite {
   Purpose purpose = Purpose::source;  ///< what it is for
   int64_t layer = 0;                  ///< of the stack that it belongs to
 };
-
-struct ProjectionRow {
-  std::string_view name, formula;
-};
-std::span<const ProjectionRow> projections();
 
 /// Nothing, Wx + b, or W₂·tanh(W₁x + b₁) + b₂.
 class Projection {
@@ -173,6 +176,7 @@ class Attention {
   std::unique_ptr<Align> align_;
   std::vector<nn::Linear> output_;  // none or one
   Var coverage_;                    // γ, where the score itself does not take coverage
+  Var temperature_;                 // [1] that training reached (AlignOptions::reached): saved, never optimised
   bool fused_ = false;              // the fused kernels support all four stages
 };
 

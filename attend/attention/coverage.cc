@@ -1,5 +1,8 @@
 #include "attend/attention/coverage.h"
 
+#include <algorithm>
+#include <numeric>
+
 #include "attend/autograd/ops.h"
 #include "attend/base/error.h"
 
@@ -26,6 +29,14 @@ Var within(const char* where, const Var& x, std::span<const int32_t> lengths) {
   return multiply(x, mask);
 }
 
+/// total / (number of steps that count), for weights [B,T,S].
+Var per_step(const Var& total, const Var& weights, std::span<const int32_t> target_lengths) {
+  const int64_t steps = target_lengths.empty()
+                            ? weights.dim(0) * weights.dim(1)
+                            : std::accumulate(target_lengths.begin(), target_lengths.end(), int64_t{0});
+  return affine(total, 1 / static_cast<real>(std::max<int64_t>(1, steps)));
+}
+
 }  // namespace
 
 Var coverage_before(const Var& weights) {
@@ -39,7 +50,7 @@ Var coverage_before(const Var& weights) {
 Var coverage_penalty(const Var& weights, std::span<const int32_t> target_lengths) {
   const Var before = coverage_before(weights);
   const Var least = subtract(weights, relu(subtract(weights, before)));  // min(a, c)
-  return affine(sum(within("coverage_penalty", least, target_lengths)), real{1} / static_cast<real>(weights.dim(0)));
+  return per_step(sum(within("coverage_penalty", least, target_lengths)), weights, target_lengths);
 }
 
 Var doubly_stochastic_penalty(const Var& weights, std::span<const int32_t> target_lengths,
@@ -47,7 +58,7 @@ Var doubly_stochastic_penalty(const Var& weights, std::span<const int32_t> targe
   require_weights("doubly_stochastic_penalty", weights);
   const Var read = sum(within("doubly_stochastic_penalty", weights, target_lengths), 1);  // [B,S]
   const Var left = within("doubly_stochastic_penalty", affine(read, -1, 1), source_lengths);
-  return affine(sum(multiply(left, left)), real{1} / static_cast<real>(weights.dim(0)));
+  return per_step(sum(multiply(left, left)), weights, target_lengths);
 }
 
 }  // namespace attend

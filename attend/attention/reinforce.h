@@ -7,10 +7,16 @@
 #include <string>
 #include <string_view>
 
+#include "attend/base/bounds.h"
 #include "attend/base/random.h"
 #include "attend/nn/layer.h"
 
 namespace attend {
+
+struct BaselineRow {
+  std::string_view name, formula;
+};
+std::span<const BaselineRow> baselines();
 
 struct ReinforceOptions {
   std::string baseline = "moving_average";
@@ -21,18 +27,14 @@ struct ReinforceOptions {
 
   template <class Visit>
   void fields(Visit&& visit) {
-    visit("baseline", baseline, "what is subtracted from the reward: none, moving_average, learned");
-    visit("decay", decay, "of the moving average");
+    visit("baseline", baseline, "what is subtracted from the reward: none, moving_average, learned",
+          bounds::one_of(baselines()));
+    visit("decay", decay, "of the moving average", bounds::share());
     visit("normalise", normalise, "divide by the rewards' running standard deviation");
     visit("entropy", entropy, "bonus per nat of entropy");
-    visit("discount", discount, "of later rewards; 1 is unbiased");
+    visit("discount", discount, "of later rewards; 1 is unbiased", bounds::within(0, 1));
   }
 };
-
-struct BaselineRow {
-  std::string_view name, formula;
-};
-std::span<const BaselineRow> baselines();
 
 /// −Σ counts∘advantage∘ln p / Σ counts: its gradient is the estimate of −∇E[R]. All [..] of one shape; advantage and
 /// counts are constants.

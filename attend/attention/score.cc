@@ -57,7 +57,7 @@ Var with_coverage(const Var& prepared, const Var& weight, const AttentionStep& s
   return add(prepared, multiply(reshape(step.coverage, {B, Tk, 1}), weight));
 }
 
-/// vᵀtanh(Wq + Uk + b).
+/// vᵀtanh(Wq + Uk + b); the paper has no bias.
 class Additive : public Score {
  public:
   Additive(const ScoreOptions& o, Random& random)
@@ -132,7 +132,7 @@ class Cosine : public Score {
   Var log_sharpness_;
 };
 
-/// Wq: one energy per position, whatever stands there.
+/// Wq + b: one energy per position, whatever stands there; the paper has no bias.
 class Location : public Score {
  public:
   Location(const ScoreOptions& o, Random& random)
@@ -192,19 +192,19 @@ std::unique_ptr<Score> make(const ScoreOptions& options, Random& random) {
 
 std::vector<ScoreRow>& score_table() {
   static std::vector<ScoreRow> rows = with_room<ScoreRow>({
-      {"dot", "qᵀk", "Luong et al. 2015, eq. 8",
+      {"dot", "qᵀk", "Luong et al. 2015, section 3.1",
        [](const ScoreOptions& o, Random&) -> std::unique_ptr<Score> { return std::make_unique<Dot>(o, false); }, false,
        true, true},
       {"scaled_dot", "qᵀk/√d", "Vaswani et al. 2017, eq. 1",
        [](const ScoreOptions& o, Random&) -> std::unique_ptr<Score> { return std::make_unique<Dot>(o, true); }, false,
        true, true},
-      {"general", "qᵀWk", "Luong et al. 2015, eq. 8", make<General>},
-      {"additive", "vᵀtanh(Wq + Uk)", "Bahdanau et al. 2015, A.1.2", make<Additive>, true},
-      {"concat", "vᵀtanh(W[q;k])", "Luong et al. 2015, eq. 8", make<Concat>, true},
+      {"general", "qᵀWk", "Luong et al. 2015, section 3.1", make<General>},
+      {"additive", "vᵀtanh(Wq + Uk + b)", "Bahdanau et al. 2015, A.1.2", make<Additive>, true},
+      {"concat", "vᵀtanh(W[q;k])", "Luong et al. 2015, section 3.1", make<Concat>, true},
       {"cosine", "β·cos(q,k)", "Graves et al. 2014, eq. 5",
        [](const ScoreOptions& o, Random&) -> std::unique_ptr<Score> { return std::make_unique<Cosine>(o); }, false,
        false, true},
-      {"location", "(Wq)ⱼ", "Luong et al. 2015, eq. 9", make<Location>},
+      {"location", "(Wq + b)ⱼ", "Luong et al. 2015, eq. 8", make<Location>},
       {"convolution", "w[j − i]", "", make<Convolution>, false, false, false, true},
   });
   return rows;

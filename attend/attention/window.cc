@@ -16,7 +16,11 @@ void require_width(const char* where, const WindowOptions& o, int64_t least) {
   require(o.width >= least, where, ": expected a width of at least ", least, " (window.width), got ", o.width);
 }
 
-/// A mask by places alone: `sees(i, j, length)` for every query at i and every key j of a sequence of that length.
+/// Where the window of query i is over keys [0, length): past the last key it stays there, so that a decoder that
+/// writes more words than its source has never runs out of keys.
+int64_t centre_of(int64_t i, int64_t length) { return std::min(i, std::max<int64_t>(0, length - 1)); }
+
+/// A mask by places alone: `sees(p, j)` for the centre p of every query and every key j.
 template <class Sees>
 Tensor mask_by_place(int64_t queries, const KeyRange& keys, const AttentionStep& step, Sees sees) {
   const int64_t B = keys.lengths.empty() ? 1 : keys.batch;
@@ -25,7 +29,8 @@ Tensor mask_by_place(int64_t queries, const KeyRange& keys, const AttentionStep&
   for (int64_t b = 0; b < B; ++b) {
     const int64_t length = keys.length(b);
     for (int64_t i = step.position; i < step.position + queries; ++i) {
-      for (int64_t j = 0; j < keys.keys; ++j) *out++ = j < length && sees(i, j, length) ? real{1} : real{0};
+      const int64_t centre = centre_of(i, length);
+      for (int64_t j = 0; j < keys.keys; ++j) *out++ = j < length && sees(centre, j) ? real{1} : real{0};
     }
   }
   return mask;
@@ -38,12 +43,12 @@ class Everything : public Window {
   }
 };
 
-/// j ≤ i, and i − j ≤ D where D > 0.
+/// j ≤ p, and p − j ≤ D where D > 0.
 class Causal : public Window {
  public:
   explicit Causal(const WindowOptions& o) : width_(o.width) { require_width("causal", o, 0); }
   Windowed operator()(const Var& queries, const KeyRange& keys, const AttentionStep& step) const override {
-    const auto sees = [&](int64_t i, int64_t j, int64_t) { return j <= i && (width_ == 0 || i - j <= width_); };
+    const auto sees = [&](int64_t p, int64_t j) { return j <= p && (width_ == 0 || p - j <= width_); };
     return {mask_by_place(queries.dim(1), keys, step, sees), {}, {}};
   }
 
@@ -51,34 +56,31 @@ class Causal : public Window {
   int64_t width_;
 };
 
-/// |i − j| ≤ D.
+/// |p − j| ≤ D.
 class Sliding : public Window {
  public:
   explicit Sliding(const WindowOptions& o) : width_(o.width) { require_width("sliding", o, 0); }
   Windowed operator()(const Var& queries, const KeyRange& keys, const AttentionStep& step) const override {
-    return {mask_by_place(queries.dim(1), keys, step,
-                          [&](int64_t i, int64_t j, int64_t) { return std::abs(i - j) <= width_; }),
-            {},
-            {}};
+    const auto sees = [&](int64_t p, int64_t j) { return std::abs(p - j) <= width_; };
+    return {mask_by_place(queries.dim(1), keys, step, sees), {}, {}};
   }
 
  private:
   int64_t width_;
 };
 
-/// |pₜ − j| ≤ D around pₜ = min(t, S−1): beyond the end of the source the window stays at its last key.
+/// |pₜ − j| ≤ D, the same as sliding, with centres that observers see.
 class LocalM : public Window {
  public:
   explicit LocalM(const WindowOptions& o) : width_(o.width) { require_width("local_m", o, 0); }
   Windowed operator()(const Var& queries, const KeyRange& keys, const AttentionStep& step) const override {
-    const auto centre = [](int64_t i, int64_t length) { return std::min(i, std::max<int64_t>(0, length - 1)); };
     Tensor centres({keys.batch, queries.dim(1)});
     for (int64_t b = 0; b < keys.batch; ++b) {
       for (int64_t i = 0; i < queries.dim(1); ++i) {
-        centres.data()[b * queries.dim(1) + i] = static_cast<real>(centre(i + step.position, keys.length(b)));
+        centres.data()[b * queries.dim(1) + i] = static_cast<real>(centre_of(i + step.position, keys.length(b)));
       }
     }
-    const auto sees = [&](int64_t i, int64_t j, int64_t length) { return std::abs(centre(i, length) - j) <= width_; };
+    const auto sees = [&](int64_t p, int64_t j) { return std::abs(p - j) <= width_; };
     return {mask_by_place(queries.dim(1), keys, step, sees), {}, centres};
   }
 
@@ -137,9 +139,11 @@ constexpr WindowRow kWindows[] = {
     {"none", "all keys of the sequence", "",
      [](const WindowOptions&, Random&) -> std::unique_ptr<Window> { return std::make_unique<Everything>(); }, false,
      true, true},
-    {"causal", "j ≤ i", "Vaswani et al. 2017, section 3.2.3", new_window<Causal>, false, true, true},
-    {"sliding", "|i − j| ≤ D", "Beltagy et al. 2020, section 3.1", new_window<Sliding>, false, true, true},
-    {"local_m", "|t − j| ≤ D", "Luong et al. 2015, section 3.2", new_window<LocalM>},
+    {"causal", "j ≤ p, and p − j ≤ D if D > 0; p = min(i, S − 1)", "Vaswani et al. 2017, section 3.2.3",
+     new_window<Causal>, false, true, true},
+    {"sliding", "|p − j| ≤ D, p = min(i, S − 1)", "Beltagy et al. 2020, section 3.1", new_window<Sliding>, false, true,
+     true},
+    {"local_m", "|pₜ − j| ≤ D, pₜ = min(t, S − 1)", "Luong et al. 2015, section 3.2", new_window<LocalM>},
     {"local_p", "|pₜ − j| ≤ D, pₜ = S·σ(vᵀtanh(Wq)), times e^(−(j−pₜ)²/2(D/2)²)", "Luong et al. 2015, eq. 9–10",
      [](const WindowOptions& o, Random& random) -> std::unique_ptr<Window> {
        return std::make_unique<LocalP>(o, random);

@@ -27,13 +27,26 @@ void Tape::settle_later(const Slot& leaf) {
   if (unwinding_tape) unwinding_tape->unsettled_.push_back(leaf);
 }
 
+/// From the end, where a loss usually is.
+bool Tape::has_output(const Slot& slot) const {
+  return std::any_of(entries_.rbegin(), entries_.rend(), [&](const Entry& entry) {
+    return std::ranges::any_of(entry.outputs, [&](const Slot& output) { return output.node() == slot.node(); });
+  });
+}
+
 void Tape::backward(const Var& loss, const Tensor& seed) {
   require(loss.defined(), "Tape::backward: the loss is undefined");
+  require(!spent_,
+          "Tape::backward: expected a tape that has not been unwound, got one that is spent: its record is freed as "
+          "gradients are passed on; open a new Tape for each pass, or add the losses up and call backward once");
   require(loss.tracked(), "Tape::backward: the loss does not depend on any leaf that this tape has followed");
   require(seed.defined() || loss.size() == 1,
           "Tape::backward: expected a loss of one element, or a seed of the loss's shape; got shape ", loss.shape());
   require(!seed.defined() || seed.shape() == loss.shape(), "Tape::backward: the seed must have the loss's shape ",
           loss.shape(), ", got ", seed.shape());
+  require(loss.slot().node()->leaf || has_output(loss.slot()),
+          "Tape::backward: expected a loss that this tape has recorded, got one of another tape");
+  spent_ = true;
   const TapePause pause;
   Tape* const outer = std::exchange(unwinding_tape, this);
   try {

@@ -23,7 +23,8 @@ class Tape {
 
   /// Adds ∂loss/∂leaf to every leaf that `loss` depends on. `seed` is ∂(objective)/∂loss, one for a scalar.
   /// Unwinds the tape: each entry, with the activations it kept, is freed once its gradient has been passed on, and
-  /// entries that the loss does not depend on are skipped.
+  /// entries that the loss does not depend on are skipped. The tape is spent then: a second call is refused, as is a loss
+  /// that another tape has recorded.
   void backward(const Var& loss, const Tensor& seed = {});
 
   size_t size() const { return entries_.size(); }
@@ -42,8 +43,11 @@ class Tape {
     Backward backward;
     std::array<Slot, kMaxOutputs> outputs;
   };
+  bool has_output(const Slot& slot) const;
+
   std::vector<Entry> entries_;
   std::vector<Slot> unsettled_;
+  bool spent_ = false;
   Tape* outer_;
   kernels::PackedWeights packed_;  // for the steps of a decoder, forwards and backwards
 };

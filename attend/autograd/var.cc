@@ -1,6 +1,7 @@
 #include "attend/autograd/var.h"
 
 #include <algorithm>
+#include <ostream>
 
 #include "attend/autograd/tape.h"
 #include "attend/base/error.h"
@@ -87,7 +88,8 @@ void Slot::add_product(Tensor dy, Tensor x) const {
 
 void Slot::add_batched_product(Tensor dy, Tensor x) const {
   if (!node_) return;
-  if (node_->leaf) return multiply_into(*node_, dy, x);
+  // What a tape recorded is settled when the tape reaches it; a leaf or a probe is reached by none.
+  if (node_->leaf || node_->probe) return multiply_into(*node_, dy, x);
   node_->product_rows += dy.dim(1);
   node_->products.push_back({std::move(dy), std::move(x)});
 }
@@ -122,6 +124,7 @@ const Slot Var::kNoSlot;
 
 Var Var::probe(Tensor value) {
   auto* node = new GradientNode;
+  node->probe = true;
   node->shape = value.shape();
   return Var(std::move(value), Slot(node));
 }
@@ -145,6 +148,10 @@ void Var::clear_gradient() {
   slot_.node()->gradient = Tensor();
   slot_.node()->products.clear();
   slot_.node()->product_rows = 0;
+}
+
+std::ostream& operator<<(std::ostream& out, const Var& var) {
+  return out << (var.tracked() ? "tracked " : "") << var.value();
 }
 
 }  // namespace attend

@@ -13,6 +13,7 @@ namespace attend {
 struct GradientNode {
   std::atomic<uint32_t> references{1};
   bool leaf = false;
+  bool probe = false;    // Var::probe
   uint64_t version = 0;  // of a leaf's value; see Var::version
   Shape shape;
   Tensor gradient;
@@ -119,5 +120,8 @@ class Var {
   Tensor value_;
   Slot slot_;
 };
+
+/// Its tensor, and whether a gradient flows to it.
+std::ostream& operator<<(std::ostream& out, const Var& var);
 
 }  // namespace attend

@@ -3,13 +3,17 @@
 #include <malloc.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdlib>
 #include <mutex>
 #include <new>
+#include <string>
 
 #include "attend/base/error.h"
+#include "attend/base/memory_at_hand.h"
+#include "attend/base/memory_limit.h"
 
 namespace attend::memory {
 namespace {
@@ -38,6 +42,8 @@ constexpr size_t bytes_of(uint32_t size_class) {
 static_assert(bytes_of(class_of(65)) == 80 && bytes_of(class_of(128)) == 128 && bytes_of(class_of(129)) == 160);
 
 constexpr uint32_t kSmallClasses = class_of(kSmall) + 1;
+
+thread_local Limit* innermost_limit = nullptr;
 
 std::atomic<size_t> in_use{0}, peak{0}, cached{0};
 
@@ -95,11 +101,22 @@ Local& local() {
 }
 constexpr uint32_t kLocalBlocks = 256;
 
+/// Linux hands out memory that it does not have, and kills who uses it.
+constexpr size_t kLarge = size_t{16} << 20;
+void require_room(size_t bytes) {
+  if (bytes <= at_hand()) return;
+  trim();
+  const size_t room = at_hand();
+  require(bytes <= room, "memory: expected at most the ", in_words(room), " at hand, got a request for ",
+          in_words(bytes), " (", in_words(in_use.load()), " are in use)");
+}
+
 Block* from_system(uint32_t size_class) {
   const size_t total = sizeof(Block) + bytes_of(size_class);
   const bool huge = total >= kHugePage;
   const size_t alignment = huge ? kHugePage : alignof(Block);
   const size_t rounded = (total + alignment - 1) / alignment * alignment;
+  if (total >= kLarge) require_room(total);
   void* memory = std::aligned_alloc(alignment, rounded);
   if (memory == nullptr) trim(), memory = std::aligned_alloc(alignment, rounded);
   require(memory != nullptr, "memory: cannot allocate ", total, " bytes (", in_use.load(),
@@ -152,6 +169,17 @@ void to_pool(Block* block) {
 
 Usage usage() { return {in_use.load(), peak.load(), cached.load()}; }
 
+Limit::Limit(size_t bytes) : bytes_(bytes), outer_(std::exchange(innermost_limit, this)) {}
+Limit::~Limit() { innermost_limit = outer_; }
+
+void Limit::take(size_t bytes) {
+  if (bytes > bytes_ - taken_) {
+    throw OverLimit("memory: expected at most " + std::to_string(bytes_) + " bytes, got more");
+  }
+  taken_ += bytes;
+  if (outer_) outer_->take(bytes);
+}
+
 void reset_peak() { peak.store(in_use.load()); }
 
 void trim() {
@@ -176,6 +204,7 @@ void trim() {
 }
 
 Block* allocate(size_t bytes) {
+  if (innermost_limit) innermost_limit->take(std::max(bytes, bytes_of(0)));
   require(bytes <= kLargest, "memory: expected at most ", kLargest, " bytes, got a request for ", bytes);
   const uint32_t size_class = class_of(bytes);
   Block* block = kPooled ? from_pool(size_class) : nullptr;

@@ -38,14 +38,29 @@ std::string quoted(std::string_view text) {
   return shown + (end < text.size() ? "…\"" : "\"");
 }
 
-void refuse_name(std::string_view where, std::span<const std::string_view> known, std::string_view name) {
+size_t misspelt_by(size_t length) { return length < 3 ? 1 : length < 9 ? 2 : 3; }
+
+std::string_view nearest_name(std::span<const std::string_view> known, std::string_view name) {
+  std::string_view nearest;
+  size_t least = misspelt_by(name.size()) + 1;
+  for (const std::string_view one : known) {
+    const size_t far = edit_distance(name, one);
+    if (far < least) nearest = one, least = far;
+  }
+  return nearest;
+}
+
+std::string not_among(std::span<const std::string_view> known, std::string_view name) {
   std::string menu;
-  for (const std::string_view one : known) menu.append(menu.empty() ? "" : ", ").append(one);
-  require(!known.empty(), where, ": nothing of that kind is known, got ", quoted(name));
-  const auto nearest = *std::min_element(known.begin(), known.end(), [&](std::string_view a, std::string_view b) {
-    return edit_distance(name, a) < edit_distance(name, b);
-  });
-  fail(where, ": expected one of ", menu, ", got ", quoted(name), "; the nearest is \"", nearest, "\"");
+  for (const std::string_view one : known) menu.append(menu.empty() ? "" : ", ").append(one.empty() ? "\"\"" : one);
+  if (known.empty()) return "nothing of that kind is known, got " + quoted(name);
+  const std::string said = "expected one of " + menu + ", got " + quoted(name);
+  const std::string_view nearest = nearest_name(known, name);
+  return nearest.empty() ? said : said + "; the nearest is \"" + std::string(nearest) + "\"";
+}
+
+void refuse_name(std::string_view where, std::span<const std::string_view> known, std::string_view name) {
+  throw OptionError(std::string(where), not_among(known, name));
 }
 
 }  // namespace attend

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <iterator>
 #include <utility>
 
@@ -13,8 +14,8 @@ template <class Number>
 void parse_number(const char* kind, const std::string& name, const std::string& text, Number& field) {
   Number value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  require(error == std::errc() && end == text.data() + text.size() && !text.empty(), name, ": expected ", kind,
-          ", got ", quoted(text));
+  require_usage(error == std::errc() && end == text.data() + text.size() && !text.empty(), name, ": expected ", kind,
+                ", got ", quoted(text));
   field = value;
 }
 
@@ -37,7 +38,7 @@ void parse_option(const std::string& name, const std::string& text, float& field
   parse_number("a number", name, text, field);
 }
 void parse_option(const std::string& name, const std::string& text, bool& field) {
-  require(text == "true" || text == "false", name, ": expected true or false, got ", quoted(text));
+  require_usage(text == "true" || text == "false", name, ": expected true or false, got ", quoted(text));
   field = text == "true";
 }
 
@@ -45,7 +46,7 @@ void parse_option(const std::string& name, const std::string& text, std::vector<
   std::vector<std::string> entries;
   for (size_t begin = 0; begin < text.size();) {
     const size_t end = std::min(text.find('\n', begin), text.size());
-    require(end > begin, name, ": expected entries that are not empty, got ", quoted(text));
+    require_usage(end > begin, name, ": expected entries that are not empty, got ", quoted(text));
     entries.push_back(text.substr(begin, end - begin));
     begin = end + 1;
   }
@@ -73,7 +74,7 @@ std::string place_of(const Setting& setting) {
 }
 
 void require_one(const Setting& setting) {
-  require(!setting.list, place_of(setting), ": expected one value, got a list");
+  require_usage(!setting.list, place_of(setting), ": expected one value, got a list");
 }
 
 }  // namespace detail
@@ -81,25 +82,28 @@ void require_one(const Setting& setting) {
 namespace {
 
 template <class Field>
-void check_as(const Setting& setting) {
+void check_as(const Setting& setting, const Bounds& bounds) {
   Field scratch{};
-  detail::parse_setting(setting, scratch);
+  detail::parse_setting(setting, scratch, bounds);
 }
 
 struct TypeRow {
   std::string_view name;
-  void (*check)(const Setting&);
+  void (*check)(const Setting&, const Bounds&);
 };
 constexpr TypeRow kTypes[] = {
     {"text", check_as<std::string>},   {"whole number", check_as<int64_t>},          {"number", check_as<double>},
     {"true or false", check_as<bool>}, {"list", check_as<std::vector<std::string>>},
 };
 
-/// The distance to the name, or to the part after its last dot.
+/// The distance to the name, or to a part after one of its dots; none to those that begin with the name and a dot.
 size_t distance(const OptionInfo& option, std::string_view name) {
-  const size_t dot = option.name.rfind('.');
-  const size_t whole = edit_distance(name, option.name);
-  return dot == std::string::npos ? whole : std::min(whole, edit_distance(name, option.name.substr(dot + 1)));
+  if (option.name.starts_with(std::string(name) + ".")) return 0;
+  size_t least = edit_distance(name, option.name);
+  for (size_t dot = option.name.find('.'); dot != std::string::npos; dot = option.name.find('.', dot + 1)) {
+    least = std::min(least, edit_distance(name, option.name.substr(dot + 1)));
+  }
+  return least;
 }
 
 std::string_view without(std::string_view name, std::string_view prefix) {
@@ -111,10 +115,10 @@ std::string_view without(std::string_view name, std::string_view prefix) {
 
 const OptionInfo* nearest_option(std::span<const OptionInfo> options, std::string_view name) {
   const OptionInfo* nearest = nullptr;
-  size_t least = 0;
+  size_t least = misspelt_by(name.size()) + 1;
   for (const OptionInfo& option : options) {
     const size_t far = distance(option, name);
-    if (nearest == nullptr || far < least) nearest = &option, least = far;
+    if (far < least && !option.bounds.destroys) nearest = &option, least = far;
   }
   return nearest;
 }
@@ -125,13 +129,34 @@ void refuse_unknown(const SettingList& settings, std::span<const OptionInfo> opt
     if (std::any_of(options.begin(), options.end(), named)) continue;
     const std::string where = setting.where.empty() ? "" : setting.where + ": ";
     const OptionInfo* nearest = nearest_option(options, setting.name);
-    require(nearest != nullptr, where, "there is no option ", quoted(setting.name));
-    fail(where, "there is no option ", quoted(setting.name), "; the nearest is \"", nearest->name, "\"");
+    require_usage(nearest != nullptr, where, "there is no option ", quoted(setting.name));
+    fail_usage(where, "there is no option ", quoted(setting.name), "; the nearest is \"", nearest->name, "\"");
   }
 }
 
 void check_value(const OptionInfo& option, const Setting& setting) {
-  row_named("type of option", kTypes, option.type).check(setting);
+  row_named("type of option", kTypes, option.type).check(setting, option.bounds);
+}
+
+void require_files(std::span<const OptionInfo> options, const SettingList& given) {
+  namespace fs = std::filesystem;
+  for (const OptionInfo& option : options) {
+    if (!option.bounds.reads && !option.bounds.writes) continue;
+    std::vector<std::string> names;
+    detail::parse_option(option.name, option.value, names);
+    const Setting* setting = find_setting(given, option.name);
+    const std::string place = setting ? detail::place_of(*setting) : option.name;
+    for (const std::string& name : names) {
+      std::error_code problem;
+      const fs::path folder = fs::path(name).parent_path();
+      if (option.bounds.reads && name != "-" && !fs::exists(name, problem)) {
+        fail_usage(place, ": there is no file ", quoted(name));
+      }
+      if (option.bounds.writes && !folder.empty() && !fs::is_directory(folder, problem)) {
+        fail_usage(place, ": there is no folder ", quoted(folder.string()), " to write into");
+      }
+    }
+  }
 }
 
 SettingList take_prefix(SettingList& settings, std::string_view prefix) {

@@ -256,9 +256,7 @@ void print(const Node& node, const std::string& indent, bool help, std::string& 
   }
 }
 
-}  // namespace
-
-SettingList parse_recipe(std::string_view text, const std::string& name) {
+SettingList parsed(std::string_view text, const std::string& name) {
   require(text.size() <= kMostBytes, name, ": expected at most ", kMostBytes, " bytes, got ", text.size());
   check_lines(text, name);
   RecipeReader reader(name);
@@ -269,13 +267,31 @@ SettingList parse_recipe(std::string_view text, const std::string& name) {
     require(parser.HandleNextDocument(reader), name, ": expected options (name: value), got none");
     parser.HandleNextDocument(reader);  // the reader refuses a second one
   } catch (const YAML::Exception& error) {
-    fail(reader.at(error.mark), ": expected YAML, got: ", error.msg);
+    // The parser's message may quote as much of the file as it took for a name.
+    const std::string said = quoted(error.msg);
+    fail(reader.at(error.mark), ": expected YAML, got: ", said.substr(1, said.size() - 2));
   }
   return std::move(reader.settings);
 }
 
+/// A recipe says what is asked for: whatever is wrong with it was asked wrongly.
+template <class Read>
+SettingList as_asked(Read&& read) {
+  try {
+    return read();
+  } catch (const Error& error) {
+    throw UsageError(error.what());
+  }
+}
+
+}  // namespace
+
+SettingList parse_recipe(std::string_view text, const std::string& name) {
+  return as_asked([&] { return parsed(text, name); });
+}
+
 SettingList read_recipe(const std::filesystem::path& path) {
-  return parse_recipe(read_file(path, kMostBytes), path.native());
+  return as_asked([&] { return parsed(read_file(path, kMostBytes), path.native()); });
 }
 
 std::string print_recipe(std::span<const OptionInfo> options, bool help) {

@@ -12,7 +12,8 @@
 
 namespace attend {
 
-/// What the file sets, each with "file:line". Rejects anything that is not a recipe, or is larger than 1 MiB.
+/// What the file sets, each with "file:line". Rejects (UsageError) anything that is not a recipe, or is larger than 1
+/// MiB.
 SettingList read_recipe(const std::filesystem::path& path);
 /// The same for a text; messages use `name` as the file name.
 SettingList parse_recipe(std::string_view text, const std::string& name);

@@ -46,6 +46,13 @@ void remove_left(const fs::path& path) {
   }
 }
 
+/// False with errno, where it cannot be.
+bool folder_synced(const fs::path& path) {
+  const Descriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  // EINVAL: a file system that cannot sync a folder; there is nothing more to do there.
+  return folder.open() && (::fsync(folder.number()) == 0 || errno == EINVAL);
+}
+
 /// Whether the file still has a name: before it was locked, another writer may have taken it for an abandoned one.
 bool locked_in_time(int file) {
   while (::flock(file, LOCK_EX) != 0 && errno == EINTR) {
@@ -100,10 +107,7 @@ void Replacement::commit() {
   done_ = true;
   require_done(file_.close(), "close it");
   // The new name is on disk only once the folder is synced.
-  const Descriptor folder(::open(folder_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  require_done(folder.open(), "open its folder");
-  // EINVAL: a file system that cannot sync a folder; there is nothing more to do there.
-  require_done(::fsync(folder.number()) == 0 || errno == EINVAL, "sync its folder");
+  require_done(folder_synced(folder_of(path_)), "sync its folder");
 }
 
 void Replacement::require_done(bool done, const char* what) const {
@@ -114,6 +118,10 @@ void write_file(const fs::path& path, std::string_view bytes) {
   Replacement file(path);
   file.write(std::as_bytes(std::span(bytes)));
   file.commit();
+}
+
+void sync_folder(const fs::path& folder) {
+  if (!folder_synced(folder)) fail(folder.native(), ": cannot sync it: ", system_reason(errno));
 }
 
 void require_writable(const fs::path& folder) {

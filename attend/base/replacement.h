@@ -57,6 +57,9 @@ class Replacement {
 /// Replaces `path` with a file that holds these bytes.
 void write_file(const std::filesystem::path& path, std::string_view bytes);
 
+/// Returns once the names of its files are on disk; throws Error if they cannot be written.
+void sync_folder(const std::filesystem::path& folder);
+
 /// Makes the folder if it is missing; throws Error if it cannot be written to.
 void require_writable(const std::filesystem::path& folder);
 

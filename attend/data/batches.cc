@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "attend/base/error.h"
+#include "attend/base/options.h"
 #include "attend/base/random.h"
 #include "attend/data/shuffle.h"
 
@@ -57,8 +58,7 @@ std::vector<int32_t> copied(std::span<const int32_t> ids) { return {ids.begin(),
 }  // namespace
 
 Batches::Batches(const EncodedPairs& pairs, const BatchOptions& options) : pairs_(pairs), options_(options) {
-  require(options.tokens > 0, "tokens: expected at least 1, got ", options.tokens);
-  require(options.sentences >= 0, "sentences: expected 0 or more, got ", options.sentences);
+  check_bounds(options);
   require(pairs.size() > 0 && pairs.size() <= std::numeric_limits<uint32_t>::max(),
           "Batches: expected 1 to 2^32 - 1 pairs, got ", pairs.size());
 }

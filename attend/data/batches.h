@@ -17,8 +17,10 @@ struct BatchOptions {
 
   template <class Visit>
   void fields(Visit&& visit) {
-    visit("tokens", tokens, "maximum number of tokens of a batch on either side, including padding");
-    visit("sentences", sentences, "maximum number of pairs of a batch; 0: as many as the tokens allow");
+    visit("tokens", tokens, "maximum number of tokens of a batch on either side, including padding",
+          bounds::within(1, 1 << 28));
+    visit("sentences", sentences, "maximum number of pairs of a batch; 0: as many as the tokens allow",
+          bounds::count_or_none());
     visit("seed", seed, "of the order of the pairs");
   }
 };

@@ -17,6 +17,9 @@ namespace attend::data {
 namespace {
 
 constexpr size_t kChunk = size_t{1} << 16;
+// Text packs three to ten times smaller, and monotonous data a thousand times. Small files may be as monotonous as they
+// like.
+constexpr uint64_t kMostRatio = 200, kAnyRatio = uint64_t{64} << 20;
 
 class FileBytes : public ByteStream {
  public:
@@ -106,6 +109,10 @@ class GzipBytes : public ByteStream {
       unpack(where);
       filled = buffer_.size() - stream_.avail_out;
     }
+    out_ += filled;
+    require(out_ <= kAnyRatio || out_ / kMostRatio <= in_, where, ": expected gzip data that unpack to at most ",
+            kMostRatio, " times their size, got more than ", out_, " bytes from ", in_,
+            "; if that is meant, unpack the file first (gunzip)");
     return std::span<const char>(buffer_).first(filled);
   }
   bool waits() const override { return !has_input() && from_->waits(); }
@@ -120,6 +127,7 @@ class GzipBytes : public ByteStream {
     require(!part.empty() || at_end_of_member_, where, ": expected the rest of the gzip data, got the end of the file");
     stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(part.data()));  // zlib only reads it
     stream_.avail_in = static_cast<uInt>(part.size());
+    in_ += part.size();
     return !part.empty();
   }
 
@@ -141,6 +149,7 @@ class GzipBytes : public ByteStream {
   std::unique_ptr<ByteStream> from_;
   std::vector<char> buffer_;
   z_stream stream_{};
+  uint64_t in_ = 0, out_ = 0;
   bool at_end_of_member_ = false, more_out_ = false, damaged_ = false;
 };
 

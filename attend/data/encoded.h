@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "attend/base/bounds.h"
 #include "attend/base/replacement.h"
 
 namespace attend::data {
@@ -19,9 +20,10 @@ struct PairFilter {
 
   template <class Visit>
   void fields(Visit&& visit) {
-    visit("longest", longest, "pairs with a side of more tokens are left out; 0: none are");
+    visit("longest", longest, "pairs with a side of more tokens are left out; 0: none are", bounds::count_or_none());
     visit("ratio", ratio,
-          "pairs with a side that many times as long as the other are left out if it is longer still; 0: none");
+          "pairs with a side that many times as long as the other are left out if it is longer still; 0: none",
+          bounds::at_least(0));
   }
 };
 

@@ -15,8 +15,9 @@
 namespace attend::data {
 namespace {
 
-// A progressive file may hold any number of scans over the whole picture; programs write about a dozen.
-constexpr int kMostScans = 200;
+// A progressive file may hold any number of scans over the whole picture, of a few bytes each; programs write about a
+// dozen.
+constexpr int kMostScans = 32;
 
 /// A decoder that returns false on errors. libjpeg exits by longjmp, so no function between setjmp and libjpeg may hold
 /// anything with a destructor.
@@ -70,6 +71,7 @@ class Decoder {
   size_t channels() const {
     return state_.out_color_space == JCS_GRAYSCALE ? 1 : state_.out_color_space == JCS_CMYK ? 4 : 3;
   }
+  bool arithmetic() const { return state_.arith_code != 0; }
   /// Adobe's programs store inverted ink values.
   bool inverted() const { return state_.saw_Adobe_marker != 0; }
   const char* reason() const { return reason_; }
@@ -120,6 +122,8 @@ Image decode_jpeg(std::span<const uint8_t> bytes, const std::string& name, int64
   if (!decoder.read_header()) fail(name, ": expected a JPEG image, got a damaged one: ", decoder.reason());
   const int64_t height = decoder.height(), width = decoder.width();
   check_pixels(name, height, width, most_pixels);
+  // A Huffman code has a bit for every block at least. Arithmetic coding needs none: a hundred bytes may be any size.
+  require(!decoder.arithmetic(), name, ": expected a JPEG image with Huffman codes, got one with arithmetic coding");
   Image image(height, width, static_cast<int64_t>(decoder.channels()));
   if (!decoder.read_pixels(image.pixels.data())) {
     fail(name, ": expected a whole JPEG image of ", height, "×", width, ", got a damaged one: ", decoder.reason());

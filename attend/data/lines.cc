@@ -18,7 +18,10 @@ void drop_byte_order_mark(std::string& line) {
 LineReader::LineReader(std::string name, std::unique_ptr<ByteStream> bytes)
     : name_(std::move(name)), bytes_(std::move(bytes)) {}
 
-LineReader::LineReader(const std::filesystem::path& path) : LineReader(path.native(), file_bytes(path)) {}
+LineReader::LineReader(const std::filesystem::path& path, ByteOrderMark mark)
+    : LineReader(path.native(), file_bytes(path)) {
+  mark_ = mark;
+}
 
 LineReader::LineReader(std::span<const std::byte> bytes, std::string name)
     : LineReader(std::move(name), memory_bytes(bytes)) {}
@@ -41,7 +44,7 @@ bool LineReader::next(std::string& line) {
     --number_;
     return false;
   }
-  if (number_ == 1) drop_byte_order_mark(line);
+  if (number_ == 1 && mark_ == ByteOrderMark::dropped) drop_byte_order_mark(line);
   if (line.ends_with('\r')) line.pop_back();
   check_utf8(where(), line);
   require(line.find('\0') == line.npos, where(), ": expected text, got a zero byte");
@@ -86,10 +89,15 @@ bool LineReader::read_line(std::string& line) {
   }
 }
 
-std::vector<std::string> read_lines(const std::filesystem::path& path) {
-  LineReader reader(path);
+std::vector<std::string> read_lines(const std::filesystem::path& path, ByteOrderMark mark, size_t most) {
+  LineReader reader(path, mark);
   std::vector<std::string> lines;
-  for (std::string line; reader.next(line);) lines.push_back(line);
+  size_t held = 0;
+  for (std::string line; reader.next(line);) {
+    held += sizeof(line) + line.size();
+    require(held <= most, reader.where(), ": expected lines that fit into ", most >> 20, " MiB, got more");
+    lines.push_back(line);
+  }
   return lines;
 }
 

@@ -14,15 +14,17 @@
 
 namespace attend::data {
 
+enum class ByteOrderMark { dropped, kept };
+
 /// Reads one line after another, with only the current one in memory. Gzip is recognised by its first two bytes, not by
 /// the file's name; several members in a row are one text. "\n" and "\r\n" end a line; the last line may lack an
-/// ending. A byte order mark at the start is dropped.
+/// ending. A byte order mark at the start is dropped, unless it is to be kept.
 class LineReader {
  public:
   static constexpr size_t kLongest = size_t{16} << 20;
 
   /// A file or a pipe.
-  explicit LineReader(const std::filesystem::path& path);
+  explicit LineReader(const std::filesystem::path& path, ByteOrderMark mark = ByteOrderMark::dropped);
   /// `bytes` as if they were a file of that name; they must outlive the reader.
   LineReader(std::span<const std::byte> bytes, std::string name);
   static LineReader standard_input();
@@ -49,12 +51,15 @@ class LineReader {
 
   std::string name_;
   std::unique_ptr<ByteStream> bytes_;
+  ByteOrderMark mark_ = ByteOrderMark::dropped;
   bool opened_ = false, ended_ = false;
   std::string partial_;          // start of the next line, which continues in chunk_
   std::span<const char> chunk_;  // read, but not yet given
   int64_t number_ = 0;
 };
 
-std::vector<std::string> read_lines(const std::filesystem::path& path);
+/// All lines of a file; throws Error if they take more than `most` bytes of memory.
+std::vector<std::string> read_lines(const std::filesystem::path& path, ByteOrderMark mark = ByteOrderMark::dropped,
+                                    size_t most = size_t{1} << 30);
 
 }  // namespace attend::data

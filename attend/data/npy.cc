@@ -14,6 +14,7 @@ namespace attend::data {
 namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
+constexpr size_t kLongestHeader = size_t{1} << 16;  // NumPy itself refuses more than 10,000 bytes
 
 struct NpyHeader {
   std::string descr;
@@ -157,6 +158,7 @@ Tensor decode_npy(std::span<const std::byte> bytes, const std::string& name) {
   const size_t length_bytes = version == 1 ? 2 : 4, before = kMagic.size() + 2 + length_bytes;
   require(text.size() >= before, name, ": expected a whole .npy header, got the end of the file");
   const size_t length = number_at(text, kMagic.size() + 2, length_bytes);
+  require(length <= kLongestHeader, name, ": expected a header of at most ", kLongestHeader, " bytes, got ", length);
   require(length <= text.size() - before, name, ": expected a header of ", length, " bytes, got the end of the file");
   const NpyHeader header = HeaderParser(name, text.substr(before, length)).parse();
   require(!header.fortran_order, name, ": expected C order, got Fortran order; np.ascontiguousarray makes it so");

@@ -7,6 +7,7 @@
 
 #include "attend/base/error.h"
 #include "attend/data/image_file.h"
+#include "attend/data/png_chunks.h"
 
 namespace attend::data {
 namespace {
@@ -39,8 +40,9 @@ Image without_alpha(std::vector<uint8_t> pixels, int64_t height, int64_t width, 
 }  // namespace
 
 Image decode_png(std::span<const uint8_t> bytes, const std::string& name, int64_t most_pixels) {
+  const std::string chunks = picture_chunks(bytes, name, most_pixels);
   Png png;
-  if (png_image_begin_read_from_memory(&png.image, bytes.data(), bytes.size()) == 0) {
+  if (png_image_begin_read_from_memory(&png.image, chunks.data(), chunks.size()) == 0) {
     fail(name, ": expected a PNG image, got a damaged one: ", png.image.message);
   }
   const int64_t height = png.image.height, width = png.image.width;

@@ -17,6 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr size_t kMostSymbols = 10'000'000;
 constexpr std::string_view kSpace = " ", kShownSpace = "▁";
 
 /// A part of a text and the byte at which it begins.
@@ -183,9 +184,11 @@ std::unique_ptr<Tokeniser> load_symbols(const fs::path& path) {
           ": expected \"attend words\" or \"attend characters\" in the first line, got \"", line.substr(0, 40), "\"");
   const SymbolKind& kind = row_named(path.native(), kSymbolKinds, header[1]);
   std::vector<Counted> list;
-  while (reader.next(line)) list.push_back(parse_entry(kind, reader.where(), line));
-  require(list.size() < size_t{1} << 30, path.native(), ": expected fewer than 2^30 ", kind.name, ", got ",
-          list.size());
+  while (reader.next(line)) {
+    list.push_back(parse_entry(kind, reader.where(), line));
+    require(list.size() <= kMostSymbols, path.native(), ": expected at most ", kMostSymbols, " ", kind.name,
+            ", got more");
+  }
   auto symbols = std::make_unique<Symbols>(kind, lowercase, std::move(list));
   require(symbols->size() == static_cast<int64_t>(symbols->different()) + kFirstWord, path.native(),
           ": expected each of the ", kind.name, " once, got one again");

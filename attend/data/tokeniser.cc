@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "attend/base/error.h"
+#include "attend/base/folder_file.h"
 #include "attend/base/names.h"
+#include "attend/base/options.h"
 #include "attend/data/subwords.h"
 #include "attend/data/symbols.h"
 #include "attend/data/utf8.h"
@@ -31,6 +33,8 @@ constexpr Format kTokeniserFormats[] = {
     {".words", load_symbols},
     {".characters", load_symbols},
 };
+
+constexpr uintmax_t kLargestVocabulary = uintmax_t{1} << 29;  // bytes
 
 constexpr std::string_view kReserved[kFirstWord] = {"<pad>", "<unk>", "<s>", "</s>"};
 
@@ -60,15 +64,6 @@ class WordMap {
   std::vector<std::string> words_;
   std::vector<size_t> ends_;
 };
-
-void check_options(const TokeniserOptions& options) {
-  constexpr int64_t kMost = 10'000'000;
-  require(options.vocabulary > kFirstWord && options.vocabulary <= kMost, "vocabulary: expected ", kFirstWord + 1,
-          " to ", kMost, " tokens, got ", options.vocabulary);
-  require(options.coverage > 0 && options.coverage <= 1, "coverage: expected a share above 0, up to 1, got ",
-          options.coverage);
-  require(options.min_count >= 1, "min_count: expected at least 1, got ", options.min_count);
-}
 
 }  // namespace
 
@@ -108,7 +103,7 @@ std::vector<int32_t> Tokeniser::shown(std::span<const int32_t> ids) const {
 }
 
 std::unique_ptr<Tokeniser> train_tokeniser(const TokeniserOptions& options, const NextLine& next) {
-  check_options(options);
+  check_bounds(options);
   const TokeniserRow& kind = row_named("kind", kTokenisers, options.kind);
   int64_t number = 0;
   return kind.train(options, [&](std::string& line) {
@@ -129,16 +124,16 @@ std::unique_ptr<Tokeniser> load_tokeniser(const fs::path& folder, std::string_vi
     found = &format;
   }
   require(found != nullptr, folder.native(), ": expected a vocabulary (", endings, "), got none of them");
-  return found->load(vocabulary_file(folder, stem, *found));
+  return found->load(file_within(folder, vocabulary_file("", stem, *found), kLargestVocabulary));
 }
 
-void remove_tokeniser(const fs::path& folder, std::string_view stem) {
+std::vector<fs::path> tokeniser_files(const fs::path& folder, std::string_view stem) {
+  std::vector<fs::path> files;
   for (const Format& format : kTokeniserFormats) {
     const fs::path file = vocabulary_file(folder, stem, format);
-    std::error_code problem;
-    fs::remove(file, problem);
-    require(!problem, file.native(), ": cannot remove it: ", problem.message());
+    if (fs::is_regular_file(file)) files.push_back(file);
   }
+  return files;
 }
 
 std::span<const TokeniserRow> tokenisers() { return kTokenisers; }

@@ -11,9 +11,24 @@
 #include <string_view>
 #include <vector>
 
+#include "attend/base/bounds.h"
 #include "attend/data/batch.h"
 
 namespace attend::data {
+
+struct TokeniserOptions;
+class Tokeniser;
+
+/// Produces one line after another; false at the end.
+using NextLine = std::function<bool(std::string& line)>;
+
+/// A kind of tokeniser: what tokeniser.kind names.
+struct TokeniserRow {
+  std::string_view name, summary, paper;
+  std::unique_ptr<Tokeniser> (*train)(const TokeniserOptions& options, const NextLine& next);
+};
+/// The menu: help, option checks and tests iterate over it.
+std::span<const TokeniserRow> tokenisers();
 
 struct TokeniserOptions {
   std::string kind = "unigram";
@@ -28,12 +43,16 @@ struct TokeniserOptions {
 
   template <class Visit>
   void fields(Visit&& visit) {
-    visit("kind", kind, "what a token is: unigram, bpe, words, characters");
-    visit("vocabulary", vocabulary, "maximum number of tokens, including the 4 reserved ones; fewer if there are no more");
+    visit("kind", kind, "what a token is: unigram, bpe, words, characters", bounds::one_of(tokenisers()));
+    visit("vocabulary", vocabulary, "maximum number of tokens, including the 4 reserved ones; fewer if there are no more",
+          bounds::within(kFirstWord + 1, 10'000'000));
     visit("lowercase", lowercase, "capitals become lower case");
-    visit("normalise", normalise, "none: the text is kept; nfkc: variants of a character become one (unigram, bpe)");
-    visit("coverage", coverage, "share of the text whose characters are known (unigram, bpe, characters)");
-    visit("min_count", min_count, "rarer words or characters are unknown (words, characters)");
+    visit("normalise", normalise, "none: the text is kept; nfkc: variants of a character become one (unigram, bpe)",
+          bounds::one_of({"none", "nfkc"}));
+    visit("coverage", coverage, "share of the text whose characters are known (unigram, bpe, characters)",
+          bounds::above_up_to(0, 1));
+    visit("min_count", min_count, "rarer words or characters are unknown (words, characters)",
+          bounds::within(1, 1 << 28));
   }
 };
 
@@ -94,9 +113,6 @@ class Tokeniser {
   std::vector<int32_t> shown(std::span<const int32_t> ids) const;
 };
 
-/// Produces one line after another; false at the end.
-using NextLine = std::function<bool(std::string& line)>;
-
 /// The vocabulary of a text, deterministically. size() may be less than options.vocabulary. Subwords are learned from a
 /// random sample of lines if there are more than 64 MiB of text.
 std::unique_ptr<Tokeniser> train_tokeniser(const TokeniserOptions& options, const NextLine& next);
@@ -104,15 +120,7 @@ std::unique_ptr<Tokeniser> train_tokeniser(const TokeniserOptions& options, cons
 /// Loads what save() wrote; the file's extension gives the kind.
 std::unique_ptr<Tokeniser> load_tokeniser(const std::filesystem::path& folder, std::string_view stem);
 
-/// Removes what save() wrote, whatever its kind: two kinds with the same stem would be rejected.
-void remove_tokeniser(const std::filesystem::path& folder, std::string_view stem);
-
-/// A kind of tokeniser: what tokeniser.kind names.
-struct TokeniserRow {
-  std::string_view name, summary, paper;
-  std::unique_ptr<Tokeniser> (*train)(const TokeniserOptions& options, const NextLine& next);
-};
-/// The menu: help, option checks and tests iterate over it.
-std::span<const TokeniserRow> tokenisers();
+/// What save() wrote, whatever its kind: two kinds with the same stem would be rejected.
+std::vector<std::filesystem::path> tokeniser_files(const std::filesystem::path& folder, std::string_view stem);
 
 }  // namespace attend::data

@@ -34,8 +34,8 @@ void Coverage::observe(const Observation& observation) {
 }
 
 void Coverage::step(size_t rows) {
-  require(calls_ > 0,
-          "search: a coverage_penalty needs a model that attends to its source at each step; this one does not");
+  require_option(calls_ > 0, "coverage_penalty",
+                 "needs a model that attends to its source at each step; this one does not");
   require(rows == lengths_.size(), "coverage: expected weights of ", rows, " rows, got ", lengths_.size());
   rows_.resize(rows);
   const double share = 1.0 / static_cast<double>(calls_);

@@ -15,7 +15,8 @@ namespace {
 struct Frames {
   size_t count, labels, k;
   const real* logits;
-  std::vector<real> log_sums, largest;
+  std::vector<double> log_sums;
+  std::vector<real> largest;
   std::vector<int32_t> places;
 
   Frames(const char* where, const Tensor& x, int32_t blank, size_t most) {
@@ -33,7 +34,7 @@ struct Frames {
     }
   }
   double log_probability(size_t t, int32_t label) const {
-    return static_cast<double>(logits[t * labels + static_cast<size_t>(label)]) - static_cast<double>(log_sums[t]);
+    return static_cast<double>(logits[t * labels + static_cast<size_t>(label)]) - log_sums[t];
   }
 };
 

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <utility>
 #include <vector>
 
 namespace attend::decode {
@@ -36,6 +38,17 @@ class SearchWatcher {
   virtual void completed(int32_t /*node*/) {}
   /// All sentences have taken one more step.
   virtual void stepped() {}
+};
+
+/// Calls a function after each step, and keeps nothing.
+class StepWatcher : public SearchWatcher {
+ public:
+  explicit StepWatcher(std::function<void()> stepped) : stepped_(std::move(stepped)) {}
+  void predicted(const Predicted&) override {}
+  void stepped() override { stepped_(); }
+
+ private:
+  std::function<void()> stepped_;
 };
 
 /// All predictions of a search, as a tree: hypotheses share what they have in common, and splitting one costs nothing.

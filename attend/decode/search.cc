@@ -10,6 +10,8 @@
 #include "attend/attention/observe.h"
 #include "attend/autograd/tape.h"
 #include "attend/base/error.h"
+#include "attend/base/memory_at_hand.h"
+#include "attend/base/options.h"
 #include "attend/decode/coverage.h"
 #include "attend/decode/sampling.h"
 #include "attend/kernels/choose.h"
@@ -25,6 +27,14 @@ using data::kBegin, data::kEnd, data::kPad, data::kUnknown;
 constexpr size_t kParallelLogits = size_t{64} << 10;
 // A watcher is told at least this many of a row's likeliest continuations.
 constexpr size_t kWatched = 4;
+// About what the history keeps of a prediction.
+constexpr double kHistoryBytes = 32;
+
+/// Continuations of each row that are looked at.
+size_t choices_of(const SearchOptions& options) {
+  const size_t k = options.sample ? 1 : static_cast<size_t>(options.beam);
+  return k == 1 ? 1 : k + 1;  // one of a row's candidates may be its end
+}
 
 /// A hypothesis that is still growing: one row of the model's batch.
 struct Row {
@@ -66,9 +76,7 @@ class Search {
         vocabulary_(static_cast<size_t>(model.vocabulary())) {
     sentences_.resize(source_of.empty() ? static_cast<size_t>(source.count()) : source_of.size());
     if (options.coverage_penalty > 0) coverage_.emplace();
-    const size_t k = options.sample ? 1 : static_cast<size_t>(options.beam);
-    // One more than the beam: one of a row's candidates may be its end.
-    choices_ = std::min(vocabulary_, std::max(k == 1 ? 1 : k + 1, watcher ? kWatched : 0));
+    choices_ = std::min(vocabulary_, watcher ? static_cast<size_t>(continuations_told(options)) : choices_of(options));
   }
 
   Sentence& sentence(size_t s) { return sentences_[s]; }
@@ -246,8 +254,7 @@ class Search {
   }
 
   double log_probability(size_t row, int32_t token) const {
-    return static_cast<double>(logits_.data()[row * vocabulary_ + static_cast<size_t>(token)]) -
-           static_cast<double>(log_sums_[row]);
+    return static_cast<double>(logits_.data()[row * vocabulary_ + static_cast<size_t>(token)]) - log_sums_[row];
   }
 
   /// The row's one continuation; −1: nothing may follow.
@@ -263,7 +270,7 @@ class Search {
 
   /// The k-th likeliest continuation of a row.
   Candidate candidate(size_t r, size_t k) const {
-    const double step = static_cast<double>(largest_[r * choices_ + k]) - static_cast<double>(log_sums_[r]);
+    const double step = static_cast<double>(largest_[r * choices_ + k]) - log_sums_[r];
     return {static_cast<int32_t>(r), places_[r * choices_ + k], step, rows_[r].log_probability + step};
   }
 
@@ -313,13 +320,15 @@ class Search {
                         return a.row != b.row ? a.row < b.row : a.token < b.token;
                       });
     const size_t first = next_rows_.size();
+    size_t continued = 0;  // at the maximum length, too, although these are then complete
     for (size_t c = 0; c < count; ++c) {
-      const bool ends = !one.fixed && candidates_[c].token == kEnd, room = next_rows_.size() - first < beam;
-      if (room && (!ends || c < beam)) {
-        extend(candidates_[c], static_cast<int32_t>(next_rows_.size() - first));
-      } else {
+      const bool ends = !one.fixed && candidates_[c].token == kEnd;
+      if (ends ? c >= beam : continued == beam) {
         tell(candidates_[c], -1, Predicted::Fate::passed);
+        continue;
       }
+      extend(candidates_[c], static_cast<int32_t>(next_rows_.size() - first));
+      if (!ends) ++continued;
     }
     if (next_rows_.size() > first && settled(one, next_rows_[first].log_probability)) {
       next_rows_.resize(first), next_last_.resize(first), parents_.resize(first);
@@ -372,7 +381,8 @@ class Search {
   Tensor logits_;
   std::vector<int32_t> sentence_of_, beam_of_, banned_, places_, drawn_, path_;
   std::vector<size_t> banned_from_;
-  std::vector<real> log_sums_, largest_, scratch_;
+  std::vector<double> log_sums_;
+  std::vector<real> largest_, scratch_;
   std::vector<Candidate> candidates_;
   std::vector<double> scores_;
 };
@@ -387,45 +397,76 @@ void check_forced(const char* where, const models::Model& model, const std::vect
   }
 }
 
-/// The most tokens of an answer; if no limit is given, enough for what is requested.
-int64_t limit_of(const models::Model& model, const SearchOptions& options, int64_t source, int64_t forced) {
+}  // namespace
+
+int64_t continuations_told(const SearchOptions& options) {
+  return static_cast<int64_t>(std::max(choices_of(options), kWatched));
+}
+
+int64_t longest_answer(const models::Model& model, const SearchOptions& options, int64_t source, int64_t forced,
+                       const Constraint* constraint, int32_t sentence) {
   const int64_t fixed = model.answer_length(source);
   if (fixed >= 0) return fixed;
   if (options.max_length > 0) return options.max_length;
-  const int64_t usual = std::max({2 * source + 10, options.min_length, forced + 10});
+  const int64_t usual = constraint ? constraint->longest(sentence)
+                                   : std::max({2 * source + 10, options.min_length, forced + 10});
   return options.longest > 0 ? std::min(usual, options.longest) : usual;
+}
+
+size_t search_bytes(const models::Model& model, const SearchOptions& options, int64_t texts, int64_t length) {
+  const double each = static_cast<double>(options.sample ? options.n_best : options.beam);
+  const double rows = each * static_cast<double>(texts), words = static_cast<double>(model.vocabulary());
+  const double choices = options.sample ? 1 : std::min(words, each + 1);
+  // Logits and their copy without what is banned; candidates; what was said; the model's state and its successor.
+  const double numbers = 2 * words + 2 * static_cast<double>(model.hypothesis_numbers(length));
+  return static_cast<size_t>(rows * (numbers * sizeof(real) + choices * (sizeof(Candidate) + sizeof(int32_t)) +
+                                     static_cast<double>(length) * kHistoryBytes));
+}
+
+void check_memory(const models::Model& model, const SearchOptions& options, int64_t texts, int64_t length,
+                  size_t at_hand) {
+  const size_t needed = search_bytes(model, options, texts, length);
+  require_option(needed <= at_hand, options.sample ? "n_best" : "beam", "expected a search that fits into the ",
+                 memory::in_words(at_hand), " of memory at hand, got one of about ", memory::in_words(needed), " (",
+                 texts, texts == 1 ? " text × " : " texts × ", options.sample ? options.n_best : options.beam,
+                 " hypotheses of up to ", length, " tokens, from ", model.vocabulary(),
+                 " words each); ask for fewer hypotheses, fewer texts at once, or a smaller max_length");
+}
+
+namespace {
+
+/// The same for these sources.
+void check_memory(const models::Model& model, const data::Source& source, const SearchOptions& options) {
+  constexpr size_t kSmall = size_t{64} << 20;  // always tried
+  int64_t length = 0;
+  for (const int32_t words : source.lengths()) length = std::max(length, longest_answer(model, options, words));
+  if (search_bytes(model, options, source.count(), length) <= kSmall) return;
+  check_memory(model, options, source.count(), length, memory::at_hand());
 }
 
 }  // namespace
 
 void check(const SearchOptions& o) {
-  require(o.beam >= 1, "search: beam must be at least 1, got ", o.beam);
-  require(o.n_best >= 1, "search: n_best must be at least 1, got ", o.n_best);
-  require(o.sample || o.n_best <= o.beam, "search: n_best must not exceed beam, got ", o.n_best, " of ", o.beam);
-  require(o.length_penalty >= 0 && std::isfinite(o.length_penalty), "search: length_penalty must be 0 or more, got ",
-          o.length_penalty);
-  require(o.coverage_penalty >= 0 && std::isfinite(o.coverage_penalty),
-          "search: coverage_penalty must be 0 or more, got ", o.coverage_penalty);
-  require(o.min_length >= 0 && o.max_length >= 0, "search: min_length and max_length must be 0 or more, got ",
-          o.min_length, " and ", o.max_length);
-  require(o.max_length == 0 || o.min_length <= o.max_length, "search: min_length must not exceed max_length, got ",
-          o.min_length, " and ", o.max_length);
-  require(o.no_repeat_ngram >= 0, "search: no_repeat_ngram must be 0 or more, got ", o.no_repeat_ngram);
-  require(o.temperature > 0 && std::isfinite(o.temperature),
-          "search: temperature must be above 0 (sample=false takes the likeliest), got ", o.temperature);
-  require(o.top_k >= 0, "search: top_k must be 0 (all) or more, got ", o.top_k);
-  require(o.top_p > 0 && o.top_p <= 1, "search: top_p must be in (0, 1], got ", o.top_p);
+  check_bounds(o);
+  require_option(o.sample || o.n_best <= o.beam, "n_best", "expected at most the beam, ", o.beam, ", got ", o.n_best);
+  require_option(o.max_length == 0 || o.min_length <= o.max_length, "min_length", "expected at most max_length, ",
+                 o.max_length, ", got ", o.min_length);
+}
+
+void widen(SearchOptions& options) {
+  if (!options.sample) options.beam = std::max(options.beam, options.n_best);
 }
 
 void check(const models::Model& model, const data::Source& source, const SearchOptions& options,
            const std::vector<std::vector<int32_t>>& prefixes) {
   check(options);
+  check_memory(model, source, options);
   const size_t count = static_cast<size_t>(source.count());
   require(prefixes.empty() || prefixes.size() == count, "search: expected one prefix per source, ", count, ", got ",
           prefixes.size());
   for (size_t s = 0; s < prefixes.size(); ++s) {
     const int64_t forced = static_cast<int64_t>(prefixes[s].size());
-    const int64_t limit = limit_of(model, options, source.lengths()[s], forced);
+    const int64_t limit = longest_answer(model, options, source.lengths()[s], forced);
     require(forced <= limit, "search: a prefix must not be longer than its answer may be, ", limit, ", got ", forced,
             " tokens for sentence ", s);
     check_forced("search", model, prefixes[s], model.answer_length(source.lengths()[s]) >= 0, s);
@@ -443,11 +484,8 @@ std::vector<std::vector<Hypothesis>> search(const models::Model& model, const da
     Sentence& one = search.sentence(s);
     if (!prefixes.empty()) one.forced = prefixes[s];
     one.fixed = model.answer_length(source.lengths()[s]) >= 0;
-    one.limit = limit_of(model, options, source.lengths()[s], static_cast<int64_t>(one.forced.size()));
-    if (constraint && !one.fixed && options.max_length == 0) {
-      const int64_t longest = constraint->longest(static_cast<int32_t>(s));
-      one.limit = options.longest > 0 ? std::min(longest, options.longest) : longest;
-    }
+    one.limit = longest_answer(model, options, source.lengths()[s], static_cast<int64_t>(one.forced.size()), constraint,
+                               static_cast<int32_t>(s));
   }
   search.run();
   std::vector<std::vector<Hypothesis>> answers(count);

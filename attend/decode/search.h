@@ -6,10 +6,14 @@
 #include <span>
 #include <vector>
 
+#include "attend/base/bounds.h"
 #include "attend/decode/hypothesis.h"
 #include "attend/models/model.h"
 
 namespace attend::decode {
+
+/// More hypotheses per sentence, and longer answers, than any search has use for.
+constexpr int64_t kWidestBeam = 10'000, kMostAnswers = 100'000, kLongestAnswer = 100'000;
 
 struct SearchOptions {
   int64_t beam = 1;
@@ -32,20 +36,26 @@ struct SearchOptions {
 
   template <class Visit>
   void fields(Visit&& visit) {
-    visit("beam", beam, "hypotheses kept per sentence; 1: greedy, the likeliest token at each step");
-    visit("n_best", n_best, "answers per sentence, at most beam; with sample: how many are drawn");
-    visit("length_penalty", length_penalty, "alpha of GNMT: the score is log p / ((5 + length) / 6)^alpha");
-    visit("coverage_penalty", coverage_penalty, "beta of GNMT: less for source positions that were not attended to");
+    visit("beam", beam, "hypotheses kept per sentence; 1: greedy, the likeliest token at each step",
+          bounds::within(1, kWidestBeam));
+    visit("n_best", n_best, "answers per sentence, at most beam; with sample: how many are drawn",
+          bounds::within(1, kMostAnswers));
+    visit("length_penalty", length_penalty, "alpha of GNMT: the score is log p / ((5 + length) / 6)^alpha",
+          bounds::at_least(0));
+    visit("coverage_penalty", coverage_penalty, "beta of GNMT: less for source positions that were not attended to",
+          bounds::at_least(0));
     visit("early_stop", early_stop,
           "true: stop a sentence when nothing can beat its n_best; false: when beam hypotheses have ended");
-    visit("min_length", min_length, "minimum number of tokens before the end");
-    visit("max_length", max_length, "maximum number of tokens; 0: 2·source length + 10");
-    visit("no_repeat_ngram", no_repeat_ngram, "no n tokens in a row occur twice; 0: they may");
+    visit("min_length", min_length, "minimum number of tokens before the end", bounds::within(0, kLongestAnswer));
+    visit("max_length", max_length, "maximum number of tokens; 0: 2·source length + 10",
+          bounds::within(0, kLongestAnswer));
+    visit("no_repeat_ngram", no_repeat_ngram, "no n tokens in a row occur twice; 0: they may", bounds::count_or_none());
     visit("no_unknown", no_unknown, "never output the symbol for a word that is not in the vocabulary");
     visit("sample", sample, "draw tokens by their probability");
-    visit("temperature", temperature, "sampling: divides the logits");
-    visit("top_k", top_k, "sampling: only from the k likeliest; 0: all");
-    visit("top_p", top_p, "sampling: only from the likeliest that together have this probability");
+    visit("temperature", temperature, "sampling: divides the logits", bounds::above(0));
+    visit("top_k", top_k, "sampling: only from the k likeliest; 0: all", bounds::count_or_none());
+    visit("top_p", top_p, "sampling: only from the likeliest that together have this probability",
+          bounds::above_up_to(0, 1));
     visit("seed", seed, "sampling: of the random numbers");
   }
 };
@@ -62,23 +72,42 @@ class Constraint {
   virtual int64_t longest(int32_t sentence) const = 0;
 };
 
-/// Throws Error if these options are invalid for any model.
+/// Throws OptionError if these options are invalid for any model.
 void check(const SearchOptions& options);
-/// Throws Error if search() would reject these arguments, before anything is computed.
+/// As many hypotheses as answers: for those who ask for more answers and do not say how wide the beam is to be.
+void widen(SearchOptions& options);
+
+/// About how much memory a search over so many texts takes at once, with answers of up to `length` tokens.
+size_t search_bytes(const models::Model& model, const SearchOptions& options, int64_t texts, int64_t length);
+/// Throws OptionError, with the estimate, if that is more than there is `at_hand` (memory::at_hand()).
+void check_memory(const models::Model& model, const SearchOptions& options, int64_t texts, int64_t length,
+                  size_t at_hand);
+/// Throws Error if search() would reject these arguments, before anything is computed: OptionError for what is asked
+/// for in vain, such as a beam for which there is no memory.
 void check(const models::Model& model, const data::Source& source, const SearchOptions& options,
            const std::vector<std::vector<int32_t>>& prefixes = {});
+
+/// The most tokens of the answer to a source of that length, of which `forced` are given: fixed by the model, else max_length,
+/// else what the constraint says of that sentence, else enough for what is requested.
+int64_t longest_answer(const models::Model& model, const SearchOptions& options, int64_t source, int64_t forced = 0,
+                       const Constraint* constraint = nullptr, int32_t sentence = 0);
+
+/// How many continuations of each hypothesis a watcher is told of in each step, at most.
+int64_t continuations_told(const SearchOptions& options);
 
 /// The n_best answers to each source, best first.
 ///
 /// Score: s = ln p(y|x) / ((5+|y|)/6)^α + β·Σᵢ ln min(Σₜ aₜᵢ, 1) (Wu et al. 2016, eq. 14), where |y| is the number of
 /// predictions, including kEnd, and a are the weights of the attentions to the source, averaged over heads and layers.
-/// It ranks complete hypotheses; growing ones compete by ln p. A hypothesis that reached max_length without kEnd has
-/// ended = false and comes after all that ended; so does one that nothing may follow.
+/// A position that was never looked at counts as 1e-6 in Σₜ aₜᵢ. The score ranks complete hypotheses; growing ones compete
+/// by ln p. A hypothesis that reached max_length without kEnd has ended = false and comes after all that ended; so does
+/// one that nothing may follow.
 ///
 /// Beam: at each step the `beam` best continuations that do not end survive; those that end and are among the `beam`
-/// best of all are complete. early_stop loses nothing: a sentence stops when n_best have ended and even the best
-/// growing one would not score higher if it continued to the maximum length with probability one. Beam 1 is greedy: it
-/// ends when kEnd is the likeliest.
+/// best of all are complete. At the maximum length the survivors are complete, too: at most `beam` of them are ranked.
+/// early_stop loses nothing: a sentence stops when n_best have ended and even the best growing one would not score
+/// higher if it continued to the maximum length with probability one. Beam 1 is greedy: it ends when kEnd is the
+/// likeliest.
 ///
 /// Sampling keeps no beam, whatever `beam` says: it draws n_best answers per sentence, independently, sorted by score; their
 /// log-probabilities are the model's own, before temperature, top_k and top_p. Answer j of sentence b depends on seed,

@@ -34,7 +34,7 @@ class MemorySink : public Sink {
       require(seen_[b] > 0 || sums_[b].size() == 0,
               "alignment: expected a model that attends to its source; this one reported no such attention");
       // Each row sums to one for each head of each layer, however they were reported, so dividing by the row's sum is
-      // the mean.
+      // the mean. Rows of the window local_p do not: they are scaled so that they do.
       for (int64_t t = 0; t < sums_[b].dim(0); ++t) normalise(sums_[b].data() + t * sums_[b].dim(1), sums_[b].dim(1));
     }
     return std::move(sums_);

@@ -14,8 +14,9 @@ namespace attend::explain {
 bool attends_to_source(const models::Model& model);
 
 /// Weights [T,S] per sentence: how much each target token looked at each source token, averaged over the heads and layers
-/// of the attentions to the source (Purpose::source), with the target given (teacher forcing). The prediction of the end is
-/// left out; sources have no end token. Throws Error for a model that does not attend to its source.
+/// of the attentions to the source (Purpose::source), with the target given (teacher forcing). Rows sum to one, also those
+/// of the window local_p, whose weights do not. The prediction of the end is left out; sources have no end token. Throws
+/// Error for a model that does not attend to its source.
 std::vector<Tensor> memory_weights(const models::Model& model, const data::Batch& batch);
 
 /// Tokens → words: weights [T,S] → [target words, source words]. The weights of a source word's tokens are summed, those of

@@ -6,7 +6,6 @@
 
 #include "attend/attention/observe.h"
 #include "attend/base/random.h"
-#include "attend/decode/search.h"
 
 namespace attend::explain {
 namespace {
@@ -53,7 +52,7 @@ double mean_with(
   RowChange intervention(std::move(which), std::move(change));
   const Intervening intervening(intervention);
   const data::Batch batch{a.sources(), data::Sequences({a.target})};
-  std::vector<double> all = decode::score(a.model, batch)[0].token_log_probabilities;
+  std::vector<double> all = a.scored(batch)[0].token_log_probabilities;
   all.resize(static_cast<size_t>(a.steps()));
   return mean(all);
 }
@@ -95,13 +94,13 @@ void word_lines(const Answered& a, const Tensor& map, std::span<const int32_t> w
   if (words < 2) return;
   std::vector<std::vector<int32_t>> kept;
   for (int32_t w = 0; w < words; ++w) kept.push_back(without_word(word_of, w));
-  const Tensor changed = rescored(a, kept);
+  const std::vector<std::vector<double>> changed = rescored(a, kept);
   const size_t T = static_cast<size_t>(a.steps());
   std::vector<double> pointed_at, others;
   for (size_t t = 0; t < T; ++t) {
     const int32_t top = strongest(map.data() + t * a.source.size(), word_of, words);
     for (int32_t w = 0; w < words; ++w) {
-      (w == top ? pointed_at : others).push_back(static_cast<double>(changed.data()[static_cast<size_t>(w) * T + t]));
+      (w == top ? pointed_at : others).push_back(changed[static_cast<size_t>(w)][t]);
     }
   }
   lines.push_back({"without the source word that the map points at, for each token its own", before, mean(pointed_at),

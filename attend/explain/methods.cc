@@ -14,12 +14,12 @@
 namespace attend::explain {
 namespace {
 
-constexpr int64_t kBatchTokens = 2048;  // of one pass
+constexpr size_t kGradientPasses = 3;   // forwards, and twice as much backwards
 constexpr size_t kOutputs = 4;          // words per step whose probability the Jacobian follows
 
 /// How many of `rows` copies of an answer go into one pass.
 int64_t rows_at_once(const Answered& a) {
-  return std::max<int64_t>(1, kBatchTokens / std::max<int64_t>(static_cast<int64_t>(a.source.size()), a.steps() + 1));
+  return std::max<int64_t>(1, a.pass_tokens / std::max<int64_t>(static_cast<int64_t>(a.source.size()), a.steps() + 1));
 }
 
 /// One prediction to ask about: ln p(target[step] | what is before it), the end where step is the target's length.
@@ -33,6 +33,7 @@ struct Question {
 template <class Take>
 void gradients(const Answered& a, const std::vector<Question>& questions, Take&& take) {
   const size_t at_once = static_cast<size_t>(rows_at_once(a)), S = a.source.size();
+  a.require_passes(kGradientPasses * questions.size());
   for (size_t begin = 0; begin < questions.size(); begin += at_once) {
     a.checked();
     const size_t count = std::min(at_once, questions.size() - begin);
@@ -136,11 +137,11 @@ Tensor occlusion(const Answered& a, const AttentionPart&) {
       if (place != s) kept[s].push_back(static_cast<int32_t>(place));
     }
   }
-  const Tensor changed = rescored(a, kept);
+  const std::vector<std::vector<double>> changed = rescored(a, kept);
   Tensor map({a.steps(), static_cast<int64_t>(S)});
   for (size_t t = 0; t < T; ++t) {
     for (size_t s = 0; s < S; ++s) {
-      map.data()[t * S + s] = static_cast<real>(a.log_probabilities[t]) - changed.data()[s * T + t];
+      map.data()[t * S + s] = static_cast<real>(a.log_probabilities[t] - changed[s][t]);
     }
   }
   return map;
@@ -298,6 +299,18 @@ std::string part_label(const Answered& a, const AttentionPart& part) {
   return part.combine + " of " + layers + " × " + of;
 }
 
+void Answered::require_passes(size_t count) const {
+  const int64_t tokens = static_cast<int64_t>(count) * (static_cast<int64_t>(source.size()) + steps());
+  if (most_tokens == 0 || tokens <= most_tokens) return;
+  throw TooLarge("explain: at most " + std::to_string(most_tokens) + " tokens may be read to explain one answer, this needs " +
+                 std::to_string(tokens) + "; ask for a shorter text, a smaller max_length or the method attention");
+}
+
+std::vector<decode::Hypothesis> Answered::scored(const data::Batch& batch) const {
+  decode::StepWatcher steps(check);
+  return decode::score(model, batch, check ? &steps : nullptr);
+}
+
 data::Source Answered::sources(size_t copies) const {
   std::vector<int32_t> places(source.size());
   std::iota(places.begin(), places.end(), 0);
@@ -322,20 +335,19 @@ data::Source Answered::sources(const std::vector<std::vector<int32_t>>& kept) co
   return all;
 }
 
-Tensor rescored(const Answered& a, const std::vector<std::vector<int32_t>>& kept) {
-  const size_t at_once = static_cast<size_t>(rows_at_once(a)), T = static_cast<size_t>(a.steps());
-  Tensor all({static_cast<int64_t>(kept.size()), a.steps()});
+std::vector<std::vector<double>> rescored(const Answered& a, const std::vector<std::vector<int32_t>>& kept) {
+  const size_t at_once = static_cast<size_t>(rows_at_once(a));
+  a.require_passes(kept.size());
+  std::vector<std::vector<double>> all;
   for (size_t begin = 0; begin < kept.size(); begin += at_once) {
     a.checked();
     const size_t count = std::min(at_once, kept.size() - begin);
     const auto from = kept.begin() + static_cast<std::ptrdiff_t>(begin);
     const data::Batch batch{a.sources({from, from + static_cast<std::ptrdiff_t>(count)}),
                             data::Sequences(std::vector(count, a.target))};
-    const std::vector<decode::Hypothesis> scored = decode::score(a.model, batch);
-    for (size_t i = 0; i < count; ++i) {
-      for (size_t t = 0; t < T; ++t) {
-        all.data()[(begin + i) * T + t] = static_cast<real>(scored[i].token_log_probabilities[t]);
-      }
+    for (decode::Hypothesis& one : a.scored(batch)) {
+      one.token_log_probabilities.resize(static_cast<size_t>(a.steps()));
+      all.push_back(std::move(one.token_log_probabilities));
     }
   }
   return all;

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "attend/decode/hypothesis.h"
 #include "attend/explain/trace.h"
 #include "attend/models/model.h"
 
@@ -16,12 +17,16 @@ namespace attend::explain {
 
 /// A source and its answer (without kBegin and kEnd), and what was observed.
 struct Answered {
+  static constexpr int64_t kPassTokens = 2048;
+
   const models::Model& model;
   std::vector<int32_t> source, target;
   std::vector<TraceSite> sites;
   std::vector<double> log_probabilities;  ///< of each target token, and of the end if the model predicts it
   std::function<void()> check = {};       ///< called between the passes of a method; may throw to end it
   std::vector<std::vector<int32_t>> letters = {};  ///< of each source token, if the model looks inside words
+  int64_t pass_tokens = kPassTokens;  ///< that are read in one pass of a method, between two checks
+  int64_t most_tokens = 0;     ///< that a method may read in all its passes (TooLarge); 0: any
 
   void checked() const {
     if (check) check();
@@ -31,6 +36,10 @@ struct Answered {
     const int64_t length = static_cast<int64_t>(source.size());
     return model.answer_length(length) == model.answer_length(length + 1);
   }
+  /// Throws TooLarge if source and target may not be read so many times.
+  void require_passes(size_t count) const;
+  /// decode::score that can be ended after each step.
+  std::vector<decode::Hypothesis> scored(const data::Batch& batch) const;
   /// The source, `copies` times.
   data::Source sources(size_t copies = 1) const;
   /// The source with only these of its places kept; if none is, an unknown word.
@@ -66,7 +75,7 @@ void check_part(const std::vector<TraceSite>& sites, const AttentionPart& part);
 Tensor attention_map(const Answered& answered, const AttentionPart& part);
 std::string part_label(const Answered& answered, const AttentionPart& part);
 
-/// ln p of each step when only these places of the source are kept, [ways of keeping, steps].
-Tensor rescored(const Answered& answered, const std::vector<std::vector<int32_t>>& kept);
+/// ln p of each step when only these places of the source are kept, for each way of keeping.
+std::vector<std::vector<double>> rescored(const Answered& answered, const std::vector<std::vector<int32_t>>& kept);
 
 }  // namespace attend::explain

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "attend/base/bounds.h"
 #include "attend/explain/trace.h"
 
 namespace attend::explain {
@@ -13,7 +14,7 @@ struct PictureOptions {
 
   template <class Visit>
   void fields(Visit&& visit) {
-    visit("level", level, "words or tokens on both sides of the picture");
+    visit("level", level, "words or tokens on both sides of the picture", bounds::one_of({"words", "tokens"}));
     visit("heads", heads, "every head of every layer too, as small pictures");
   }
 };

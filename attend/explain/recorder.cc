@@ -1,6 +1,7 @@
 #include "attend/explain/recorder.h"
 
 #include <algorithm>
+#include <ranges>
 
 #include "attend/base/error.h"
 
@@ -160,10 +161,10 @@ std::vector<TraceNode> Recorder::tree(int32_t sentence) const {
 
 std::vector<int32_t> Recorder::likeliest(int32_t sentence) const {
   const Node* best = nullptr;
-  for (const Node& node : nodes_) {
+  for (const Node& node : std::views::reverse(nodes_)) {  // which has the last step at its front
+    if (best && node.step < best->step) break;
     if (node.said.sentence != sentence || node.said.fate == Predicted::Fate::passed) continue;
-    const bool later = !best || node.step > best->step;
-    if (later || (node.step == best->step && node.said.total > best->said.total)) best = &node;
+    if (!best || node.said.total >= best->said.total) best = &node;
   }
   std::vector<int32_t> tokens;
   if (!best) return tokens;

@@ -53,11 +53,12 @@ struct Head {
   /// The keys that query i sees: padding, causal and window masks all leave one range.
   Range keys_of(size_t i) const {
     Range r{0, key_count()};
-    if (p.causal) r.end = std::min(r.end, i + 1);
+    const size_t at = p.window_stays ? std::min(i, std::max<size_t>(r.end, 1) - 1) : i;
+    if (p.causal) r.end = std::min(r.end, at + 1);
     if (p.window >= 0) {
       const size_t w = static_cast<size_t>(p.window);
-      r.begin = i > w ? i - w : 0;
-      r.end = std::min(r.end, i + w + 1);
+      r.begin = at > w ? at - w : 0;
+      r.end = std::min(r.end, at + w + 1);
     }
     return r;
   }
@@ -68,7 +69,8 @@ struct Head {
     if (p.window >= 0) {
       const size_t w = static_cast<size_t>(p.window);
       r.begin = std::max(r.begin, j > w ? j - w : 0);
-      r.end = std::min(r.end, j + w + 1);
+      const bool from_past_the_end = p.window_stays && j + w + 1 >= key_count();
+      if (!from_past_the_end) r.end = std::min(r.end, j + w + 1);
     }
     return r;
   }

@@ -11,12 +11,14 @@ namespace attend::kernels {
 
 /// q [B,Tq,heads·depth], k and v [B,Tk,heads·depth]: heads are slices of the columns, so no transposition is needed to
 /// reach them. A query i sees the keys j with j < key_lengths[b], j ≤ i if `causal`, |i − j| ≤ window if window ≥ 0.
+/// With `window_stays` the window of a query past the last key is where that key is: i is then key_lengths[b] − 1.
 struct AttentionProblem {
   size_t batch = 0, heads = 0, queries = 0, keys = 0, depth = 0;
   real scale = 1;
   const int32_t* key_lengths = nullptr;  // [B], or null
   bool causal = false;
   int64_t window = -1;
+  bool window_stays = false;
   real keep = 1;  // dropout on the weights: the probability of keeping one
   uint64_t dropout_key = 0;
   const real *q = nullptr, *k = nullptr, *v = nullptr;

@@ -51,15 +51,16 @@ HWY_INLINE real sum_of_exp(const real* x, size_t n, real shift) {
   return hn::GetLane(hn::SumOfLanes(d, hn::Add(s0, s1)));
 }
 
-void choose_from_row(const real* x, size_t n, size_t k, const int32_t* banned, const int32_t* banned_end, real* log_sum,
-                     real* largest, int32_t* place) {
+void choose_from_row(const real* x, size_t n, size_t k, const int32_t* banned, const int32_t* banned_end,
+                     double* log_sum, real* largest, int32_t* place) {
   std::fill_n(largest, k, kNothing);
   std::fill_n(place, k, -1);
   real top = kNothing;
+  size_t top_block = 0;
   for (size_t begin = 0; begin < n; begin += kBlock) {
     const size_t end = std::min(n, begin + kBlock);
     const real block_top = largest_of(x + begin, end - begin);
-    top = std::max(top, block_top);
+    if (block_top > top) top = block_top, top_block = begin;
     if (k == 0 || !(block_top > largest[k - 1])) continue;
     for (size_t i = begin; i < end; ++i) {
       if (!(x[i] > largest[k - 1])) continue;
@@ -70,10 +71,13 @@ void choose_from_row(const real* x, size_t n, size_t k, const int32_t* banned, c
       largest[at] = x[i], place[at] = id;
     }
   }
-  *log_sum = top + std::log(sum_of_exp(x, n, top));
+  const size_t at = static_cast<size_t>(std::find(x + top_block, x + std::min(n, top_block + kBlock), top) - x);
+  const size_t after = std::min(n, at + 1);
+  const real others = sum_of_exp(x, at, top) + sum_of_exp(x + after, n - after, top);
+  *log_sum = static_cast<double>(top) + std::log1p(static_cast<double>(others));
 }
 
-void Choose(const Choices& p, real* log_sum, real* largest, int32_t* place) {
+void Choose(const Choices& p, double* log_sum, real* largest, int32_t* place) {
   const size_t per_task = std::max<size_t>(1, kChooseGrain / std::max<size_t>(1, p.n));
   parallel_ranges<1>(p.rows, per_task, [&](size_t begin, size_t end) {
     for (size_t r = begin; r < end; ++r) {
@@ -94,7 +98,7 @@ namespace attend::kernels {
 
 HWY_EXPORT(Choose);
 
-void choose(const Choices& problem, real* log_sum, real* largest, int32_t* place) {
+void choose(const Choices& problem, double* log_sum, real* largest, int32_t* place) {
   HWY_DYNAMIC_DISPATCH(Choose)(problem, log_sum, largest, place);
 }
 

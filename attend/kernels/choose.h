@@ -20,7 +20,8 @@ struct Choices {
 };
 /// Per row ln Σ eˣ and the k largest with their places [rows, k], in descending order, ties in favour of the lower
 /// place; if fewer are allowed and above −∞, the remaining places are −1. Makes two passes over the logits and writes
-/// nothing of their size.
-void choose(const Choices& problem, real* log_sum, real* largest, int32_t* place);
+/// nothing of their size. ln Σ eˣ = m + ln(1 + Σ over the others of e^(x−m)), with m the largest, in double precision:
+/// x − ln Σ eˣ keeps its digits when it is nearly 0.
+void choose(const Choices& problem, double* log_sum, real* largest, int32_t* place);
 
 }  // namespace attend::kernels

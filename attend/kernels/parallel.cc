@@ -221,8 +221,9 @@ class Claim {
 
 int threads() { return inside ? 1 : Pool::instance().limit(); }
 void set_threads(int count) {
+  count = std::clamp(count, 1, kMostThreads);
   Pool::instance().set_limit(count);
-  omp_set_num_threads(std::max(1, count));  // oneDNN's
+  omp_set_num_threads(count);  // oneDNN's
 }
 bool inside_parallel() { return inside; }
 

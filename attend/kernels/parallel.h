@@ -9,7 +9,10 @@ namespace attend::kernels {
 
 /// How many threads a parallel loop may use: set by `OMP_NUM_THREADS`, by the machine, or by the last `set_threads`.
 int threads();
+/// Counts outside of 1 … kMostThreads become the nearest of these.
 void set_threads(int count);
+/// More than most machines have; each costs a stack.
+inline constexpr int kMostThreads = 1024;
 
 /// True inside a parallel loop; a loop started there runs on the calling thread alone.
 bool inside_parallel();

@@ -28,6 +28,8 @@ constexpr size_t kStackRow = 4096;
 // prefetcher stops.
 constexpr size_t kAhead = 1024;
 constexpr real kLowest = -std::numeric_limits<real>::infinity();
+// The probability of a target above which p − 1 loses digits.
+constexpr real kNearlyCertain = real(0.5);
 
 /// Runs `body(row)` over all rows, several per task.
 template <class Body>
@@ -304,7 +306,16 @@ void CrossEntropyBackward(const CrossEntropy& p, const real* log_sum, real scale
       __builtin_prefetch(x + i + kAhead);
       return hn::MulAdd(exp_below(load(d, x + i), shift), by, even);
     });
-    g[target] -= scale * (1 - p.smoothing);
+    if (std::exp(x[target] - log_sum[r]) < kNearlyCertain) {
+      g[target] -= scale * (1 - p.smoothing);
+      return;
+    }
+    // p − 1 has lost the digits that −(the sum of the others) still has. The logits are read again, not g: that may
+    // have been written past the caches.
+    const size_t at = static_cast<size_t>(target), after = at + 1;
+    const real others = row_exp<false>(x, nullptr, at, log_sum[r], nullptr) +
+                        row_exp<false>(x + after, nullptr, p.n - after, log_sum[r], nullptr);
+    g[target] = scale * (p.smoothing - p.smoothing / static_cast<real>(p.n) - others);
   });
 }
 

@@ -51,7 +51,7 @@ struct CrossEntropy {
   int32_t ignored = -1;
 };
 void cross_entropy(const CrossEntropy& problem, real* loss, real* log_sum);
-/// dx = scale·(softmax − (1−s)·onehot − s/n); 0 for ignored rows.
+/// dx = scale·(softmax − (1−s)·onehot − s/n), with the digits of small differences; 0 for ignored rows.
 void cross_entropy_backward(const CrossEntropy& problem, const real* log_sum, real scale, real* dx);
 
 }  // namespace attend::kernels

@@ -16,7 +16,7 @@ struct AttentionTrail {
 };
 
 struct AttentionLosses {
-  double coverage = 0, doubly_stochastic = 0;  // weights of the penalties (attention/coverage.h)
+  double coverage = 0, doubly_stochastic = 0;  // λ of the penalties (attention/coverage.h)
   const Reinforce* reinforce = nullptr;        // needed if weights were drawn
 
   /// True if a penalty needs AttentionTrail::weights.

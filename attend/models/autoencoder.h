@@ -17,9 +17,10 @@ struct AutoencoderOptions {
   template <class Visit>
   void fields(Visit&& visit) {
     visit("encoder", encoder, "");
-    visit("code", code, "numbers in the bottleneck");
-    visit("decoder", decoder, "widths of the layers from the bottleneck to the pixels");
-    visit("loss", loss, "cross_entropy of each pixel as a probability, or squared: its error");
+    visit("code", code, "numbers in the bottleneck", bounds::width());
+    visit("decoder", decoder, "widths of the layers from the bottleneck to the pixels", bounds::widths());
+    visit("loss", loss, "cross_entropy of each pixel as a probability, or squared: its error",
+          bounds::one_of({"cross_entropy", "squared"}));
   }
 };
 

@@ -32,8 +32,8 @@ RecurrentDecoderOptions captioner_decoder(const CaptionerOptions& o) {
 
 EncoderDecoder::Parts parts_of(const CaptionerOptions& o, Random& random) {
   const RecurrentDecoderOptions decoder = captioner_decoder(o);
-  require(o.read != "attention" || encoder_row(o.encoder.kind).grid,
-          "read: attention needs an encoder with a grid; encoder.kind ", o.encoder.kind, " has none");
+  require_option(o.read != "attention" || encoder_row(o.encoder.kind).grid, "read",
+                 "attention needs an encoder with a grid; encoder.kind ", o.encoder.kind, " has none");
   EncoderDecoder::Parts parts{.name = "captioner", .label_smoothing = o.label_smoothing, .names = kCaptionerNames};
   parts.encoder = make_encoder(o.encoder, random);
   nn::Embedding words(require_size("target_vocabulary", o.target_vocabulary), require_size("embedding", o.embedding),

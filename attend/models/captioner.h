@@ -25,20 +25,22 @@ struct CaptionerOptions {
 
   template <class Visit>
   void fields(Visit&& visit) {
-    visit("target_vocabulary", target_vocabulary, "number of words");
+    visit("target_vocabulary", target_vocabulary, "number of words", bounds::count_or_none());
     visit("encoder", encoder, "");
-    visit("embedding", embedding, "width of a word");
-    visit("hidden", hidden, "width of a state");
-    visit("cell", cell, "rnn, gru or lstm");
-    visit("read", read, "attention, or mean: the mean of the cells for every word");
-    visit("query", query, "the query: state (of the previous step), or state_word (with the previous word)");
+    visit("embedding", embedding, "width of a word", bounds::width());
+    visit("hidden", hidden, "width of a state", bounds::width());
+    visit("cell", cell, "rnn, gru or lstm", bounds::one_of(nn::cells()));
+    visit("read", read, "attention, or mean: the mean of the cells for every word",
+          bounds::one_of({"attention", "mean"}));
+    visit("query", query, "the query: state (of the previous step), or state_word (with the previous word)",
+          bounds::one_of({"state", "state_word"}));
     visit("attention", attention, "");
     visit("gate", gate, "attention: how much of what was read counts is decided word by word (beta)");
     visit("deep_output", deep_output,
           "words are predicted from the previous word, the state and what was read; otherwise from the state");
-    visit("dropout", dropout, "on words and before the output");
-    visit("label_smoothing", label_smoothing, "share of the target spread over all words");
-    visit("doubly_stochastic", doubly_stochastic, "weight of the penalty for cells not read once");
+    visit("dropout", dropout, "on words and before the output", bounds::share());
+    visit("label_smoothing", label_smoothing, "share of the target spread over all words", bounds::share());
+    visit("doubly_stochastic", doubly_stochastic, "weight of the penalty for cells not read once", bounds::at_least(0));
     visit("reinforce", reinforce, "");
   }
 };

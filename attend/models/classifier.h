@@ -19,10 +19,10 @@ struct ClassifierOptions : LabellerOptions<EncoderOptions> {
     LabellerOptions::fields(visit);
     visit("pooling", pooling,
           "how states become one: last (the encoder's summary), mean, max (of each feature), or attention (by a learned "
-          "query)");
+          "query)", bounds::one_of({"last", "mean", "max", "attention"}));
     visit("attention", attention, "");
-    visit("dropout", dropout, "before the output");
-    visit("label_smoothing", label_smoothing, "share of the target spread over all labels");
+    visit("dropout", dropout, "before the output", bounds::share());
+    visit("label_smoothing", label_smoothing, "share of the target spread over all labels", bounds::share());
   }
 };
 

@@ -14,7 +14,8 @@ struct CtcModelOptions : LabellerOptions<EncoderOptions> {
   template <class Visit>
   void fields(Visit&& visit) {
     LabellerOptions::fields(visit);
-    visit("upsample", upsample, "frames for each place of the input: an answer has at most one label in each");
+    visit("upsample", upsample, "frames for each place of the input: an answer has at most one label in each",
+          bounds::layers());
   }
 };
 

@@ -51,6 +51,8 @@ class Decoder {
   virtual bool attends() const = 0;
   /// Trained with one align, used with another; decoders that have none to change throw Error.
   virtual void set_align(const std::string& name) = 0;
+  /// As Model::hypothesis_numbers.
+  virtual int64_t hypothesis_numbers(int64_t /*length*/) const { return 0; }
   /// The most places that a source may have (a score by position has a limit); 0: any.
   virtual int64_t longest_source() const { return 0; }
 };

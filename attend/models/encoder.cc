@@ -72,7 +72,7 @@ constexpr EncoderRow kEncoders[] = {
   for (const EncoderRow& row : kEncoders) {
     if (fits(row)) names += (names.empty() ? "" : ", ") + std::string(row.name);
   }
-  fail("encoder.kind: ", kind, " does not read ", reads, "; choose one of ", names);
+  fail_option("encoder.kind", kind, " does not read ", reads, "; choose one of ", names);
 }
 
 }  // namespace

@@ -7,6 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "attend/attention/align.h"
+#include "attend/attention/score.h"
+#include "attend/base/bounds.h"
 #include "attend/models/model.h"
 #include "attend/models/source_embedding.h"
 #include "attend/nn/recurrent.h"
@@ -57,6 +60,19 @@ class Encoder {
   virtual const TokenEmbedding* tokens() const { return nullptr; }
 };
 
+struct EncoderOptions;
+struct ImageEncoderOptions;
+
+struct EncoderRow {
+  std::string_view name, formula, paper;
+  /// One for each kind of input; null if it cannot read that.
+  std::unique_ptr<Encoder> (*of_text)(const EncoderOptions& options, Random& random);
+  std::unique_ptr<Encoder> (*of_images)(const ImageEncoderOptions& options, Random& random);
+  bool grid = false;  ///< it has a place for each cell of an image
+};
+std::span<const EncoderRow> encoders();
+const EncoderRow& encoder_row(std::string_view name);
+
 /// How the blocks of a Transformer are built.
 struct BlockOptions {
   std::string norm = "pre";         // before each part (Xiong et al. 2020), or after it ("post", Vaswani et al. 2017)
@@ -66,11 +82,13 @@ struct BlockOptions {
 
   template <class Visit>
   void fields(Visit&& visit) {
-    visit("norm", norm, "transformer: layer norm before (pre) or after (post) each part");
-    visit("activation", activation, "transformer: relu or gelu, in the feed-forward layers");
-    visit("score", score, "transformer: of every attention");
-    visit("align", align, "transformer: of every attention");
-    visit("window", window, "transformer: how far self-attention reaches; 0: everywhere");
+    visit("norm", norm, "transformer: layer norm before (pre) or after (post) each part",
+          bounds::one_of({"pre", "post"}));
+    visit("activation", activation, "transformer: relu or gelu, in the feed-forward layers",
+          bounds::one_of({"relu", "gelu"}));
+    visit("score", score, "transformer: of every attention", bounds::one_of(scores()));
+    visit("align", align, "transformer: of every attention", bounds::one_of(aligns()));
+    visit("window", window, "transformer: how far self-attention reaches; 0: everywhere", bounds::count_or_none());
   }
 };
 
@@ -93,22 +111,25 @@ struct EncoderOptions {
   template <class Visit>
   void fields(Visit&& visit) {
     visit("kind", kind,
-          "recurrent, transformer, convolutional, intra (an lstm that attends to its own past) or none (the words alone)");
-    visit("vocabulary", vocabulary, "number of input words");
-    visit("size", size, "width of a word and of a state");
-    visit("layers", layers, "number of layers");
-    visit("cell", cell, "recurrent: rnn, gru or lstm");
+          "recurrent, transformer, convolutional, intra (an lstm that attends to its own past) or none (the words alone)",
+          bounds::one_of(encoders()));
+    visit("vocabulary", vocabulary, "number of input words", bounds::count_or_none());
+    visit("size", size, "width of a word and of a state", bounds::width());
+    visit("layers", layers, "number of layers", bounds::layers());
+    visit("cell", cell, "recurrent: rnn, gru or lstm", bounds::one_of(nn::cells()));
     visit("bidirectional", bidirectional, "recurrent: read in both directions");
-    visit("directions", directions, "recurrent, bidirectional: the two states of a word are joined (concat) or added (add)");
-    visit("heads", heads, "transformer: heads");
-    visit("hidden", hidden, "transformer: width inside the feed-forward layers");
+    visit("directions", directions, "recurrent, bidirectional: the two states of a word are joined (concat) or added (add)",
+          bounds::one_of({"concat", "add"}));
+    visit("heads", heads, "transformer: heads", bounds::width());
+    visit("hidden", hidden, "transformer: width inside the feed-forward layers", bounds::width());
     visit("positions", positions,
           "transformer, none: how positions are marked: sinusoidal, learned or none; auto: sinusoidal for a "
-          "transformer, otherwise none");
-    visit("longest", longest, "transformer, none: number of learned positions");
-    visit("windows", windows, "convolutional: how many words each kind of filter sees at once");
-    visit("dropout", dropout, "on words and between layers");
-    visit("word_dropout", word_dropout, "share of the words that training hides, so that letters and neighbours are used");
+          "transformer, otherwise none", bounds::one_of({"auto", "sinusoidal", "learned", "none"}));
+    visit("longest", longest, "transformer, none: number of learned positions", bounds::count_or_none());
+    visit("windows", windows, "convolutional: how many words each kind of filter sees at once", bounds::widths());
+    visit("dropout", dropout, "on words and between layers", bounds::share());
+    visit("word_dropout", word_dropout, "share of the words that training hides, so that letters and neighbours are used",
+          bounds::share());
     visit("letters", letters, "");
     visit("blocks", blocks, "");
   }
@@ -117,17 +138,6 @@ struct EncoderOptions {
 /// The embedding that these options describe.
 inline SourceEmbeddingOptions words_of(const EncoderOptions& o) { return {o.vocabulary, o.size, o.word_dropout, o.letters}; }
 
-struct ImageEncoderOptions;
-
-struct EncoderRow {
-  std::string_view name, formula, paper;
-  /// One for each kind of input; null if it cannot read that.
-  std::unique_ptr<Encoder> (*of_text)(const EncoderOptions& options, Random& random);
-  std::unique_ptr<Encoder> (*of_images)(const ImageEncoderOptions& options, Random& random);
-  bool grid = false;  ///< it has a place for each cell of an image
-};
-std::span<const EncoderRow> encoders();
-const EncoderRow& encoder_row(std::string_view name);
 /// The encoder of that kind; throws Error if it does not read text, or images.
 std::unique_ptr<Encoder> make_encoder(const EncoderOptions& options, Random& random);
 std::unique_ptr<Encoder> make_encoder(const ImageEncoderOptions& options, Random& random);

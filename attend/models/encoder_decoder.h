@@ -37,6 +37,7 @@ class EncoderDecoder : public Model {
   std::unique_ptr<State> begin(const data::Source& source) const override;
   Tensor next(State& state, std::span<const int32_t> last) const override;
   int64_t vocabulary() const override { return parts_.decoder->vocabulary(); }
+  int64_t hypothesis_numbers(int64_t length) const override { return parts_.decoder->hypothesis_numbers(length); }
   int64_t longest_source() const override;
   Var word_table() const override { return parts_.encoder->word_table(); }
 

@@ -34,8 +34,8 @@ std::unique_ptr<Decoder> make_recurrent(const EncoderDecoderOptions& options, co
 std::unique_ptr<Decoder> make_transformer(const EncoderDecoderOptions& options, const Encoder& encoder,
                                           Random& random) {
   const DecoderOptions& o = options.decoder;
-  require(o.tied != "all" || encoder.tokens(),
-          "decoder.tied: only a transformer's encoder has words to share; choose output, or encoder.kind transformer");
+  require_option(o.tied != "all" || encoder.tokens(), "decoder.tied",
+                 "only a transformer's encoder has words to share; choose output, or encoder.kind transformer");
   const TransformerOptions transformer{.source_vocabulary = options.source_vocabulary,
                                        .target_vocabulary = options.target_vocabulary,
                                        .size = o.recurrent.hidden,

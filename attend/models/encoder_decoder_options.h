@@ -21,15 +21,16 @@ struct AnyEncoderOptions {
 
   template <class Visit>
   void fields(Visit&& visit) {
-    const auto others = [&]<class Field>(const char* name, Field& field, const char* help) {
+    const auto others = [&]<class Field>(const char* name, Field& field, const char* help, const Bounds& bounds = {}) {
       constexpr std::array<std::string_view, 4> kShared{"kind", "positions", "dropout", "vocabulary"};
-      if (std::ranges::find(kShared, name) == kShared.end()) visit(name, field, help);
+      if (std::ranges::find(kShared, name) == kShared.end()) visit(name, field, help, bounds);
     };
-    visit("kind", text.kind, "recurrent, transformer, intra, none (what is read, as it is), convolutional or dense");
+    visit("kind", text.kind, "recurrent, transformer, intra, none (what is read, as it is), convolutional or dense",
+          bounds::one_of(encoders()));
     visit("positions", text.positions,
           "transformer, none, convolutional: how positions are marked: sinusoidal (words only), learned or none; auto: "
-          "sinusoidal for a transformer, otherwise none");
-    visit("dropout", text.dropout, "on words or cells, and between layers");
+          "sinusoidal for a transformer, otherwise none", bounds::one_of({"auto", "sinusoidal", "learned", "none"}));
+    visit("dropout", text.dropout, "on words or cells, and between layers", bounds::share());
     text.fields(others);
     image.fields(others);
   }
@@ -47,17 +48,19 @@ struct DecoderOptions {
 
   template <class Visit>
   void fields(Visit&& visit) {
-    visit("kind", kind, "recurrent or transformer");
-    visit("size", recurrent.hidden, "width of a state, or of a transformer's token");
-    visit("layers", recurrent.layers, "number of layers");
-    visit("dropout", recurrent.dropout, "on words, between layers and before the output");
-    visit("embedding", embedding, "recurrent: width of a word; 0: that of a state");
+    visit("kind", kind, "recurrent or transformer", bounds::one_of({"recurrent", "transformer"}));
+    visit("size", recurrent.hidden, "width of a state, or of a transformer's token", bounds::width());
+    visit("layers", recurrent.layers, "number of layers", bounds::layers());
+    visit("dropout", recurrent.dropout, "on words, between layers and before the output", bounds::share());
+    visit("embedding", embedding, "recurrent: width of a word; 0: that of a state", bounds::width_or_none());
     recurrent.fields(visit);
-    visit("heads", heads, "transformer: heads of every attention");
-    visit("hidden", hidden, "transformer: width inside the feed-forward layers");
-    visit("positions", positions, "transformer: sinusoidal, learned, or none");
-    visit("longest", longest, "transformer: number of learned positions");
-    visit("tied", tied, "transformer: share embeddings: none, output, all (with a transformer's encoder)");
+    visit("heads", heads, "transformer: heads of every attention", bounds::width());
+    visit("hidden", hidden, "transformer: width inside the feed-forward layers", bounds::width());
+    visit("positions", positions, "transformer: sinusoidal, learned, or none",
+          bounds::one_of({"sinusoidal", "learned", "none"}));
+    visit("longest", longest, "transformer: number of learned positions", bounds::count_or_none());
+    visit("tied", tied, "transformer: share embeddings: none, output, all (with a transformer's encoder)",
+          bounds::one_of({"none", "output", "all"}));
     visit("blocks", blocks, "");
   }
 };
@@ -71,14 +74,17 @@ struct EncoderDecoderOptions {
   template <class Visit>
   void fields(Visit&& visit) {
     RecurrentDecoderOptions& recurrent = decoder.recurrent;
-    visit("source_vocabulary", source_vocabulary, "number of source words; 0: it reads images");
-    visit("target_vocabulary", target_vocabulary, "number of target words");
+    visit("source_vocabulary", source_vocabulary, "number of source words; 0: it reads images",
+          bounds::count_or_none());
+    visit("target_vocabulary", target_vocabulary, "number of target words", bounds::count_or_none());
     visit("encoder", encoder, "");
     visit("decoder", decoder, "");
     visit("attention", recurrent.attention, "");
-    visit("coverage_penalty", recurrent.coverage_penalty, "recurrent: weight of the penalty for reading a place again");
-    visit("doubly_stochastic", recurrent.doubly_stochastic, "recurrent: weight of the penalty for places not read once");
-    visit("label_smoothing", label_smoothing, "share of the target spread over all words");
+    visit("coverage_penalty", recurrent.coverage_penalty, "recurrent: weight of the penalty for reading a place again",
+          bounds::at_least(0));
+    visit("doubly_stochastic", recurrent.doubly_stochastic, "recurrent: weight of the penalty for places not read once",
+          bounds::at_least(0));
+    visit("label_smoothing", label_smoothing, "share of the target spread over all words", bounds::share());
     visit("reinforce", recurrent.reinforce, "");
   }
 };

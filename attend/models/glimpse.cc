@@ -35,10 +35,16 @@ Ids repeated_labels(const Ids& labels, int64_t copies) {
   return Ids({copies * labels.shape[0]}, std::move(all));
 }
 
+/// These are no part of the weights: nothing else bounds the time and memory that a look takes.
+void require_repetitions(const char* what, int64_t count) {
+  constexpr int64_t kMost = 1000;
+  require(require_size(what, count) <= kMost, what, ": expected at most ", kMost, ", got ", count);
+}
+
 void check_copies_in_use(const EyeOptions& eye, int64_t copies) {
-  require_size("copies_in_use", copies);
-  require(eye.policy != "tiles" || copies == 1,
-          "copies_in_use: expected with policy tiles 1, as the likeliest tile is taken; got ", copies);
+  require_repetitions("copies_in_use", copies);
+  require_option(eye.policy != "tiles" || copies == 1, "copies_in_use",
+                 "expected with policy tiles 1, as the likeliest tile is taken; got ", copies);
 }
 
 }  // namespace
@@ -91,8 +97,8 @@ GlimpseNetwork::GlimpseNetwork(const GlimpseOptions& o, Random& random)
       eye_(make_eye(o.eye, require_size("hidden", o.hidden), random)),
       core_(o.core, eye_->size(), o.hidden, random),
       output_(o.hidden, require_size("labels", o.labels), random) {
-  require_size("glimpses", o.glimpses);
-  require_size("copies", o.copies);
+  require_repetitions("glimpses", o.glimpses);
+  require_repetitions("copies", o.copies);
   check_copies_in_use(o.eye, o.copies_in_use);
   require(std::isfinite(o.cost) && std::isfinite(o.policy_weight) && o.policy_weight >= 0,
           "policy_weight: expected a finite number of at least 0, got ", o.policy_weight);

@@ -16,6 +16,11 @@
 
 namespace attend::models {
 
+struct CoreRow {
+  std::string_view name, formula;
+};
+std::span<const CoreRow> cores();
+
 struct GlimpseOptions {
   int64_t labels = 0;
   int64_t glimpses = 6;
@@ -31,26 +36,24 @@ struct GlimpseOptions {
 
   template <class Visit>
   void fields(Visit&& visit) {
-    visit("labels", labels, "number of labels");
-    visit("glimpses", glimpses, "how often it looks, at most");
+    visit("labels", labels, "number of labels", bounds::count_or_none());
+    visit("glimpses", glimpses, "how often it looks, at most", bounds::layers());
     eye.fields(visit);
-    visit("core", core, "what joins the glimpses: relu, tanh or lstm");
-    visit("hidden", hidden, "width of the core's state");
-    visit("copies", copies, "training: episodes per image, each with its own draws");
+    visit("core", core, "what joins the glimpses: relu, tanh or lstm", bounds::one_of(cores()));
+    visit("hidden", hidden, "width of the core's state", bounds::width());
+    visit("copies", copies, "training: episodes per image, each with its own draws", bounds::layers());
     visit("copies_in_use", copies_in_use,
-          "outside training: 1 looks at the mean location; more average the answers of that many draws");
+          "outside training: 1 looks at the mean location; more average the answers of that many draws",
+          bounds::layers());
     visit("cut", cut, "the policy learns from the core's state, but the core does not learn from the policy");
-    visit("reward", reward, "what an episode is worth: correct, likelihood or correct_minus_cost");
+    visit("reward", reward, "what an episode is worth: correct, likelihood or correct_minus_cost",
+          bounds::one_of(rewards()));
     visit("cost", cost, "of a glimpse, for a reward that counts it");
-    visit("policy_weight", policy_weight, "of REINFORCE relative to the cross-entropy; 0 turns it off");
+    visit("policy_weight", policy_weight, "of REINFORCE relative to the cross-entropy; 0 turns it off",
+          bounds::at_least(0));
     visit("reinforce", reinforce, "");
   }
 };
-
-struct CoreRow {
-  std::string_view name, formula;
-};
-std::span<const CoreRow> cores();
 
 /// h' = f(W g + U h + b), or an lstm cell.
 class GlimpseCore {

@@ -14,6 +14,12 @@
 
 namespace attend::models {
 
+struct PolicyRow {
+  std::string_view name, formula, paper;
+};
+std::span<const PolicyRow> policies();
+std::span<const PolicyRow> first_looks();
+
 struct EyeOptions {
   int64_t channels = 1, patch = 8, scales = 1, growth = 2;
   int64_t what = 128, where = 128, glimpse = 256;
@@ -24,27 +30,24 @@ struct EyeOptions {
 
   template <class Visit>
   void fields(Visit&& visit) {
-    visit("channels", channels, "of the images");
-    visit("patch", patch, "numbers along each side of a patch; with policy tiles, pixels along each side of a tile");
-    visit("scales", scales, "patches around each location");
-    visit("growth", growth, "how much wider each of them is than the one before");
-    visit("what", what, "width of what is seen");
-    visit("where", where, "width of where it is seen");
-    visit("glimpse", glimpse, "width of both together");
-    visit("policy", policy, "where it looks: learned, random, centre or tiles");
+    visit("channels", channels, "of the images", bounds::width());
+    visit("patch", patch, "numbers along each side of a patch; with policy tiles, pixels along each side of a tile",
+          bounds::width());
+    visit("scales", scales, "patches around each location", bounds::layers());
+    visit("growth", growth, "how much wider each of them is than the one before", bounds::layers());
+    visit("what", what, "width of what is seen", bounds::width());
+    visit("where", where, "width of where it is seen", bounds::width());
+    visit("glimpse", glimpse, "width of both together", bounds::width());
+    visit("policy", policy, "where it looks: learned, random, centre or tiles", bounds::one_of(policies()));
     visit("first", first,
-          "where a learned policy looks first: centre, random, or coarse (from a small copy of the whole image)");
-    visit("deviation", deviation, "standard deviation of a location around its mean; the image is 2 wide");
+          "where a learned policy looks first: centre, random, or coarse (from a small copy of the whole image)",
+          bounds::one_of(first_looks()));
+    visit("deviation", deviation, "standard deviation of a location around its mean; the image is 2 wide",
+          bounds::above(0));
     visit("learned_width", learned_width, "the deviation is learned too");
     visit("attention", attention, "");
   }
 };
-
-struct PolicyRow {
-  std::string_view name, formula, paper;
-};
-std::span<const PolicyRow> policies();
-std::span<const PolicyRow> first_looks();
 
 /// Random numbers for N rows: a stream for each. In training all streams share one key; otherwise an image's own bits
 /// determine its stream, so that an answer depends neither on the batch nor on the order.

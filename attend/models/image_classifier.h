@@ -16,9 +16,10 @@ struct ImageClassifierOptions : LabellerOptions<ImageEncoderOptions> {
   template <class Visit>
   void fields(Visit&& visit) {
     LabellerOptions::fields(visit);
-    visit("pooling", pooling, "mean of the cells, or all of them concatenated (needs encoder.height and width)");
-    visit("dropout", dropout, "before the output");
-    visit("label_smoothing", label_smoothing, "share of the target spread over all labels");
+    visit("pooling", pooling, "mean of the cells, or all of them concatenated (needs encoder.height and width)",
+          bounds::one_of({"mean", "all"}));
+    visit("dropout", dropout, "before the output", bounds::share());
+    visit("label_smoothing", label_smoothing, "share of the target spread over all labels", bounds::share());
   }
 };
 

@@ -80,7 +80,7 @@ class ConvolutionalEncoder : public Encoder {
         reduction_(row_named("reduce", kReductions, o.reduce)),
         norm_(row_named("norm", kNorms, o.norm)),
         cells_(o, widths_.back(), random) {
-    require(o.kernel >= 1 && o.kernel % 2 == 1, "kernel: expected an odd number of pixels, got ", o.kernel);
+    require_option(o.kernel >= 1 && o.kernel % 2 == 1, "kernel", "expected an odd number of pixels, got ", o.kernel);
     int64_t in = require_size("channels", o.channels);
     for (size_t stage = 0; stage < widths_.size(); ++stage) {
       for (int64_t i = 0; i < require_size("convolutions", o.convolutions); ++i) {
@@ -202,8 +202,9 @@ GridSize grid_size(const ImageEncoderOptions& options, int64_t height, int64_t w
     // A stride keeps the cell that a window of two would lose at the edge.
     const int64_t more = options.reduce == "stride" ? 1 : 0;
     height = (height + more) / 2, width = (width + more) / 2;
-    require(height >= 1 && width >= 1, "stages: images must be halved ", stages - (options.reduce_last ? 0 : 1),
-            " times, and these are too small; give fewer stages or larger images");
+    require_option(height >= 1 && width >= 1, "stages", "images must be halved ",
+                   stages - (options.reduce_last ? 0 : 1),
+                   " times, and these are too small; give fewer stages or larger images");
   }
   return {height, width};
 }
@@ -222,14 +223,15 @@ int64_t image_vector_size(const char* where, const ImageEncoderOptions& options,
 }
 
 std::vector<int64_t> widths_of(const char* where, std::string_view text) {
+  constexpr int64_t kWidest = 1 << 16;
   std::vector<int64_t> widths;
   const char* at = text.data();
   const char* const end = at + text.size();
   while (true) {
     int64_t width = 0;
     const auto [next, error] = std::from_chars(at, end, width);
-    require(error == std::errc() && width >= 1 && (next == end || *next == ','), where,
-            ": expected widths of at least 1 with commas between them, such as 32,64, got ", quoted(text));
+    require_option(error == std::errc() && width >= 1 && width <= kWidest && (next == end || *next == ','), where,
+                   "expected widths of 1 to ", kWidest, " with commas between them, such as 32,64, got ", quoted(text));
     widths.push_back(width);
     if (next == end) return widths;
     at = next + 1;

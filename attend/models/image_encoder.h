@@ -25,20 +25,25 @@ struct ImageEncoderOptions {
 
   template <class Visit>
   void fields(Visit&& visit) {
-    visit("kind", kind, "convolutional, dense (no grid), or none (the images are feature grids already)");
-    visit("channels", channels, "of an image: 1 is grey, 3 is colour; none: width of a cell");
-    visit("height", height, "of an image; 0: any (dense and learned positions need it)");
-    visit("width", width, "of an image; 0: any");
-    visit("stages", stages, "convolutional: channels of each stage; dense: widths of the layers");
-    visit("kernel", kernel, "convolutional: an odd number of pixels");
-    visit("convolutions", convolutions, "convolutional: in each stage");
-    visit("reduce", reduce, "convolutional: how a stage halves the image: max, average or stride");
+    visit("kind", kind, "convolutional, dense (no grid), or none (the images are feature grids already)",
+          bounds::one_of(encoders()));
+    visit("channels", channels, "of an image: 1 is grey, 3 is colour; none: width of a cell", bounds::width());
+    visit("height", height, "of an image; 0: any (dense and learned positions need it)", bounds::width_or_none());
+    visit("width", width, "of an image; 0: any", bounds::width_or_none());
+    visit("stages", stages, "convolutional: channels of each stage; dense: widths of the layers",
+          bounds::widths());
+    visit("kernel", kernel, "convolutional: an odd number of pixels", bounds::within(1, 1001));
+    visit("convolutions", convolutions, "convolutional: in each stage", bounds::layers());
+    visit("reduce", reduce, "convolutional: how a stage halves the image: max, average or stride",
+          bounds::one_of({"max", "average", "stride"}));
     visit("reduce_last", reduce_last, "convolutional: the last stage halves it too");
     visit("residual", residual, "convolutional: later convolutions of a stage are added to what they read");
     visit("norm", norm,
-          "convolutional: after each convolution: none, group (8 channels together) or instance (each by itself)");
-    visit("positions", positions, "none, or learned: a vector for each cell is added to it");
-    visit("dropout", dropout, "on the grid and after each dense layer");
+          "convolutional: after each convolution: none, group (8 channels together) or instance (each by itself)",
+          bounds::one_of({"none", "group", "instance"}));
+    visit("positions", positions, "none, or learned: a vector for each cell is added to it",
+          bounds::one_of({"none", "learned"}));
+    visit("dropout", dropout, "on the grid and after each dense layer", bounds::share());
   }
 };
 

@@ -17,7 +17,7 @@ struct LabellerOptions {
   template <class Visit>
   void fields(Visit&& visit) {
     visit("encoder", encoder, "");
-    visit("labels", labels, "number of labels");
+    visit("labels", labels, "number of labels", bounds::count_or_none());
   }
 };
 

@@ -55,6 +55,9 @@ class Model {
   /// if the model predicts kEnd itself.
   virtual int64_t answer_length(int64_t /*source_length*/) const { return -1; }
 
+  /// About how many numbers a state keeps of one hypothesis of that many tokens, beyond a few vectors.
+  virtual int64_t hypothesis_numbers(int64_t /*length*/) const { return 0; }
+
   /// The most tokens that a source may have (learned positions have a limit); 0: any number.
   virtual int64_t longest_source() const { return 0; }
   /// The vectors of the source words [words,size], which may be initialised with pre-trained ones; undefined if it has

@@ -18,8 +18,9 @@ struct DecoderInputOptions {
   template <class Visit>
   void fields(Visit&& visit) {
     visit("input", input,
-          "how it gets the input: every_step, first_step, initial_state, bridge, reread, attention");
-    visit("query", query, "before (Bahdanau) or after (Luong) the state's update");
+          "how it gets the input: every_step, first_step, initial_state, bridge, reread, attention",
+          bounds::one_of(decoder_inputs()));
+    visit("query", query, "before (Bahdanau) or after (Luong) the state's update", bounds::one_of({"before", "after"}));
     visit("feeding", feeding, "input feeding, with the query after the update");
   }
 };
@@ -38,19 +39,20 @@ struct RecurrentModelOptions {
 
   template <class Visit>
   void fields(Visit&& visit) {
-    visit("source_vocabulary", source_vocabulary, "number of source words");
-    visit("target_vocabulary", target_vocabulary, "number of target words");
-    visit("embedding", embedding, "width of a word");
-    visit("hidden", hidden, "width of a state");
-    visit("layers", layers, "layers of encoder and decoder");
-    visit("cell", cell, "rnn, gru or lstm");
+    visit("source_vocabulary", source_vocabulary, "number of source words", bounds::count_or_none());
+    visit("target_vocabulary", target_vocabulary, "number of target words", bounds::count_or_none());
+    visit("embedding", embedding, "width of a word", bounds::width());
+    visit("hidden", hidden, "width of a state", bounds::width());
+    visit("layers", layers, "layers of encoder and decoder", bounds::layers());
+    visit("cell", cell, "rnn, gru or lstm", bounds::one_of(nn::cells()));
     visit("bidirectional", bidirectional, "the encoder reads in both directions");
-    visit("dropout", dropout, "on words, between layers and before the output");
-    visit("label_smoothing", label_smoothing, "share of the target spread over all words");
+    visit("dropout", dropout, "on words, between layers and before the output", bounds::share());
+    visit("label_smoothing", label_smoothing, "share of the target spread over all words", bounds::share());
     visit("decoder", decoder, "");
     visit("attention", attention, "");
-    visit("coverage_penalty", coverage_penalty, "weight of the penalty for reading a place again");
-    visit("doubly_stochastic", doubly_stochastic, "weight of the penalty for places not read once");
+    visit("coverage_penalty", coverage_penalty, "weight of the penalty for reading a place again", bounds::at_least(0));
+    visit("doubly_stochastic", doubly_stochastic, "weight of the penalty for places not read once",
+          bounds::at_least(0));
     visit("reinforce", reinforce, "");
   }
 };

@@ -111,11 +111,11 @@ RecurrentDecoder::RecurrentDecoder(const RecurrentDecoderOptions& options, nn::E
   require_one_of("decoder.query", {"before", "after"}, options.query);
   require_one_of("decoder.asks", {"state", "state_word"}, options.asks);
   require_size("decoder.layers", options.layers);
-  require(!options.feeding || (after_ && input_ == InputKind::attention),
-          "decoder.feeding: input feeding needs decoder.input attention and decoder.query after, got ", options.input,
-          " and ", options.query);
-  require(input_ == InputKind::attention || !after_,
-          "decoder.query: only decoder.input attention asks after the update, got input ", options.input);
+  require_option(!options.feeding || (after_ && input_ == InputKind::attention), "decoder.feeding",
+                 "input feeding needs decoder.input attention and decoder.query after, got ", options.input, " and ",
+                 options.query);
+  require_option(input_ == InputKind::attention || !after_, "decoder.query",
+                 "only decoder.input attention asks after the update, got input ", options.input);
   make_reader(source, random);
   make_update(random);
   make_start(source, random);
@@ -174,10 +174,11 @@ void RecurrentDecoder::make_start(const EncodedSizes& source, Random& random) {
   start_ = static_cast<Start>(&row_named("decoder.start", kStarts, start) - kStarts);
   if (start_ == Start::last) {
     const int64_t width = source.layers > 0 ? source.state : source.states;
-    require(width == H, "decoder: the encoder's last state, of width ", width,
-            ", is the decoder's first only where both have the same width, got ", H);
-    require(source.layers == 0 || source.layers == options_.layers, "decoder: the last states of ", source.layers,
-            " layers of the encoder are the decoder's first only where it has as many layers, got ", options_.layers);
+    require_option(width == H, "decoder.start", "the encoder's last state, of width ", width,
+                   ", is the decoder's first only where both have the same width, got ", H);
+    require_option(source.layers == 0 || source.layers == options_.layers, "decoder.start", "the last states of ",
+                   source.layers, " layers of the encoder are the decoder's first only where it has as many layers, ",
+                   "got ", options_.layers);
   }
   if (start_ != Start::bridge && start_ != Start::bridge_cells) return;
   const int64_t states = options_.layers * (cell_ == Cell::lstm && start_ == Start::bridge_cells ? 2 : 1);
@@ -225,9 +226,9 @@ void RecurrentDecoder::set_align(const std::string& name) {
 void RecurrentDecoder::require_trainable() const {
   if (!attention_) return;
   const std::string& align = attention_->config().align;
-  require(align_named(align).trains, "attention.align: ", align,
-          " cannot be trained, as no gradient flows through it; train with sample, gumbel or softmax and change the "
-          "align afterwards");
+  require_option(align_named(align).trains, "attention.align", align,
+                 " cannot be trained, as no gradient flows through it; train with sample, gumbel or softmax and change "
+                 "the align afterwards");
 }
 
 int64_t RecurrentDecoder::longest_source() const {

@@ -52,14 +52,19 @@ struct RecurrentDecoderOptions {
   /// Those that say how it is built; its sizes, its attention and its penalties are named by the networks that have it.
   template <class Visit>
   void fields(Visit&& visit) {
-    visit("cell", cell, "recurrent: rnn, gru or lstm");
-    visit("input", input, "recurrent: every_step, first_step, initial_state, bridge, reread or attention");
-    visit("start", start, "recurrent: its first state: zeros, last, bridge, bridge_cells; auto: as its input has it");
-    visit("query", query, "recurrent: attention is asked before (Bahdanau) or after (Luong) the state's update");
-    visit("asks", asks, "recurrent: who asks: state, or state_word (and the word that was just said)");
+    visit("cell", cell, "recurrent: rnn, gru or lstm", bounds::one_of(nn::cells()));
+    visit("input", input, "recurrent: every_step, first_step, initial_state, bridge, reread or attention",
+          bounds::one_of(decoder_inputs()));
+    visit("start", start, "recurrent: its first state: zeros, last, bridge, bridge_cells; auto: as its input has it",
+          bounds::one_of(starts(), {"auto"}));
+    visit("query", query, "recurrent: attention is asked before (Bahdanau) or after (Luong) the state's update",
+          bounds::one_of({"before", "after"}));
+    visit("asks", asks, "recurrent: who asks: state, or state_word (and the word that was just said)",
+          bounds::one_of({"state", "state_word"}));
     visit("feeding", feeding, "recurrent: input feeding, with the query after the update");
     visit("gate", gate, "recurrent: how much of what was read counts is decided word by word (beta)");
-    visit("readout", readout, "recurrent: what words are told from: joint (all), deep (all, by tanh) or state (alone)");
+    visit("readout", readout, "recurrent: what words are told from: joint (all), deep (all, by tanh) or state (alone)",
+          bounds::one_of(readouts()));
   }
 };
 

@@ -24,7 +24,7 @@ constexpr PositionsRow kPositions[] = {
 }  // namespace
 
 int64_t require_size(const char* what, int64_t size) {
-  require(size >= 1, what, ": expected at least 1, got ", size);
+  require_option(size >= 1, what, "expected at least 1, got ", size);
   return size;
 }
 
@@ -50,9 +50,8 @@ void require_same_count(const char* where, const data::Batch& batch) {
 }
 
 void refuse_own_words(const char* where, const Training* training) {
-  require(!training || training->own_words == 0, where,
-          ": scheduled sampling is for encoder–decoders; with this network it must be 0, got ",
-          training ? training->own_words : 0);
+  require_option(!training || training->own_words == 0, "scheduled_sampling", "expected 0 with this network (",
+                 where, "), as scheduled sampling is for encoder–decoders, got ", training ? training->own_words : 0);
 }
 
 Ids with_own_words(const Ids& inputs, const Tensor& logits, size_t before, double share, Random& random) {

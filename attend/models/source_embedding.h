@@ -8,10 +8,23 @@
 #include <string>
 #include <string_view>
 
+#include "attend/base/bounds.h"
 #include "attend/models/model.h"
 #include "attend/nn/layers.h"
 
 namespace attend::models {
+
+struct LetterOptions;
+class LetterReader;
+
+struct LetterRow {
+  std::string_view name, formula, paper;
+  int64_t (*size)(const LetterOptions& options);  ///< width of what it makes of a word
+  std::unique_ptr<LetterReader> (*make)(const LetterOptions& options, Random& random);
+};
+/// The menu of letters.kind; "none" makes nothing.
+std::span<const LetterRow> letter_readers();
+const LetterRow& letter_reader(std::string_view kind);
 
 struct LetterOptions {
   std::string kind = "none";
@@ -21,11 +34,12 @@ struct LetterOptions {
 
   template <class Visit>
   void fields(Visit&& visit) {
-    visit("kind", kind, "a look inside words: none, convolution (over their letters) or recurrent (bidirectional)");
-    visit("vocabulary", vocabulary, "number of letters");
-    visit("size", size, "width of a letter; recurrent: and of a state");
-    visit("filters", filters, "convolution: width of a word's vector");
-    visit("width", width, "convolution: number of letters seen at once");
+    visit("kind", kind, "a look inside words: none, convolution (over their letters) or recurrent (bidirectional)",
+          bounds::one_of(letter_readers()));
+    visit("vocabulary", vocabulary, "number of letters", bounds::count_or_none());
+    visit("size", size, "width of a letter; recurrent: and of a state", bounds::width());
+    visit("filters", filters, "convolution: width of a word's vector", bounds::width());
+    visit("width", width, "convolution: number of letters seen at once", bounds::width());
   }
 };
 
@@ -43,15 +57,6 @@ class LetterReader {
   virtual Var operator()(const data::Sequences& words) const = 0;
   virtual void params(const nn::VisitParams& visit) = 0;
 };
-
-struct LetterRow {
-  std::string_view name, formula, paper;
-  int64_t (*size)(const LetterOptions& options);  ///< width of what it makes of a word
-  std::unique_ptr<LetterReader> (*make)(const LetterOptions& options, Random& random);
-};
-/// The menu of letters.kind; "none" makes nothing.
-std::span<const LetterRow> letter_readers();
-const LetterRow& letter_reader(std::string_view kind);
 
 /// xₜ = [E[wₜ]; r(letters of wₜ)]: word ids and their letters → [B,T,size()]. For a word without letters, such as
 /// padding, r is zero.

@@ -40,8 +40,8 @@ Var Tagger::loss_of(const Var& emissions, const data::Batch& batch, bool) const 
   return cross_entropy(emissions, targets);
 }
 
-/// For a whole batch the mean over its places. For one place t of each sequence,
-/// −ln p(yₜ | y₀ … yₜ₋₁) = −ln p(y₀ … yₜ) + ln p(y₀ … yₜ₋₁), where what follows is unknown.
+/// For a whole batch the mean over its places. For one place t of each sequence −ln p(yₜ | y₀ … yₜ₋₁), where what
+/// follows is unknown.
 Var Tagger::field_loss(const Var& emissions, const data::Batch& batch) const {
   const std::vector<int32_t>& lengths = batch.target.lengths;
   if (batch.only.empty()) {
@@ -56,9 +56,9 @@ Var Tagger::field_loss(const Var& emissions, const data::Batch& batch) const {
     for (size_t i = 0; i < tags.size(); ++i) {
       if (static_cast<int64_t>(i % T) >= batch.only[i / T] + more) tags.values[i] = -1;
     }
-    return crf_->loss(emissions, tags, lengths);
+    return tags;
   };
-  return mean(subtract(known(1), known(0)));
+  return mean(crf_->loss(emissions, known(1), lengths, known(0)));
 }
 
 struct Tagger::FieldState : State {

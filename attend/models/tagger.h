@@ -19,8 +19,9 @@ struct TaggerOptions : LabellerOptions<EncoderOptions> {
   void fields(Visit&& visit) {
     LabellerOptions::fields(visit);
     visit("output", output,
-          "softmax: each label by itself; crf: all labels of a sequence jointly, with scores for neighbours");
-    visit("dropout", dropout, "before the output");
+          "softmax: each label by itself; crf: all labels of a sequence jointly, with scores for neighbours",
+          bounds::one_of({"softmax", "crf"}));
+    visit("dropout", dropout, "before the output", bounds::share());
   }
 };
 

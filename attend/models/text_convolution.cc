@@ -36,7 +36,8 @@ TextConvolution::TextConvolution(const EncoderOptions& o, Random& random)
     : words_(words_of(o), random), size_(o.size), dropout_(static_cast<real>(o.dropout)) {
   const std::vector<int64_t> widths = widths_of("encoder.windows", o.windows);
   const int64_t count = static_cast<int64_t>(widths.size());
-  require(o.size >= count, "encoder.size: expected at least one feature for each of ", count, " windows, got ", o.size);
+  require_option(o.size >= count, "encoder.size", "expected at least one feature for each of ", count, " windows, got ",
+                 o.size);
   for (int64_t i = 0; i < count; ++i) {
     const int64_t filters = o.size / count + (i < o.size % count ? 1 : 0), width = widths[static_cast<size_t>(i)];
     windows_.push_back({width, nn::Linear(width * words_.size(), filters, random, true, Activation::relu, "he")});

@@ -82,10 +82,10 @@ TransformerDecoder::TransformerDecoder(const TransformerOptions& o, int64_t sour
                                        Random& random)
     : source_(source > 0), vocabulary_(require_size("target_vocabulary", o.target_vocabulary)) {
   if (o.tied == "all" && source_words) {
-    require(o.source_vocabulary == o.target_vocabulary && source_words->table().dim(1) == o.size,
-            "tied: all embeddings are one table only where source and target share a vocabulary and a width, got ",
-            o.source_vocabulary, " and ", o.target_vocabulary, " words of widths ", source_words->table().dim(1),
-            " and ", o.size);
+    require_option(o.source_vocabulary == o.target_vocabulary && source_words->table().dim(1) == o.size, "tied",
+                   "all embeddings are one table only where source and target share a vocabulary and a width, got ",
+                   o.source_vocabulary, " and ", o.target_vocabulary, " words of widths ", source_words->table().dim(1),
+                   " and ", o.size);
     shared_words_ = source_words;
   } else {
     own_words_ = std::make_unique<TokenEmbedding>(checked(o), vocabulary_, random);
@@ -178,6 +178,10 @@ void TransformerDecoder::set_align(const std::string& name) {
   require(name != "sample",
           "set_align: a Transformer does not learn from choices that it draws; expected another align");
   for (TransformerBlock& block : blocks_) block.memory().set_align(name);
+}
+
+int64_t TransformerDecoder::hypothesis_numbers(int64_t length) const {
+  return 2 * static_cast<int64_t>(blocks_.size()) * words().table().dim(1) * length;
 }
 
 int64_t TransformerDecoder::longest_source() const {

@@ -47,6 +47,8 @@ class TransformerDecoder : public Decoder {
   Tensor next(State& state, std::span<const int32_t> last) const override;
   bool attends() const override { return source_; }
   void set_align(const std::string& name) override;
+  /// A key and a value of each token in each block.
+  int64_t hypothesis_numbers(int64_t length) const override;
   int64_t longest_source() const override;
 
   Var word_table() const { return words().table(); }
@@ -89,6 +91,7 @@ class TransformerLanguageModel : public Model {
   std::unique_ptr<State> begin(const data::Source& source) const override;
   Tensor next(State& state, std::span<const int32_t> last) const override;
   int64_t vocabulary() const override { return decoder_.vocabulary(); }
+  int64_t hypothesis_numbers(int64_t length) const override { return decoder_.hypothesis_numbers(length); }
   int64_t longest_source() const override;
   Var word_table() const override;
 

@@ -52,8 +52,9 @@ TransformerOptions checked(const TransformerOptions& o) {
   require_one_of("tied", {"none", "output", "all"}, o.tied);
   require_size("size", o.size);
   require_size("hidden", o.hidden);
-  require(o.heads >= 1 && o.size % o.heads == 0, "heads: expected a divisor of size ", o.size, ", got ", o.heads);
-  require(o.window >= 0, "window: expected at least 0, got ", o.window);
+  require_option(o.heads >= 1 && o.size % o.heads == 0, "heads", "expected a divisor of size ", o.size, ", got ",
+                 o.heads);
+  require_option(o.window >= 0, "window", "expected at least 0, got ", o.window);
   const int64_t letters = letter_reader(o.letters.kind).size(o.letters);
   require(letters < o.size, "letters: expected fewer numbers for the letters of a word than the ", o.size,
           " that a word has in all (size), got ", letters);

@@ -33,23 +33,23 @@ struct TransformerOptions {
 
   template <class Visit>
   void fields(Visit&& visit) {
-    visit("source_vocabulary", source_vocabulary, "number of source words");
-    visit("target_vocabulary", target_vocabulary, "number of target words");
-    visit("size", size, "width of a token");
-    visit("heads", heads, "heads of every attention");
-    visit("hidden", hidden, "width inside the feed-forward layers");
-    visit("encoder_layers", encoder_layers, "blocks of the encoder");
-    visit("decoder_layers", decoder_layers, "blocks of the decoder");
-    visit("norm", norm, "layer norm before (pre) or after (post) each part");
-    visit("positions", positions, "sinusoidal, learned, or none");
-    visit("longest", longest, "number of learned positions");
-    visit("activation", activation, "relu or gelu, in the feed-forward layers");
-    visit("tied", tied, "share embeddings: none, output, all");
-    visit("dropout", dropout, "on tokens, weights, inside and after each part");
-    visit("label_smoothing", label_smoothing, "share of the target spread over all words");
-    visit("score", score, "of every attention");
-    visit("align", align, "of every attention");
-    visit("window", window, "how far self-attention reaches; 0: everywhere");
+    visit("source_vocabulary", source_vocabulary, "number of source words", bounds::count_or_none());
+    visit("target_vocabulary", target_vocabulary, "number of target words", bounds::count_or_none());
+    visit("size", size, "width of a token", bounds::width());
+    visit("heads", heads, "heads of every attention", bounds::width());
+    visit("hidden", hidden, "width inside the feed-forward layers", bounds::width());
+    visit("encoder_layers", encoder_layers, "blocks of the encoder", bounds::within(0, 1 << 10));
+    visit("decoder_layers", decoder_layers, "blocks of the decoder", bounds::within(0, 1 << 10));
+    visit("norm", norm, "layer norm before (pre) or after (post) each part", bounds::one_of({"pre", "post"}));
+    visit("positions", positions, "sinusoidal, learned, or none", bounds::one_of({"sinusoidal", "learned", "none"}));
+    visit("longest", longest, "number of learned positions", bounds::count_or_none());
+    visit("activation", activation, "relu or gelu, in the feed-forward layers", bounds::one_of({"relu", "gelu"}));
+    visit("tied", tied, "share embeddings: none, output, all", bounds::one_of({"none", "output", "all"}));
+    visit("dropout", dropout, "on tokens, weights, inside and after each part", bounds::share());
+    visit("label_smoothing", label_smoothing, "share of the target spread over all words", bounds::share());
+    visit("score", score, "of every attention", bounds::one_of(scores()));
+    visit("align", align, "of every attention", bounds::one_of(aligns()));
+    visit("window", window, "how far self-attention reaches; 0: everywhere", bounds::count_or_none());
   }
 };
 

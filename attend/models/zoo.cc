@@ -71,6 +71,25 @@ constexpr ModelRow kZoo[] = {
      make<GlimpseNetwork, GlimpseOptions>, options<GlimpseOptions>, Reads::images, Answers::label},
 };
 
+/// The values of all parameters, in their order.
+std::vector<Tensor> read_weights(const std::vector<nn::NamedParam>& params, const std::filesystem::path& path) {
+  const SafetensorsFile file(path);
+  file.verify();
+  std::set<std::string> names;
+  std::vector<Tensor> saved;
+  for (const nn::NamedParam& p : params) {
+    saved.push_back(saved_value(file, p.name, p.var));
+    require(saved.back().shape() == p.var.shape(), path.string(), ": expected ", p.name, " of shape ", p.var.shape(),
+            ", got ", saved.back().shape());
+    names.insert(p.name);
+  }
+  for (const auto& entry : file.entries()) {
+    require(names.contains(entry.name), path.string(), ": this network has no parameter ", entry.name,
+            "; the file is of another network");
+  }
+  return saved;
+}
+
 }  // namespace
 
 std::span<const ModelRow> zoo() { return kZoo; }
@@ -84,36 +103,31 @@ std::unique_ptr<Model> make_model(std::string_view name, const Settings& setting
 void save_weights(Model& model, const std::filesystem::path& path) {
   std::vector<NamedTensor> tensors;
   for (const nn::NamedParam& p : nn::parameters(model)) tensors.push_back({p.name, p.var.value()});
-  write_safetensors(path, tensors);
+  write_checked_safetensors(path, tensors);
+}
+
+Tensor saved_value(const SafetensorsFile& file, const std::string& name, const Var& parameter) {
+  return parameter.tracked() || file.find(name) ? file.read_finite(name) : parameter.value();
 }
 
 void load_weights(Model& model, const std::filesystem::path& path) {
-  const SafetensorsFile file(path);
   std::vector<nn::NamedParam> params = nn::parameters(model);
-  std::set<std::string> names;
-  std::vector<Tensor> saved;  // all are read before any is restored: a file that is rejected changes nothing
-  for (const nn::NamedParam& p : params) {
-    saved.push_back(file.read(p.name));
-    require(saved.back().shape() == p.var.shape(), path.string(), ": expected ", p.name, " of shape ", p.var.shape(),
-            ", got ", saved.back().shape());
-    names.insert(p.name);
-  }
-  for (const auto& entry : file.entries()) {
-    require(names.contains(entry.name), path.string(), ": this network has no parameter ", entry.name,
-            "; the file is of another network");
-  }
+  const std::vector<Tensor> saved = read_weights(params, path);
   for (size_t i = 0; i < params.size(); ++i) {
     std::copy(saved[i].begin(), saved[i].end(), params[i].var.value().data());
   }
 }
 
+void check_weights(Model& model, const std::filesystem::path& path) { (void)read_weights(nn::parameters(model), path); }
+
 int64_t take_weights(Model& model, const std::filesystem::path& path) {
   const SafetensorsFile file(path);
+  file.verify();
   int64_t taken = 0;
   for (nn::NamedParam& p : nn::parameters(model)) {
     const auto same = [&](const auto& entry) { return entry.name == p.name && entry.shape == p.var.shape(); };
     if (std::ranges::none_of(file.entries(), same)) continue;
-    const Tensor saved = file.read(p.name);
+    const Tensor saved = file.read_finite(p.name);
     std::copy(saved.begin(), saved.end(), p.var.value().data());
     ++taken;
   }

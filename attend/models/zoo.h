@@ -11,6 +11,10 @@
 #include "attend/base/options.h"
 #include "attend/models/model.h"
 
+namespace attend {
+class SafetensorsFile;
+}
+
 namespace attend::models {
 
 /// What a network reads: text or pixels; `either` if its options decide.
@@ -38,10 +42,16 @@ std::span<const ModelRow> zoo();
 const ModelRow& model_row(std::string_view name);
 std::unique_ptr<Model> make_model(std::string_view name, const Settings& settings, Random& random);
 
-/// All parameters as safetensors, by name.
+/// All parameters as safetensors, by name, with a checksum.
 void save_weights(Model& model, const std::filesystem::path& path);
-/// Restores them; rejects a file that lacks one, has an extra one, or has one of another shape.
+/// The parameter's value in a file; rejects one with elements that are not finite. A constant that is saved beside the weights,
+/// as a temperature is, keeps its value if the file has none: earlier versions saved fewer of them.
+Tensor saved_value(const SafetensorsFile& file, const std::string& name, const Var& parameter);
+/// Restores them; rejects a file that is damaged, lacks one, has an extra one, or has one of another shape or with elements
+/// that are not finite. A file that is rejected changes nothing.
 void load_weights(Model& model, const std::filesystem::path& path);
+/// Rejects a file that load_weights would reject.
+void check_weights(Model& model, const std::filesystem::path& path);
 /// Restores those whose names and shapes match, and leaves the others as they are. Returns how many it took; rejects a
 /// file that has none.
 int64_t take_weights(Model& model, const std::filesystem::path& path);

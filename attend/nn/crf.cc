@@ -43,8 +43,8 @@ Crf::Crf(int64_t labels) {
               Var::leaf(Tensor::zeros({labels}))};
 }
 
-Var Crf::loss(const Var& emissions, const Ids& tags, const std::vector<int32_t>& lengths) const {
-  return crf_loss(emissions, weights_, tags, lengths);
+Var Crf::loss(const Var& emissions, const Ids& tags, const std::vector<int32_t>& lengths, const Ids& given) const {
+  return crf_loss(emissions, weights_, tags, lengths, given);
 }
 
 std::vector<std::vector<int32_t>> Crf::best(const Tensor& emissions, const std::vector<int32_t>& lengths) const {

@@ -15,8 +15,8 @@ class Crf {
  public:
   explicit Crf(int64_t labels);
 
-  /// −ln p(tags) of each sequence, [B]; see crf_loss.
-  Var loss(const Var& emissions, const Ids& tags, const std::vector<int32_t>& lengths) const;
+  /// −ln p(tags | given) of each sequence, [B]; see crf_loss.
+  Var loss(const Var& emissions, const Ids& tags, const std::vector<int32_t>& lengths, const Ids& given = {}) const;
   /// The likeliest labels of each sequence as a whole.
   std::vector<std::vector<int32_t>> best(const Tensor& emissions, const std::vector<int32_t>& lengths) const;
   /// [B,T,L]: the score of label j at place t together with everything that may follow it, so that

@@ -72,6 +72,8 @@ void orthogonal(Tensor& weight, Random& random) {
 void zeros(Tensor& weight, Random&) { weight.fill(0); }
 void ones(Tensor& weight, Random&) { weight.fill(1); }
 
+thread_local int blank_scopes = 0;
+
 constexpr InitialiserRow kInitialisers[] = {
     {"glorot", "U(±√(6/(in+out)))", "Glorot & Bengio 2010", glorot},
     {"orthogonal", "W·Wᵀ = I", "Saxe et al. 2014", orthogonal},
@@ -84,12 +86,16 @@ constexpr InitialiserRow kInitialisers[] = {
 
 }  // namespace
 
+Blank::Blank() { ++blank_scopes; }
+Blank::~Blank() { --blank_scopes; }
+
 std::span<const InitialiserRow> initialisers() { return kInitialisers; }
 
 Tensor initial(std::string_view name, const Shape& shape, Random& random) {
   std::string known;
   for (const InitialiserRow& row : kInitialisers) {
     if (row.name == name) {
+      if (blank_scopes > 0) return Tensor::zeros(shape);
       Tensor weight(shape);
       row.fill(weight, random);
       return weight;

@@ -7,16 +7,17 @@
 #include "attend/autograd/ops/elementwise.h"
 #include "attend/autograd/ops/shape.h"
 #include "attend/base/error.h"
+#include "attend/base/names.h"
 #include "attend/nn/initial.h"
 
 namespace attend::nn {
 
-Cell cell_named(std::string_view name) {
-  if (name == "rnn") return Cell::rnn;
-  if (name == "gru") return Cell::gru;
-  if (name == "lstm") return Cell::lstm;
-  fail("recurrent cell: expected one of rnn, gru, lstm, got \"", name, "\"");
+namespace {
+constexpr CellRow kCells[] = {{"rnn", Cell::rnn}, {"gru", Cell::gru}, {"lstm", Cell::lstm}};
 }
+
+std::span<const CellRow> cells() { return kCells; }
+Cell cell_named(std::string_view name) { return row_named("cell", kCells, name).cell; }
 
 RecurrentCell::RecurrentCell(Cell cell, int64_t in, int64_t hidden, Random& random) : cell_(cell) {
   require(in >= 1 && hidden >= 1, "RecurrentCell: expected sizes of at least 1, got ", in, " and ", hidden);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -11,7 +12,12 @@
 
 namespace attend::nn {
 
-/// "rnn", "gru" or "lstm"; other names are rejected.
+struct CellRow {
+  std::string_view name;
+  Cell cell;
+};
+/// The menu of cells.
+std::span<const CellRow> cells();
 Cell cell_named(std::string_view name);
 
 /// One layer in one direction.

@@ -15,7 +15,7 @@
 namespace attend::tasks {
 namespace {
 
-constexpr int64_t kBatchTokens = 2048, kBatchExamples = 64;  // of one search
+constexpr int64_t kBatchTokens = 2048, kBatchExamples = 64, kBatchRows = 2048;  // of one search
 
 /// Two matrices along the diagonal; the first column of `b` is the last one of `a` where they share it.
 Tensor along_diagonal(const Tensor& a, const Tensor& b, bool share) {
@@ -50,12 +50,14 @@ void append_answer(Answer& whole, Answer part, bool continues) {
 /// How many of the first of `order` make one batch; drawn answers depend on their number, so that there these follow one
 /// another.
 template <class Piece>
-size_t batch_size(const std::vector<Piece>& all, std::span<const size_t> order, bool sample) {
+size_t batch_size(const std::vector<Piece>& all, std::span<const size_t> order, const decode::SearchOptions& search) {
+  const int64_t rows = search.sample ? search.n_best : search.beam;
   int64_t count = 0, longest = 1;
   for (const size_t i : order) {
     longest = std::max(longest, all[i].ready.length());
-    const bool full = longest * (count + 1) > kBatchTokens || count >= kBatchExamples;
-    const bool follows = !sample || all[i].number() == all[order[0]].number() + count;
+    const bool full =
+        longest * (count + 1) > kBatchTokens || count >= kBatchExamples || rows * (count + 1) > kBatchRows;
+    const bool follows = !search.sample || all[i].number() == all[order[0]].number() + count;
     if (count > 0 && (full || !follows)) break;
     ++count;
   }
@@ -184,13 +186,16 @@ std::vector<std::vector<Answer>> TaskModel::answer_batch(std::span<const Piece* 
         if (options.partial) options.partial(output_->written(heard.likeliest(0), *ready[0]));
       },
       {.weights = options.trace});
+  decode::StepWatcher steps(options.check);  // a recorder keeps all that was ever considered
   std::optional<Observing> observing;
   if (options.trace) observing.emplace(recorder);
-  const bool watched = options.trace || options.check || options.partial;
+  const bool recorded = options.trace || options.partial;
+  decode::SearchWatcher* watcher = nullptr;
+  if (recorded) watcher = &recorder;
+  if (!recorded && options.check) watcher = &steps;
   const TapePause pause;
   const std::unique_ptr<decode::Constraint> constraint = output_->constraint(ready);
-  const auto found =
-      decode::search(*model_, source(ready), search, prefixes, watched ? &recorder : nullptr, constraint.get());
+  const auto found = decode::search(*model_, source(ready), search, prefixes, watcher, constraint.get());
   observing.reset();
   std::vector<std::vector<Answer>> answers(batch.size());
   for (size_t b = 0; b < batch.size(); ++b) {
@@ -215,7 +220,7 @@ std::vector<std::vector<Answer>> TaskModel::answer(std::span<const Example> exam
   const std::vector<size_t> order = in_order(all, options.search.sample);
   std::vector<std::vector<Answer>> found(all.size());
   for (std::span<const size_t> rest = order; !rest.empty();) {
-    const std::span<const size_t> places = rest.first(batch_size(all, rest, options.search.sample));
+    const std::span<const size_t> places = rest.first(batch_size(all, rest, options.search));
     rest = rest.subspan(places.size());
     std::vector<const Piece*> batch;
     for (const size_t i : places) batch.push_back(&all[i]);

@@ -1,5 +1,6 @@
 #include "attend/tasks/batch_plan.h"
 
+#include <algorithm>
 #include <numeric>
 
 #include "attend/base/error.h"
@@ -22,6 +23,18 @@ class StoredBatches : public BatchPlan {
     return batches_.batch(plan(epoch)[static_cast<size_t>(index)]);
   }
   int64_t examples() const override { return report_.kept; }
+  int64_t counted() const override {
+    int64_t tokens = pairs_.size();  // the ends
+    for (int64_t i = 0; i < pairs_.size(); ++i) tokens += pairs_.target_length(i);
+    return tokens;
+  }
+  int64_t longest() const override {
+    int64_t longest = 0;
+    for (int64_t i = 0; i < pairs_.size(); ++i) {
+      longest = std::max({longest, pairs_.source_length(i), pairs_.target_length(i)});
+    }
+    return longest;
+  }
   std::string summary() const override { return report_.text(); }
 
  private:
@@ -55,6 +68,7 @@ class MadeBatches : public BatchPlan {
     return ready_->next();
   }
   int64_t examples() const override { return examples_.count; }
+  int64_t counted() const override { return examples_.count; }
   std::string summary() const override { return std::to_string(examples_.count) + " images"; }
 
  private:

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "attend/base/error.h"
+#include "attend/base/folder_file.h"
 #include "attend/base/joined.h"
 #include "attend/base/replacement.h"
 #include "attend/explain/alignment.h"
@@ -24,7 +25,7 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 constexpr const char* kCache = "compare.json";
-constexpr size_t kMostCached = size_t{1} << 30;
+constexpr size_t kMostCached = size_t{1} << 30, kMostLogBytes = size_t{1} << 30;
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 /// A number that changes with any of the examples' titles, answers and links.
@@ -44,7 +45,7 @@ json key_of(const fs::path& folder, const TestSet& test, std::span<const size_t>
   require(fs::exists(weights), folder.string(), ": not a trained model, as it has no weights.safetensors");
   return {{"weights_bytes", fs::file_size(weights)},
           {"weights_time", fs::last_write_time(weights).time_since_epoch().count()},
-          {"config", train::crc32c(read_file(folder / kConfig, size_t{1} << 20))},
+          {"config", train::crc32c(read_file(file_within(folder, kConfig), size_t{1} << 20))},
           {"examples", test.fingerprint},
           {"shown", std::vector<size_t>(shown.begin(), shown.end())}};
 }
@@ -167,8 +168,8 @@ TestSet test_set(const TaskConfig& config, const TestFiles& files) {
     valid.images = o.images, valid.images.images = o.images.valid_images;
     valid.images.labels = o.images.valid_labels, valid.images.names = o.images.valid_names;
     if (valid.images.images.empty() && !o.images.valid_names.empty()) valid.images.images = o.images.images;
-    require(valid.named(), config.row().input().files[0],
-            ": name files to score with, as the recipe names no validation files");
+    require_usage(valid.named(), "--", config.row().input().files[0],
+                  ": name files to score with, as the recipe names no validation files");
     const std::string names = valid.text.empty() ? valid.images.images : joined(valid.text.all());
     test = {"the validation files " + names, read_test(config, valid), ""};
   }
@@ -210,13 +211,13 @@ Measured measure(const fs::path& folder, const TestSet& test, std::span<const si
     measured = made(folder, test, shown, done);
     save(folder / kCache, key, *measured);
   }
-  score(*measured, task_of(read_config(folder)), test);
+  score(*measured, read_config(folder).row(), test);
   return *measured;
 }
 
 Curve read_curve(const fs::path& folder, const train::ScoreRow& score) {
   Curve curve;
-  std::ifstream in(folder / "log.jsonl");
+  std::ifstream in(file_within(folder, "log.jsonl", kMostLogBytes));
   double seconds = 0;
   for (std::string line; std::getline(in, line);) {
     const json entry = json::parse(line, nullptr, false);

@@ -1,7 +1,12 @@
 #include "attend/tasks/config.h"
 
+#include <algorithm>
+
 #include "attend/base/error.h"
 #include "attend/base/names.h"
+#include "attend/data/builtin.h"
+#include "attend/data/image_set.h"
+#include "attend/tasks/trial.h"
 #include "attend/train/scores.h"
 
 namespace attend::tasks {
@@ -24,6 +29,70 @@ void check_best_by(const TaskOptions& options) {
   refuse_name("train.best_by", known, options.train.best_by);
 }
 
+/// As many files of answers as of sources.
+void check_pairs(const TextFiles& files, const char* source, const char* target) {
+  require_option(files.source.size() == files.target.size(), files.source.empty() ? target : source,
+                 "expected as many files of sources as of targets, got ", files.source.size(), " and ",
+                 files.target.size());
+}
+
+constexpr const char* kBoth = "expected files or a built-in corpus, got both: ";
+
+void check_text(const TaskConfig& config) {
+  const TaskOptions& o = config.options;
+  check_pairs(o.text, "source", "target"), check_pairs(o.valid_text, "valid_source", "valid_target");
+  if (!o.corpus.empty()) {
+    row_named("corpus", data::builtin_corpora(), o.corpus);
+    require_option(o.text.empty(), "corpus", kBoth, o.corpus);
+    return;
+  }
+  require_option(!o.text.empty(), config.row().format == "pairs" ? "source" : "data",
+                 "expected files to train on, or a built-in corpus, got none");
+}
+
+void check_images(const TaskConfig& config) {
+  const ImageFiles& files = config.options.images;
+  const std::string& corpus = config.options.corpus;
+  const bool captions = config.row().output == &kWordsOutput;
+  if (!corpus.empty()) {
+    if (!captions) row_named("corpus", data::image_corpora(), corpus);
+    require_option(!captions || corpus == kShapesCorpus, "corpus", "expected ", kShapesCorpus, ", got ",
+                   quoted(corpus));
+    require_option(files.images.empty(), "corpus", kBoth, corpus);
+    return;
+  }
+  const char* const given = !files.labels.empty() ? "labels" : !files.captions.empty() ? "captions" : "images";
+  require_option(!files.images.empty(), given,
+                 "expected an IDX file or a folder to train on (images), or a built-in corpus, got none");
+  require_option(!captions || !files.captions.empty(), "images",
+                 "expected the file of their captions as well (captions), got none");
+}
+
+/// The one option that is meant by a name, or by the end of one: "heads" is model.attention.heads; "" if several end
+/// so.
+std::string whole_name(const std::vector<OptionInfo>& options, const std::string& end) {
+  std::string found;
+  for (const OptionInfo& option : options) {
+    if (option.name == end || option.name == "model." + end) return option.name;
+    if (!option.name.ends_with("." + end)) continue;
+    if (!found.empty()) return "";
+    found = option.name;
+  }
+  return found;
+}
+
+/// Says why no such network can be trained, and what was given that makes it so.
+[[noreturn]] void refuse_network(const TaskConfig& config, const Error& error) {
+  const auto* about = dynamic_cast<const OptionError*>(&error);
+  const std::string name = about ? whole_name(config.all(), about->option()) : "";
+  const Setting* setting = name.empty() ? nullptr : find_setting(config.given, name);
+  if (!setting) setting = culprit_of(config);
+  const std::string subject = setting ? detail::place_of(*setting) : name.empty() ? "model" : name;
+  const bool told = about && !name.empty() && (!setting || setting->name == name);
+  const std::string known = about ? (name.empty() ? about->option() : name) + ": " + about->reason() : error.what();
+  fail_usage(subject, ": ", told ? about->reason() : known);
+}
+
 }  // namespace
 
 std::vector<std::string> TextFiles::all() const {
@@ -32,12 +101,13 @@ std::vector<std::string> TextFiles::all() const {
   return names;
 }
 
-TaskConfig::TaskConfig(const SettingList& asked) : options(task_of(asked)) {
+TaskConfig::TaskConfig(const SettingList& asked) : options(task_of(asked)), given(asked) {
   SettingList settings = with_task_defaults(asked);
-  model = ModelChoice::take(settings, row().networks);
+  with_places(asked, "", [&] { model = ModelChoice::take(settings, row().networks); });
   refuse_unknown(settings, all());  // before set_options, which does not know the network's: "modle.hidden"
   set_options(options, settings);
   options.task = row().name;
+  if (!find_setting(settings, "search.beam")) decode::widen(options.search);
   if (options.tokeniser.kind == "characters" && !find_setting(settings, "filter.longest")) {
     options.filter.longest = kLongestInCharacters;
   }
@@ -46,21 +116,42 @@ TaskConfig::TaskConfig(const SettingList& asked) : options(task_of(asked)) {
 std::vector<OptionInfo> TaskConfig::all() const { return model.with(describe_options(options)); }
 
 void TaskConfig::check() const {
-  check_best_by(options);
-  require(options.scored >= 0, row().input().streamed ? "valid_sentences" : "scored_images",
-          ": expected at least 0, got ", options.scored);
-  require(options.held_out >= 0 && options.held_out < 1, "held_out: expected a share from 0 to 1, got ",
-          options.held_out);
-  require(options.batch.images >= 1, "batch.images: expected at least 1, got ", options.batch.images);
-  require(options.batch.captions >= 0, "batch.captions: expected at least 0, got ", options.batch.captions);
-  decode::check(options.search);
-  if (!row().input().streamed) return;  // the size of images decides whether their network can be built
-  ModelChoice tried = model;
-  const std::string few = std::to_string(data::kFirstWord + 1);
-  for (OptionInfo& option : tried.options) {
-    if (row().derives(ModelChoice::own_name(option))) option.value = few;
+  with_places(given, "", [&] {
+    check_bounds(options);
+    check_best_by(options);
+    check_data();
+  });
+  with_places(given, "train.", [&] { train::check(options.train); });
+  with_places(given, "search.", [&] { decode::check(options.search); });
+  check_network();
+}
+
+void TaskConfig::check_files() const { require_files(all(), given); }
+
+void TaskConfig::check_data() const {
+  row().input().streamed ? check_text(*this) : check_images(*this);
+  const bool held = !options.valid_text.empty() || !options.images.valid_images.empty() ||
+                    !options.images.valid_names.empty() || !options.corpus.empty();
+  require_option(held || options.held_out > 0, "held_out",
+                 "expected more than 0 where no validation files are named, got ", options.held_out);
+  require_option(!model.reads_letters() || options.tokeniser.kind == "words", "tokeniser.kind",
+                 "a network that looks inside words (letters.kind) needs words, got ", options.tokeniser.kind);
+}
+
+void TaskConfig::check_network() const {
+  const std::vector<OptionInfo> options_of_run = all();
+  for (const char* tied : {"model.tied", "model.decoder.tied"}) {
+    const auto found = std::ranges::find(options_of_run, tied, &OptionInfo::name);
+    if (found == options_of_run.end() || found->value != "all" || options.tokeniser.joint) continue;
+    with_places(given, "", [&] {
+      fail_option(tied, "all needs one vocabulary for both sides (tokeniser.joint: true), got one for each");
+    });
   }
-  (void)tried.make(0);
+  try {
+    try_network(*this);
+  } catch (const Error& error) {
+    refuse_network(*this, error);
+  }
 }
 
 }  // namespace attend::tasks

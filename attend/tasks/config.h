@@ -22,20 +22,25 @@ struct TextFiles {
   template <class Visit>
   void fields(Visit&& visit, bool pairs, bool valid) {
     const std::string v = valid ? "valid_" : "";
+    const Bounds files = bounds::files_to_read();
     if (pairs) {
       visit((v + "source").c_str(), source, valid ? "validation files; without them, a share of the pairs is held out"
-                                          : "files of sentences, plain or .gz; line i goes with line i of target");
-      visit((v + "target").c_str(), target, valid ? "their answers" : "files of their answers");
-      visit((v + "tsv").c_str(), tsv, valid ? "both in one" : "files of \"source<tab>target\" lines");
+                                          : "files of sentences, plain or .gz; line i goes with line i of target",
+            files);
+      visit((v + "target").c_str(), target, valid ? "their answers" : "files of their answers", files);
+      visit((v + "tsv").c_str(), tsv, valid ? "both in one" : "files of \"source<tab>target\" lines", files);
     } else {
       visit((v + "data").c_str(), data, valid ? "validation files; without them, a share of the examples is held out"
-                                              : "files to train on, plain or .gz (docs/formats.md)");
+                                              : "files to train on, plain or .gz (docs/formats.md)", files);
     }
   }
   bool empty() const { return source.empty() && target.empty() && tsv.empty() && data.empty(); }
   /// All of them, as they were named.
   std::vector<std::string> all() const;
 };
+
+/// The built-in corpus of captions.
+inline constexpr std::string_view kShapesCorpus = "shapes";
 
 struct ImageFiles {
   std::string images, labels, valid_images, valid_labels;
@@ -48,19 +53,25 @@ struct ImageFiles {
   template <class Visit>
   void fields(Visit&& visit) {
     visit("images", images,
-          "an IDX file (.gz too), or a folder of PNG and JPEG files: with a sub-folder for each label");
-    visit("labels", labels, "the IDX file of their labels");
-    visit("valid_images", valid_images, "the same to validate with; without them, a share of the images is held out");
-    visit("valid_labels", valid_labels, "their labels");
-    visit("captions", captions, "a file of captions: name#k<tab>caption, or JSON lines");
-    visit("names", names, "file with the names of the images to train on, one per line; none: all but valid_names");
-    visit("valid_names", valid_names, "file with the names of those to validate with");
-    visit("scene", scene, "digits: none, translated (anywhere on a larger image) or cluttered (and pieces of others)");
-    visit("pieces", pieces, "cluttered: how many");
+          "an IDX file (.gz too), or a folder of PNG and JPEG files: with a sub-folder for each label",
+          bounds::files_to_read());
+    visit("labels", labels, "the IDX file of their labels", bounds::files_to_read());
+    visit("valid_images", valid_images, "the same to validate with; without them, a share of the images is held out",
+          bounds::files_to_read());
+    visit("valid_labels", valid_labels, "their labels", bounds::files_to_read());
+    visit("captions", captions, "a file of captions: name#k<tab>caption, or JSON lines", bounds::files_to_read());
+    visit("names", names, "file with the names of the images to train on, one per line; none: all but valid_names",
+          bounds::files_to_read());
+    visit("valid_names", valid_names, "file with the names of those to validate with", bounds::files_to_read());
+    visit("scene", scene, "digits: none, translated (anywhere on a larger image) or cluttered (and pieces of others)",
+          bounds::one_of({"none", "translated", "cluttered"}));
+    visit("pieces", pieces, "cluttered: how many", bounds::within(0, 1000));
     visit("size", size,
-          "height and width of what the network sees; 0: as the images are (scenes: 60, folders of labels: 64)");
-    visit("channels", channels, "1: grey, 3: colour, 0: as the first image is (folders of labels: 3)");
-    visit("on_broken", on_broken, "an image that cannot be read: refuse, or skip");
+          "height and width of what the network sees; 0: as the images are (scenes: 60, folders of labels: 64)",
+          bounds::within(0, 1 << 14));
+    visit("channels", channels, "1: grey, 3: colour, 0: as the first image is (folders of labels: 3)",
+          bounds::width_or_none());
+    visit("on_broken", on_broken, "an image that cannot be read: refuse, or skip", bounds::one_of({"refuse", "skip"}));
   }
 };
 
@@ -73,7 +84,8 @@ struct TokenOptions : data::TokeniserOptions {
   void fields(Visit&& visit) {
     data::TokeniserOptions::fields(visit);
     visit("joint", joint, "one vocabulary for both sides (needed by model.tied: all)");
-    visit("target_kind", target_kind, "what a token of the answer is, where that differs from kind");
+    visit("target_kind", target_kind, "what a token of the answer is, where that differs from kind",
+          bounds::one_of(data::tokenisers(), {""}));
   }
 };
 
@@ -84,8 +96,9 @@ struct TaskBatchOptions : data::BatchOptions {
   template <class Visit>
   void fields(Visit&& visit) {
     if (streamed) return data::BatchOptions::fields(visit);
-    visit("images", images, "images of a batch");
-    visit("captions", captions, "caption: at most so many of an image in a batch, drawn anew each time; 0: all");
+    visit("images", images, "images of a batch", bounds::within(1, 1 << 20));
+    visit("captions", captions, "caption: at most so many of an image in a batch, drawn anew each time; 0: all",
+          bounds::count_or_none());
     visit("seed", seed, "of the order of the images and of such draws");
   }
 };
@@ -110,17 +123,19 @@ struct TaskOptions {
   template <class Visit>
   void fields(Visit&& visit) {
     const bool text_in = row->input().streamed, pairs = row->format == "pairs";
-    visit("task", task, "one of those that `attend list tasks` names");
+    visit("task", task, "one of those that `attend list tasks` names", bounds::one_of(tasks()));
     if (text_in) {
       text.fields(visit, pairs, false);
       valid_text.fields(visit, pairs, true);
     } else {
       images.fields(visit);
     }
-    visit("held_out", held_out, "share of the examples to validate with, where no validation files are named");
+    visit("held_out", held_out, "share of the examples to validate with, where no validation files are named",
+          bounds::share());
     visit("corpus", corpus, "a built-in corpus in place of files (`attend list tasks` names them)");
     if (text_in) {
-      visit("vectors", vectors, "word vectors to begin with, as GloVe or word2vec write them in text, plain or .gz");
+      visit("vectors", vectors, "word vectors to begin with, as GloVe or word2vec write them in text, plain or .gz",
+            bounds::files_to_read());
       visit("filter", filter, "");
     }
     visit("tokeniser", tokeniser, "");
@@ -128,7 +143,8 @@ struct TaskOptions {
     visit("train", train, "");
     visit(text_in ? "valid_sentences" : "scored_images", scored,
           "at most so many validation examples are answered to be scored (0: all images); the answers of the best "
-          "weights are in valid.jsonl");
+          "weights are in valid.jsonl",
+          bounds::count_or_none());
     visit("search", search, "");
   }
   uint64_t seed() const { return static_cast<uint64_t>(train.seed); }
@@ -138,6 +154,7 @@ struct TaskOptions {
 struct TaskConfig {
   TaskOptions options;
   ModelChoice model;
+  SettingList given;  ///< what it was made of, without the task's defaults
 
   /// Refuses unknown options with their place and the nearest name. A task's name alone means its own corpus.
   explicit TaskConfig(const SettingList& settings);
@@ -146,8 +163,15 @@ struct TaskConfig {
   bool reads_characters() const { return options.tokeniser.kind == "characters"; }
   /// Every option with its value: for help, --dump-config and config.yml.
   std::vector<OptionInfo> all() const;
-  /// Throws Error where a value is invalid or no such network can be built, before any file is read.
+  /// Throws UsageError where values do not fit together or no such network can be trained, before any file is read. It
+  /// names what was given: a flag, or a line of a recipe.
   void check() const;
+  /// Throws UsageError where a file that is to be read does not exist.
+  void check_files() const;
+
+ private:
+  void check_data() const;
+  void check_network() const;
 };
 
 }  // namespace attend::tasks

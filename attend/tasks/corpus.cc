@@ -8,8 +8,8 @@ Corpus read_corpus(const TaskConfig& config) { return config.row().input().corpu
 
 Examples read_test(const TaskConfig& config, const TestFiles& files, const std::vector<std::string>& labels) {
   const InputRow& input = config.row().input();
-  require(files.named() || !config.options.corpus.empty(), input.files[0],
-          ": name files to test with, as the model was trained on files");
+  require_usage(files.named() || !config.options.corpus.empty(), "name files to test with (--", input.files[0],
+                "), as the model was trained on files");
   return input.test(config, files, labels);
 }
 

@@ -20,6 +20,7 @@ constexpr std::string_view kAuto = "auto";
 constexpr const char* kEndText = "</s>";
 constexpr size_t kNamedWords = 5;
 constexpr int64_t kLongest = 2048;  // tokens: a map of more has no picture
+constexpr int64_t kPassWork = 1 << 30;  // of tokens × parameters in one pass of a method: a tenth of a second or so
 
 void set_target(explain::Trace& trace, const TaskModel& model, const Ready& source, const decode::Hypothesis& answer) {
   trace.target = model.output().side(answer.tokens, source);
@@ -258,7 +259,10 @@ explain::Trace explain_text(const TaskModel& model, const std::string& text, con
                                    .sites = trace.sites,
                                    .log_probabilities = trace.token_log_probabilities,
                                    .check = options.check,
-                                   .letters = source.letters};
+                                   .letters = source.letters,
+                                   .pass_tokens = std::clamp(kPassWork / std::max<int64_t>(1, model.parameters()),
+                                                             int64_t{1}, explain::Answered::kPassTokens),
+                                   .most_tokens = options.most_tokens};
   if (options.map) add_map(answered, options, trace);
   if (!options.weights) {
     for (explain::TraceSite& site : trace.sites) site.weights = {}, site.centres = {};

@@ -30,6 +30,7 @@ struct ExplainOptions {
   std::string prefix;                  ///< how the model's own answer has to begin, as text …
   std::vector<int32_t> prefix_tokens;  ///< … or as tokens, which takes precedence
   size_t numbers = 0;                  ///< most weights that are kept at any time (explain::TooLarge); 0: any
+  int64_t most_tokens = 0;             ///< most that a method may read in all its passes (explain::TooLarge); 0: any
   /// Called again and again while it is computed; what it throws ends it.
   std::function<void()> check;
   /// Told of the likeliest beginning after each step of the search.
@@ -39,11 +40,13 @@ struct ExplainOptions {
   void fields(Visit&& visit) {
     visit("method", method,
           "text: attention, rollout, saliency, jacobian, occlusion; images: attention, glimpses, gradcam, saliency; auto: "
-          "attention where there is one, else the first that the network has");
+          "attention where there is one, else the first that the network has",
+          bounds::one_of({"auto", "attention", "rollout", "saliency", "jacobian", "occlusion", "glimpses", "gradcam"}));
     visit("site", site, "attention: decoder.memory, pooling, or of a Transformer encoder.self and decoder.self");
-    visit("layer", layer, "attention: of this layer, from 0; -1: all");
-    visit("head", head, "attention: this head, from 0; -1: all");
-    visit("combine", combine, "attention: of several heads and layers the mean or the max");
+    visit("layer", layer, "attention: of this layer, from 0; -1: all", bounds::at_least(-1));
+    visit("head", head, "attention: this head, from 0; -1: all", bounds::at_least(-1));
+    visit("combine", combine, "attention: of several heads and layers the mean or the max",
+          bounds::one_of({"mean", "max"}));
     visit("evidence", evidence, "measure how the answer changes when what was looked at is changed");
   }
 };

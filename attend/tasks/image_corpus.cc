@@ -153,7 +153,6 @@ Examples labelled_test(const TaskOptions& options, const Wanted& wanted) {
   return examples_of(data::scenes_over({all, all, all}, scene_options(files), options.seed()).test, wanted.labels);
 }
 
-constexpr std::string_view kShapesCorpus = "shapes";
 constexpr int64_t kShapesTrain = 20000, kShapesHeldOut = 1000;
 
 /// Scenes of shapes with all captions that are right: those of one scene differ in what they begin with, so that a network

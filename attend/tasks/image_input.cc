@@ -4,6 +4,7 @@
 #include "attend/data/resize.h"
 #include "attend/tasks/image_corpus.h"
 #include "attend/tasks/input.h"
+#include "attend/tasks/model_folder.h"
 
 namespace attend::tasks {
 namespace {
@@ -11,6 +12,8 @@ namespace {
 constexpr std::string_view kImageFiles[] = {"images", "labels", "captions"};
 constexpr std::string_view kImageDerived[] = {"channels",         "height",         "width",
                                          "encoder.channels", "encoder.height", "encoder.width"};
+
+constexpr int64_t kMostSide = 4096, kMostNumbers = int64_t{1} << 26;
 
 /// Features [D,h,w] of all examples as [B,D,h,w].
 Tensor stacked(std::span<const Ready* const> batch) {
@@ -47,7 +50,14 @@ class ImageInput : public Input {
     if (files.channels == 0) files.channels = image.channels;
   }
 
-  void load(const std::filesystem::path&) override {}        // the configuration has it all
+  /// The configuration has it all.
+  void load(const std::filesystem::path& folder) override {
+    const int64_t size = files().size, channels = files().channels;
+    require(size >= 0 && channels >= 0 && size <= kMostSide &&
+                channels <= kMostNumbers / std::max<int64_t>(1, size * size),
+            (folder / kConfig).native(), ": expected images of at most ", kMostSide, "×", kMostSide, " pixels and ",
+            kMostNumbers, " numbers, got size ", size, " and ", channels, " channels");
+  }
   void save(const std::filesystem::path&) const override {}
 
   Settings sizes() const override {

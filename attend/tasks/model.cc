@@ -1,14 +1,22 @@
 #include "attend/tasks/model.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 
 #include "attend/autograd/tape.h"
 #include "attend/base/error.h"
+#include "attend/base/folder_file.h"
+#include "attend/base/folder_replacement.h"
+#include "attend/base/memory_limit.h"
 #include "attend/base/recipe.h"
 #include "attend/base/replacement.h"
 #include "attend/explain/alignment.h"
+#include "attend/nn/initial.h"
+#include "attend/tasks/manifest.h"
 #include "attend/tasks/model_folder.h"
+#include "attend/tensor/safetensors.h"
 
 namespace attend::tasks {
 namespace {
@@ -19,8 +27,45 @@ constexpr const char* kWeights = "weights.safetensors";
 constexpr int64_t kAtOnce = 64;        // examples of one batch of images, …
 constexpr int64_t kTextsAtOnce = 256;  // … and texts between two calls of `done`
 
-/// All files that inputs and outputs may have written.
-constexpr const char* kStems[] = {"source", "target", "letters"};
+/// Bytes that building a network with these weights may take. Beside them there are tables of positions, and parts of a
+/// weight before they are joined.
+size_t room_for(const fs::path& weights) {
+  constexpr size_t kTimes = 4, kBeside = size_t{4} << 20;
+  const size_t memory = static_cast<size_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  const SafetensorsFile file(weights);
+  size_t numbers = 0;
+  for (const SafetensorsEntry& entry : file.entries()) {
+    numbers += entry.shape.size();
+    require(numbers <= memory / sizeof(real), weights.native(), ": expected weights that fit into the ", memory >> 20,
+            " MiB of this machine, got larger ones");
+  }
+  return kTimes * numbers * sizeof(real) + kBeside;
+}
+
+/// A network of options that nobody has checked; its weights are read next.
+TaskModel blank_model(const fs::path& folder, const TaskConfig& config, TaskModel::Inputs inputs,
+                      std::unique_ptr<Output> output) {
+  const std::string where = (folder / kConfig).native();
+  const size_t room = room_for(file_within(folder, kWeights));
+  try {
+    const nn::Blank blank;
+    const memory::Limit limit(room);
+    return {config, std::move(inputs), std::move(output)};
+  } catch (const memory::OverLimit&) {
+    fail(where, ": expected the options of a network with as many weights as ", kWeights,
+         " has, got those of a larger one");
+  } catch (const Error& error) {
+    fail(where, ": ", error.what());
+  }
+}
+
+void check_search(const fs::path& folder, const decode::SearchOptions& search) {
+  try {
+    decode::check(search);
+  } catch (const Error& error) {
+    fail((folder / kConfig).native(), ": ", error.what());
+  }
+}
 
 }  // namespace
 
@@ -53,27 +98,44 @@ TaskModel::TaskModel(TaskModel&& other) noexcept
   output_->set_config(config_);
 }
 
-TaskModel TaskModel::load(const fs::path& folder) {
-  TaskConfig config(read_config(folder));
+TaskModel TaskModel::load_once(const fs::path& folder) {
+  const TaskConfig config = read_config(folder);
+  check_search(folder, config.options.search);
+  check_listed(folder);
   Inputs inputs = new_inputs(config);
   for (const auto& input : inputs) input->load(folder);
   std::unique_ptr<Output> output = config.row().output->make(config);
   output->load(folder, *inputs[0]);
-  TaskModel model(config, std::move(inputs), std::move(output));
-  models::load_weights(*model.model_, folder / kWeights);
+  TaskModel model = blank_model(folder, config, std::move(inputs), std::move(output));
+  models::load_weights(*model.model_, file_within(folder, kWeights));
   model.name_ = folder_name(folder);
   return model;
 }
 
-void TaskModel::save(const fs::path& folder) const {
-  for (const auto& input : inputs_) input->save(folder);
-  output_->save(folder);
-  write_file(folder / kConfig, print_recipe(config_.all(), true));
+/// Again where a run has replaced files meanwhile: some of them may be of the old model, and some of the new one.
+TaskModel TaskModel::load(const fs::path& folder) {
+  constexpr int kTries = 5;
+  check_folder(folder);
+  for (int i = 1;; ++i) {
+    const std::string before = manifest_text(folder);
+    const auto is_settled = [&] { return !replacement_is_pending(folder) && manifest_text(folder) == before; };
+    try {
+      TaskModel model = load_once(folder);
+      if (i == kTries || is_settled()) return model;
+    } catch (const Error&) {
+      if (i == kTries || is_settled()) throw;
+    }
+  }
 }
 
-void TaskModel::forget(const fs::path& folder) {
-  fs::remove(folder / kConfig);
-  for (const char* stem : kStems) data::remove_tokeniser(folder, stem);
+void TaskModel::save(const fs::path& folder, const std::map<std::string, std::string>& further) const {
+  FolderReplacement files(folder);
+  for (const auto& input : inputs_) input->save(files.path());
+  output_->save(files.path());
+  for (const auto& [name, bytes] : further) write_file(files.path() / name, bytes);
+  write_file(files.path() / kConfig, print_recipe(config_.all(), true));
+  write_manifest(files.path());
+  files.commit(vocabulary_files(folder));
 }
 
 int64_t TaskModel::longest() const {

@@ -53,12 +53,11 @@ class TaskModel {
   TaskModel(TaskConfig config, Inputs inputs, std::unique_ptr<Output> output);
   TaskModel(TaskModel&& other) noexcept;
   TaskModel& operator=(TaskModel&&) = delete;
-  /// What save() and a trainer wrote into a folder.
+  /// What save() and a trainer wrote into a folder. Throws Error, naming the file, where one is not what was written.
   static TaskModel load(const std::filesystem::path& folder);
-  /// What was learned and, last, config.yml, with which the folder is a model; weights are the trainer's.
-  void save(const std::filesystem::path& folder) const;
-  /// Turns a model's folder into one that holds none, so that another model can be written into it file by file.
-  static void forget(const std::filesystem::path& folder);
+  /// What was learned, the options, further files by name, and the manifest of them, which replace those of the folder together;
+  /// weights are the trainer's.
+  void save(const std::filesystem::path& folder, const std::map<std::string, std::string>& further = {}) const;
   static Inputs new_inputs(const TaskConfig& config);
 
   /// The folder's, where it was loaded from one.
@@ -88,6 +87,7 @@ class TaskModel {
   std::vector<std::vector<Answer>> rebuilt(std::span<const Ready* const> batch) const;
   void align(std::span<const Piece* const> batch, const AnswerOptions& options,
              std::vector<std::vector<Answer>>& answers) const;
+  static TaskModel load_once(const std::filesystem::path& folder);
   void align_one(const Ready& source, const Tensor& weights, const AnswerOptions& options, Answer& answer) const;
 
   TaskConfig config_;

@@ -7,6 +7,7 @@
 
 namespace attend::tasks {
 namespace {
+constexpr int64_t kMost = int64_t{1} << 24;  // of any size or number of a network: products of them do not overflow
 constexpr std::string_view kModelName = "model.name", kPrefix = "model.", kLettersKind = ".letters.kind";
 }
 
@@ -42,7 +43,17 @@ bool ModelChoice::reads_letters() const {
       options, [](const OptionInfo& option) { return option.name.ends_with(kLettersKind) && option.value != "none"; });
 }
 
+void ModelChoice::check_sizes() const {
+  for (const OptionInfo& option : options) {
+    if (option.type != "whole number") continue;
+    int64_t value = 0;
+    detail::parse_option(option.name, option.value, value);
+    require(value >= -kMost && value <= kMost, option.name, ": expected at most ", kMost, ", got ", value);
+  }
+}
+
 std::unique_ptr<models::Model> ModelChoice::make(int64_t seed) const {
+  check_sizes();
   Random random = Random(static_cast<uint64_t>(seed)).named("weights");
   return models::make_model(name, settings_of(options, kPrefix), random);
 }

@@ -28,6 +28,8 @@ struct ModelChoice {
   static std::string_view own_name(const OptionInfo& option) { return own_name(option.name); }
   /// Whether it looks at the letters of its words.
   bool reads_letters() const;
+  /// Throws Error where an option that is a whole number is beyond any network.
+  void check_sizes() const;
   std::unique_ptr<models::Model> make(int64_t seed) const;
 };
 

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "attend/base/error.h"
+#include "attend/base/folder_file.h"
 #include "attend/base/joined.h"
 #include "attend/base/names.h"
 #include "attend/base/replacement.h"
@@ -18,6 +19,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kNamesDerived[] = {"labels"};
 constexpr const char* kFile = "labels.txt";
+constexpr size_t kMostLabelBytes = size_t{1} << 26;
 
 /// Names that stand for ids 0, 1, …
 class NamesOutput : public Output {
@@ -43,7 +45,9 @@ class NamesOutput : public Output {
     require(names_.size() >= 2, "train: expected at least two different ", kind(), "s, found ",
             names_.empty() ? "none" : "only " + quoted(names_[0]));
   }
-  void load(const fs::path& folder, const Input&) override { names_ = data::read_lines(folder / kFile); }
+  void load(const fs::path& folder, const Input&) override { 
+    names_ = data::read_lines(file_within(folder, kFile), data::ByteOrderMark::dropped, kMostLabelBytes);
+  }
   void save(const fs::path& folder) const override { write_file(folder / kFile, joined(names_, "\n") + "\n"); }
   Settings sizes() const override { return {{"labels", std::to_string(names_.size())}}; }
   std::string summary() const override { return std::to_string(names_.size()) + " " + std::string(kind()) + "s"; }

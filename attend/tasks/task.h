@@ -62,6 +62,7 @@ struct TaskRow {
   std::span<const TaskSetting> defaults;       ///< what it needs different from the defaults
   std::span<const TaskSetting> on_builtin;     ///< what training on the built-in corpus needs beyond that
   std::span<const std::string_view> scores;    ///< rows of scores(), the main one first; empty: none
+  std::span<const TaskSetting> on_files = {};  ///< what training on files needs beyond the defaults
 
   const InputRow& input() const { return *inputs[0].kind; }
   /// Whether the network's option of that name ("labels") follows from the data, whatever was asked for.
@@ -75,7 +76,8 @@ const TaskRow& task_named(std::string_view name);
 
 /// The task that these settings ask for; where they name a corpus that belongs to a task, that one.
 const TaskRow& task_of(const SettingList& asked);
-/// The task's defaults, then, unless files are named, what its built-in corpus needs, then what was asked for.
+/// The task's defaults, then what its built-in corpus or, where files are named, training on those needs, then what was asked
+/// for. Where another network is named, without those of the task's own network.
 SettingList with_task_defaults(const SettingList& asked);
 
 }  // namespace attend::tasks

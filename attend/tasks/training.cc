@@ -7,6 +7,7 @@
 #include "attend/base/error.h"
 #include "attend/base/replacement.h"
 #include "attend/tasks/batch_plan.h"
+#include "attend/tasks/manifest.h"
 
 namespace attend::tasks {
 namespace {
@@ -28,26 +29,61 @@ std::vector<std::string> seen_once(const Corpus& corpus) {
 
 }  // namespace
 
-TaskTraining::TaskTraining(const TaskConfig& config, fs::path folder, bool resume, const Prepared& prepared)
-    : folder_(std::move(folder)) {
+TaskTraining::TaskTraining(const TaskConfig& config, fs::path folder, bool resume, const Prepared& prepared,
+                           bool changed_data)
+    : out_(std::move(folder)), folder_(out_) {
   config.check();
-  if (fs::is_directory(folder_)) lock_.emplace(folder_);  // first: a large corpus takes a while
-  read(config, prepared);
-  learn(config, resume, prepared);
-  plan_batches(prepared);
-  encode_valid();
-  make_trainer();
-  start(resume);
+  config.check_files();
+  if (fs::is_directory(out_)) lock_.emplace(out_), settle_replacement(out_);  // first: a large corpus takes a while
+  if (resume) check_listed(out_), compare_data(config, changed_data);
+  if (!resume && fs::exists(out_ / kConfig)) replacement_.emplace(out_), folder_ = replacement_->path();
+  try {
+    prepare(config, resume, prepared);
+  } catch (const UsageError& error) {
+    if (!replacement_) throw;
+    fail_usage(error.what(), "; ", out_.string(), " keeps the model that it had");
+  } catch (const Error& error) {
+    if (!replacement_) throw;
+    fail(error.what(), "; ", out_.string(), " keeps the model that it had");
+  }
 }
 
 TaskTraining::~TaskTraining() = default;
+
+void TaskTraining::prepare(const TaskConfig& config, bool resume, const Prepared& prepared) {
+  read(config, prepared);
+  if (!resume) data_ = data_files(config);
+  learn(config, resume, prepared);
+  plan_batches(prepared);
+  if (!resume) check_budget();
+  encode_valid();
+  make_trainer();
+  start(resume);
+  made_->keep();
+}
+
+/// A resumed run: is its data what it began with?
+void TaskTraining::compare_data(const TaskConfig& config, bool changed_data) {
+  data_ = data_files(config);
+  const std::optional<std::vector<DataFile>> before = saved_data_files(out_);
+  if (!before && !data_.empty()) notes_.push_back("note: an earlier version did not keep what this run learned from: "
+                                                  "whether the files are the same is unknown");
+  const std::string changed = before ? data_difference(*before, data_) : "";
+  if (changed.empty()) return;
+  if (!changed_data) {
+    throw ChangedData(changed + "; a resumed run continues with the data that it began with: restore it, or allow "
+                                "this by --changed-data");
+  }
+  other_data_ = true;
+  notes_.push_back("note: resuming with other data: " + changed);
+}
 
 /// Before the folder is made: a wrong file name leaves none.
 void TaskTraining::read(const TaskConfig& config, const Prepared& prepared) {
   prepared(config.row().input().streamed ? "reading the examples" : "reading the images");
   corpus_ = read_corpus(config);
-  require_writable(folder_);
-  if (!lock_) lock_.emplace(folder_);
+  made_.emplace(folder_);
+  if (!lock_) lock_.emplace(out_);
 }
 
 void TaskTraining::learn(TaskConfig config, bool resume, const Prepared& prepared) {
@@ -82,6 +118,16 @@ void TaskTraining::learn(TaskConfig config, bool resume, const Prepared& prepare
 void TaskTraining::plan_batches(const Prepared& prepared) {
   if (corpus_.stream) prepared("encoding the examples");
   plan_ = corpus_.stream ? stored_batches(*model_, *corpus_.stream, folder_) : made_batches(*model_, corpus_.train);
+}
+
+/// A pair that no batch has room for would be one by itself, beyond the budget that was asked for.
+void TaskTraining::check_budget() const {
+  const TaskConfig& config = model_->config();
+  const int64_t longest = plan_->longest(), tokens = config.options.batch.tokens;
+  with_places(config.given, "", [&] {
+    require_option(longest <= tokens, "batch.tokens", "expected room for the longest pair, which has ", longest,
+                   " tokens on a side, got ", tokens, "; raise it, or leave such pairs out (filter.longest)");
+  });
 }
 
 std::string TaskTraining::summary() const {
@@ -142,25 +188,39 @@ void TaskTraining::make_trainer() {
   const auto counted = [](const data::Batch& batch) { return batch.source.count(); };
   train::BatchSource source{[this](int64_t epoch) { return plan_->count(epoch); },
                             [this](int64_t epoch, int64_t index) { return plan_->batch(epoch, index); }};
+  source.an_epoch = plan_->counted();
   if (!corpus_.stream) source.counted = counted;
-  trainer_ = std::make_unique<train::Trainer>(
-      model_->model(), std::move(source), [this](const models::Model&) { return validate(); },
-      model_->config().options.train, folder_);
+  with_places(model_->config().given, "train.", [&] {
+    trainer_ = std::make_unique<train::Trainer>(
+        model_->model(), std::move(source), [this](const models::Model&) { return validate(); },
+        model_->config().options.train, folder_);
+  });
   trainer_->when_best([this] { last_.save(folder_); });
+  trainer_->when_rehearsing([this](const Seconds& now) { return validation_seconds(now); });
+  trainer_->when_saved([this] { replace_model(); });
   trainer_->check_room();
 }
 
 void TaskTraining::start(bool resume) {
   if (resume) {
-    trainer_->resume();
+    for (std::string& note : trainer_->resume(other_data_)) notes_.push_back(std::move(note));
   } else {
     const std::string taken = trainer_->take_start();
     if (!taken.empty()) notes_.push_back(taken);
-    TaskModel::forget(folder_);  // killed while a model is replaced, the folder holds none, not a mixture of two
-    fs::remove(folder_ / train::ValidSentences::kFile);
+    for (const char* name : {train::ValidSentences::kFile, kDataFile}) fs::remove(folder_ / name);  // of an earlier run
     trainer_->save_start();
   }
-  model_->save(folder_);
+  std::map<std::string, std::string> further;
+  if (!data_.empty()) further[kDataFile] = print_data_files(data_);
+  model_->save(folder_, further);
+}
+
+/// The new model has proven itself: it has learned something, and it is saved.
+void TaskTraining::replace_model() {
+  if (!is_waiting()) return;
+  replacement_->commit(run_files(out_));
+  folder_ = out_;
+  trainer_->move_to(out_);
 }
 
 double TaskTraining::valid_loss() const {
@@ -175,15 +235,42 @@ double TaskTraining::valid_loss() const {
 }
 
 /// The first validation examples, answered greedily.
-train::Validation TaskTraining::validate() const {
+EvaluateOptions TaskTraining::scoring() const {
   const TaskOptions& options = model_->config().options;
-  train::Validation result;
-  if (corpus_.stream) result.loss = valid_loss();
-  if (corpus_.stream && options.scored == 0) return result;
   EvaluateOptions how{.most = options.scored, .loss = !corpus_.stream};
   how.answer.search = options.search;
   how.answer.search.beam = how.answer.search.n_best = 1, how.answer.search.sample = false;
-  const Scored scored = evaluate(*model_, corpus_.valid, how);
+  return how;
+}
+
+/// From a few examples, with answers no longer than the right ones: an untrained network may not know how to end.
+double TaskTraining::validation_seconds(const Seconds& now) const {
+  constexpr int64_t kFew = 64;
+  const double begun = now();
+  if (corpus_.stream) (void)valid_loss();
+  const double loss = now() - begun;
+  if (corpus_.stream && model_->config().options.scored == 0) return loss;
+  EvaluateOptions how = scoring();
+  const int64_t all = how.most > 0 ? std::min(how.most, corpus_.valid.count) : corpus_.valid.count;
+  how.most = std::min(all, kFew);
+  if (how.most == 0) return loss;
+  int64_t longest = 1;
+  for (int64_t i = 0; i < how.most && model_->output().words(); ++i) {
+    const Example example = corpus_.valid.at(i);
+    longest = std::max(longest, static_cast<int64_t>(model_->output().words()->encode(example.right.at(0)).size()));
+  }
+  int64_t& most = how.answer.search.max_length;
+  if (model_->output().words() && (most == 0 || most > longest)) most = std::max(longest, how.answer.search.min_length);
+  const double answering = now();
+  (void)evaluate(*model_, corpus_.valid, how);
+  return loss + (now() - answering) * static_cast<double>(all) / static_cast<double>(how.most);
+}
+
+train::Validation TaskTraining::validate() const {
+  train::Validation result;
+  if (corpus_.stream) result.loss = valid_loss();
+  if (corpus_.stream && model_->config().options.scored == 0) return result;
+  const Scored scored = evaluate(*model_, corpus_.valid, scoring());
   if (!corpus_.stream) result.loss = scored.loss;
   if (scored.judged.outputs.empty()) return result;
   result.scores = scored.scores(model_->row());

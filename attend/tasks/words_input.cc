@@ -23,8 +23,6 @@ class WordsInput : public Input {
   void learn(const Corpus& corpus, TaskConfig&, const Prepared& prepared) override {
     prepared("learning the vocabulary");
     const TokenOptions& how = options().tokeniser;
-    require(!model().reads_letters() || how.kind == "words",
-            "tokeniser.kind: a network that looks inside words (letters.kind) needs words, got ", how.kind);
     Example example;
     size_t answer = 0;  // those of the last example that are still to be given
     corpus.stream->rewind();

@@ -17,9 +17,11 @@
 #include <type_traits>
 #include <utility>
 
+#include "attend/base/checksum.h"
 #include "attend/base/error.h"
 #include "attend/base/real.h"
 #include "attend/base/replacement.h"
+#include "attend/tensor/finite.h"
 
 namespace attend {
 
@@ -43,6 +45,13 @@ constexpr uint64_t kMaxHeader = 100'000'000;  // as in the reference implementat
 constexpr uint64_t kAlignment = 8;
 constexpr uint64_t kMaxElements = uint64_t{1} << 48;  // as in Shape
 constexpr std::string_view kMetadata = "__metadata__";
+
+// A checksum is the first entry of the metadata, so that its digits are at a known place; it is that of all bytes of the file
+// with zeros for these digits.
+constexpr std::string_view kChecksum = "attend.checksum";
+constexpr std::string_view kBeforeChecksum = R"({"__metadata__":{"attend.checksum":")";
+constexpr std::string_view kNoChecksum = "0000000000000000";
+constexpr size_t kReadAtOnce = size_t{1} << 20;
 
 /// Untrusted text for a message: as a JSON string, shortened if it is long.
 struct Quoted {
@@ -341,16 +350,18 @@ class HeaderReader {
 
 // Writing.
 
-void write_values(Replacement& file, std::span<const real> values) {
+/// Tells `write` the bytes of the values, as F32.
+template <class Write>
+void each_part(std::span<const real> values, Write&& write) {
   if constexpr (std::is_same_v<real, float>) {
-    file.write(std::as_bytes(values));
+    write(std::as_bytes(values));
   } else {
     std::array<float, 4096> chunk;
     while (!values.empty()) {
       const size_t count = std::min(values.size(), chunk.size());
       std::transform(values.begin(), values.begin() + static_cast<ptrdiff_t>(count), chunk.begin(),
                      [](real x) { return static_cast<float>(x); });
-      file.write(std::as_bytes(std::span(chunk).first(count)));
+      write(std::as_bytes(std::span(chunk).first(count)));
       values = values.subspan(count);
     }
   }
@@ -366,10 +377,11 @@ std::string json_string(const std::string& where, const std::string& text) {
 }
 
 std::string header_of(const std::string& where, const std::vector<NamedTensor>& tensors,
-                      const std::map<std::string, std::string>& metadata) {
+                      const std::map<std::string, std::string>& metadata, bool checked) {
   std::string header = "{";
-  if (!metadata.empty()) {
+  if (checked || !metadata.empty()) {
     header += '"' + std::string(kMetadata) + "\":{";
+    if (checked) header = std::string(kBeforeChecksum) + std::string(kNoChecksum) + '"';
     for (const auto& [key, value] : metadata) {
       if (header.back() != '{') header += ',';
       header += json_string(where, key) + ':' + json_string(where, value);
@@ -399,17 +411,39 @@ std::string header_of(const std::string& where, const std::vector<NamedTensor>& 
   return header;
 }
 
+/// Tells `write` the bytes of a file, one part after another.
+template <class Write>
+void each_byte(const std::string& header, const std::vector<NamedTensor>& tensors, Write&& write) {
+  const uint64_t length = header.size();
+  write(std::as_bytes(std::span(&length, 1)));
+  write(std::as_bytes(std::span(header)));
+  for (const NamedTensor& named : tensors) each_part(named.tensor.values(), write);
+}
+
+void write_with(std::string header, const std::filesystem::path& path, const std::vector<NamedTensor>& tensors,
+                bool checked) {
+  if (checked) {
+    Checksum sum;
+    each_byte(header, tensors, [&](std::span<const std::byte> bytes) { sum.add(bytes); });
+    header.replace(kBeforeChecksum.size(), kNoChecksum.size(), sum.text());
+  }
+  Replacement file(path, "write_safetensors");
+  each_byte(header, tensors, [&](std::span<const std::byte> bytes) { file.write(bytes); });
+  file.commit();
+}
+
 }  // namespace
 
 void write_safetensors(const std::filesystem::path& path, const std::vector<NamedTensor>& tensors,
                        const std::map<std::string, std::string>& metadata) {
-  const std::string header = header_of("write_safetensors: " + path.native(), tensors, metadata);
-  const uint64_t length = header.size();
-  Replacement file(path, "write_safetensors");
-  file.write(std::as_bytes(std::span(&length, 1)));
-  file.write(std::as_bytes(std::span(header)));
-  for (const NamedTensor& named : tensors) write_values(file, named.tensor.values());
-  file.commit();
+  write_with(header_of("write_safetensors: " + path.native(), tensors, metadata, false), path, tensors, false);
+}
+
+void write_checked_safetensors(const std::filesystem::path& path, const std::vector<NamedTensor>& tensors,
+                               const std::map<std::string, std::string>& metadata) {
+  std::map<std::string, std::string> others = metadata;
+  others.erase(std::string(kChecksum));  // of the file that it was read from
+  write_with(header_of("write_safetensors: " + path.native(), tensors, others, true), path, tensors, true);
 }
 
 SafetensorsFile::SafetensorsFile(const std::filesystem::path& path)
@@ -495,6 +529,34 @@ const SafetensorsEntry* SafetensorsFile::find(std::string_view name) const {
   const auto found = std::lower_bound(by_name_.begin(), by_name_.end(), name,
                                       [&](size_t i, std::string_view sought) { return entries_[i].name < sought; });
   return found != by_name_.end() && entries_[*found].name == name ? &entries_[*found] : nullptr;
+}
+
+void SafetensorsFile::verify() const {
+  std::string header(data_at_ - kLengthBytes, '\0');
+  source_->read(kLengthBytes, std::as_writable_bytes(std::span(header)));
+  if (!header.starts_with(kBeforeChecksum)) return;
+  const std::string expected = header.substr(kBeforeChecksum.size(), kNoChecksum.size());
+  header.replace(kBeforeChecksum.size(), expected.size(), kNoChecksum);
+  const uint64_t length = header.size();
+  Checksum sum;
+  sum.add(std::as_bytes(std::span(&length, 1))).add(header);
+  std::vector<std::byte> part(std::min<uint64_t>(kReadAtOnce, source_->size() - data_at_));
+  for (uint64_t at = data_at_; at < source_->size(); at += part.size()) {
+    const std::span<std::byte> bytes = std::span(part).first(std::min<uint64_t>(part.size(), source_->size() - at));
+    source_->read(at, bytes);
+    sum.add(bytes);
+  }
+  require(sum.text() == expected, name_, ": expected the bytes that were written, with the checksum ", Quoted{expected},
+          ", got others (", sum.text(), "); the file is damaged");
+}
+
+Tensor SafetensorsFile::read_finite(std::string_view name) const {
+  Tensor tensor = read(name);
+  if (const auto place = first_not_finite(tensor)) {
+    fail(name_, ": tensor ", Quoted{name}, ": expected finite numbers, got ", tensor.data()[*place], " at ",
+         index_of(tensor.shape(), *place));
+  }
+  return tensor;
 }
 
 Tensor SafetensorsFile::read(std::string_view name) const {

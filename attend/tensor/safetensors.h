@@ -28,6 +28,10 @@ struct NamedTensor {
 void write_safetensors(const std::filesystem::path& path, const std::vector<NamedTensor>& tensors,
                        const std::map<std::string, std::string>& metadata = {});
 
+/// The same with a checksum (base/checksum.h) of the whole file in its metadata, which verify() compares.
+void write_checked_safetensors(const std::filesystem::path& path, const std::vector<NamedTensor>& tensors,
+                               const std::map<std::string, std::string>& metadata = {});
+
 /// What a file says about one tensor; its bytes are [begin, end) of the data after the header.
 struct SafetensorsEntry {
   std::string name;
@@ -53,8 +57,13 @@ class SafetensorsFile {
   /// The entry of that name, or nullptr.
   const SafetensorsEntry* find(std::string_view name) const;
 
+  /// Reads the file once and throws Error where it carries a checksum and is not what was written.
+  void verify() const;
+
   /// F32, F64, F16 and BF16, rounded to `real` where that is narrower; rejects types that are not real numbers.
   Tensor read(std::string_view name) const;
+  /// The same; rejects a tensor with an element that is infinite or not a number, and says which.
+  Tensor read_finite(std::string_view name) const;
   /// All of them, in the order of entries().
   std::vector<NamedTensor> read_all() const;
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iosfwd>
 #include <span>
 #include <vector>
 
@@ -57,6 +58,9 @@ class Tensor {
   real* data_ = nullptr;
   Shape shape_;
 };
+
+/// The shape, then the values; of more than a hundred, only those at the ends of each axis.
+std::ostream& operator<<(std::ostream& out, const Tensor& tensor);
 
 /// Whole numbers with a shape: token ids, class labels.
 struct Ids {

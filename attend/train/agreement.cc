@@ -25,7 +25,7 @@ double exact_match(std::span<const std::string> outputs, std::span<const std::st
   visit_lines("exact_match", outputs, references, lowercase, [&](std::u32string_view hyp, std::u32string_view ref) {
     right += data::without_trailing_blanks(hyp) == data::without_trailing_blanks(ref);
   });
-  return static_cast<double>(right) / static_cast<double>(outputs.size());
+  return 100 * static_cast<double>(right) / static_cast<double>(outputs.size());
 }
 
 AlignmentScore alignment_score(std::span<const data::Links> links, std::span<const data::Links> sure,

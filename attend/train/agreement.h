@@ -8,8 +8,8 @@
 
 namespace attend::train {
 
-/// The share of outputs equal to their reference, ignoring blanks at the ends of lines. Throws Error unless there are
-/// as many outputs as references, and at least one.
+/// The share of outputs equal to their reference, in percent, ignoring blanks at the ends of lines. Throws Error unless
+/// there are as many outputs as references, and at least one.
 double exact_match(std::span<const std::string> outputs, std::span<const std::string> references,
                    bool lowercase = false);
 

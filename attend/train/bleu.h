@@ -16,18 +16,6 @@ namespace attend::train {
 /// The release of sacreBLEU that the scores were checked against; the last part of a signature.
 inline constexpr std::string_view kSacreBleuVersion = "2.6.0";
 
-struct BleuOptions {
-  std::string tokenise = "13a";
-  std::string smooth = "exp";
-  bool lowercase = false;
-
-  void fields(auto&& visit) {
-    visit("tokenise", tokenise, "how lines become words: 13a, intl, char, none");
-    visit("smooth", smooth, "what an order without a match counts: exp, floor, add-k, none");
-    visit("lowercase", lowercase, "ignore case");
-  }
-};
-
 struct BleuTokeniserRow {
   std::string_view name, summary, source;
   /// A line → its words, with blanks between them.
@@ -43,6 +31,19 @@ struct BleuSmoothingRow {
   double decay;      // times this to the power of how many orders up to n have none
 };
 std::span<const BleuSmoothingRow> bleu_smoothings();
+
+struct BleuOptions {
+  std::string tokenise = "13a";
+  std::string smooth = "exp";
+  bool lowercase = false;
+
+  void fields(auto&& visit) {
+    visit("tokenise", tokenise, "how lines become words: 13a, intl, char, none", bounds::one_of(bleu_tokenisers()));
+    visit("smooth", smooth, "what an order without a match counts: exp, floor, add-k, none",
+          bounds::one_of(bleu_smoothings()));
+    visit("lowercase", lowercase, "ignore case");
+  }
+};
 
 struct BleuScore {
   static constexpr size_t kOrders = 4;

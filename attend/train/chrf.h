@@ -16,9 +16,9 @@ struct ChrfOptions {
   bool lowercase = false;
 
   void fields(auto&& visit) {
-    visit("char_order", char_order, "longest n-gram of characters");
-    visit("word_order", word_order, "longest n-gram of words; 2: chrF++");
-    visit("beta", beta, "recall counts this many times as much as precision");
+    visit("char_order", char_order, "longest n-gram of characters", bounds::within(1, 100));
+    visit("word_order", word_order, "longest n-gram of words; 2: chrF++", bounds::within(0, 100));
+    visit("beta", beta, "recall counts this many times as much as precision", bounds::above(0));
     visit("lowercase", lowercase, "ignore case");
   }
 };

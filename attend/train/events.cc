@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "attend/base/error.h"
+#include "attend/base/folder_file.h"
 
 namespace attend::train {
 namespace {
@@ -107,7 +108,7 @@ bool kept(const std::string& line, int64_t resumed_at) {
 
 /// The entries of an old log, which may not exist, that a run resumed at this step keeps.
 std::string kept_entries(const fs::path& path, int64_t resumed_at) {
-  std::ifstream in(path, std::ios::binary);
+  std::ifstream in(file_within(path.parent_path(), path.filename()), std::ios::binary);
   std::string all;
   for (std::string line; std::getline(in, line) && !in.eof();) {  // at the end of the file: an unfinished line
     if (kept(line, resumed_at)) all += line + "\n";

@@ -170,7 +170,7 @@ std::span<const OptimiserRow> optimisers() { return kOptimisers; }
 
 std::unique_ptr<Optimiser> make_optimiser(std::string_view name, const OptimiserOptions& options,
                                           std::vector<nn::NamedParam> parameters) {
-  const OptimiserRow& row = row_named("make_optimiser", optimisers(), name);
+  const OptimiserRow& row = row_named("optimiser", optimisers(), name);
   OptimiserOptions complete = options;
   complete.epsilon = options.epsilon.value_or(row.epsilon);
   complete.weight_decay = options.weight_decay.value_or(row.weight_decay);

@@ -54,8 +54,8 @@ class Cosine : public Schedule {
         floor_(options.floor),
         warmup_(static_cast<double>(options.warmup)),
         steps_(static_cast<double>(options.steps)) {
-    require(options.steps > options.warmup, "schedule cosine: expected more steps than the warm-up's ", options.warmup,
-            ", got ", options.steps);
+    require_option(options.steps > options.warmup, "warmup", "expected fewer steps than the ", options.steps,
+                   " of the run, got ", options.warmup);
     require(floor_ >= 0 && floor_ <= rate, "schedule cosine: the floor must be within 0 … ", rate, " (the rate), got ",
             floor_);
   }
@@ -152,7 +152,7 @@ void Schedule::state(const VisitNumber&) {}
 std::span<const ScheduleRow> schedules() { return kSchedules; }
 
 std::unique_ptr<Schedule> make_schedule(std::string_view name, const ScheduleOptions& options) {
-  const ScheduleRow& row = row_named("make_schedule", schedules(), name);
+  const ScheduleRow& row = row_named("schedule", schedules(), name);
   const double rate = options.rate.value_or(row.rate);
   require(std::isfinite(rate) && rate >= 0, "schedule ", name, ": the rate must not be negative, got ", rate);
   require(options.warmup >= 0, "schedule ", name, ": the warm-up must not be negative, got ", options.warmup);

@@ -44,22 +44,21 @@ void report_chrf(const Judged& judged, const BleuOptions& bleu, ordered_json& re
   report["chrf"] = {{"score", score}, {"text", text}, {"signature", chrf_signature(options)}};
 }
 
-/// The share of answers that are among the right ones.
-double share_right(const Judged& judged, bool lowercase) {
+/// The share of answers that are among the right ones, in percent.
+double percent_right(const Judged& judged, bool lowercase) {
   double right = 0;
   for (size_t i = 0; i < judged.outputs.size(); ++i) {
     right += std::ranges::any_of(judged.right[i], [&](const std::string& one) {
-      return exact_match(std::span(&judged.outputs[i], 1), std::span(&one, 1), lowercase) == 1;
+      return exact_match(std::span(&judged.outputs[i], 1), std::span(&one, 1), lowercase) == 100;
     });
   }
-  return right / static_cast<double>(judged.outputs.size());
+  return 100 * right / static_cast<double>(judged.outputs.size());
 }
 
-double exact(const Judged& judged) { return 100 * share_right(judged, false); }
+double exact(const Judged& judged) { return percent_right(judged, false); }
 
 void report_exact(const Judged& judged, const BleuOptions& options, ordered_json& report) {
-  const double share = share_right(judged, options.lowercase);
-  report["exact"] = rounded(100 * share), report["exact_match"] = share;
+  report["exact"] = rounded(percent_right(judged, options.lowercase));
 }
 
 void report_accuracy(const Judged& judged, const BleuOptions&, ordered_json& report) {

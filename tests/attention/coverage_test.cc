@@ -25,6 +25,13 @@ int64_t length(const std::vector<int32_t>& lengths, int64_t b, int64_t all) {
   return lengths.empty() ? all : lengths[static_cast<size_t>(b)];
 }
 
+/// How many steps count; 1 where none does, as nothing is then to be divided.
+double steps(const std::vector<int32_t>& targets) {
+  double count = 0;
+  for (int64_t b = 0; b < B; ++b) count += static_cast<double>(length(targets, b, T));
+  return std::max(count, 1.0);
+}
+
 double penalty(const Array& a, const std::vector<int32_t>& targets) {
   double sum = 0;
   for (int64_t b = 0; b < B; ++b) {
@@ -36,7 +43,7 @@ double penalty(const Array& a, const std::vector<int32_t>& targets) {
       }
     }
   }
-  return sum / B;
+  return sum / steps(targets);
 }
 
 double doubly(const Array& a, const std::vector<int32_t>& targets, const std::vector<int32_t>& sources) {
@@ -48,7 +55,7 @@ double doubly(const Array& a, const std::vector<int32_t>& targets, const std::ve
       sum += (1 - read) * (1 - read);
     }
   }
-  return sum / B;
+  return sum / steps(targets);
 }
 
 /// Every element of the gradient of `f` against the slope of its plain `reference`.
@@ -71,7 +78,7 @@ void check(F f, Reference reference) {
   }
 }
 
-const std::vector<int32_t> kNone, kTargets{4, 2, 0}, kSources{5, 3, 1};
+const std::vector<int32_t> kNone, kTargets{4, 2, 0}, kNoTargets{0, 0, 0}, kSources{5, 3, 1};
 
 TEST(Coverage, BeforeEachStepIsTheSumOfTheEarlierOnes) {
   const Array a = weights();
@@ -89,7 +96,7 @@ TEST(Coverage, BeforeEachStepIsTheSumOfTheEarlierOnes) {
 }
 
 TEST(Coverage, PenaltyEqualsPlainLoops) {
-  for (const auto& targets : {kNone, kTargets}) {
+  for (const auto& targets : {kNone, kTargets, kNoTargets}) {
     check([&](const Var& w) { return coverage_penalty(w, targets); },
           [&](const Array& a) { return penalty(a, targets); });
   }
@@ -102,12 +109,12 @@ TEST(Coverage, ReadingApartCostsNothing) {
   EXPECT_EQ(doubly_stochastic_penalty(apart).item(), 0);
   Tensor same = Tensor::zeros({1, 3, 3});
   for (int64_t t = 0; t < 3; ++t) same.data()[t * 3] = 1;
-  EXPECT_EQ(coverage_penalty(same).item(), 2);
-  EXPECT_EQ(doubly_stochastic_penalty(same).item(), 4 + 1 + 1);
+  EXPECT_NEAR(coverage_penalty(same).item(), 2.0 / 3, 1e-6) << "of three steps";
+  EXPECT_NEAR(doubly_stochastic_penalty(same).item(), (4 + 1 + 1) / 3.0, 1e-6);
 }
 
 TEST(Coverage, DoublyStochasticEqualsPlainLoops) {
-  for (const auto& targets : {kNone, kTargets}) {
+  for (const auto& targets : {kNone, kTargets, kNoTargets}) {
     for (const auto& sources : {kNone, kSources}) {
       check([&](const Var& w) { return doubly_stochastic_penalty(w, targets, sources); },
             [&](const Array& a) { return doubly(a, targets, sources); });

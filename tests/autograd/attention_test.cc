@@ -19,11 +19,13 @@ struct MaskKind {
   const char* name;
   bool padding, causal;
   int64_t window;
+  bool stays = false;
 };
 const MaskKind kMasks[] = {{"none", false, false, -1},    {"padding", true, false, -1},
                            {"causal", false, true, -1},   {"window", false, false, 17},
                            {"window 0", false, false, 0}, {"padding, causal", true, true, -1},
-                           {"all", true, true, 40}};
+                           {"all", true, true, 40},       {"window that stays", true, false, 17, true},
+                           {"all that stay", true, true, 40, true}};
 
 std::vector<int32_t> lengths_for(const MaskKind& kind, int64_t B, int64_t n) {
   if (!kind.padding) return {};
@@ -36,10 +38,12 @@ std::vector<int32_t> lengths_for(const MaskKind& kind, int64_t B, int64_t n) {
 Tensor full_mask(const AttentionOptions& o, int64_t B, int64_t queries, int64_t keys) {
   Tensor mask = Tensor::zeros({B, queries, keys});
   for (int64_t b = 0; b < B; ++b) {
+    const int64_t length = o.key_lengths.empty() ? keys : o.key_lengths[static_cast<size_t>(b)];
     for (int64_t i = 0; i < queries; ++i) {
+      const int64_t at = o.window_stays ? std::min(i, length - 1) : i;
       for (int64_t j = 0; j < keys; ++j) {
-        const bool seen = (o.key_lengths.empty() || j < o.key_lengths[static_cast<size_t>(b)]) &&
-                          (!o.causal || j <= i) && (o.window < 0 || std::abs(i - j) <= o.window);
+        const bool seen =
+            j < length && (!o.causal || j <= at) && (o.window < 0 || std::abs(at - j) <= o.window);
         mask.data()[(b * queries + i) * keys + j] = seen;
       }
     }
@@ -69,7 +73,8 @@ double gap(const Tensor& a, const Tensor& b) {
 void compare(const MaskKind& kind, int64_t queries, int64_t keys) {
   const int64_t B = 2, heads = 2, D = 40;
   const AttentionOptions options{
-      .heads = heads, .key_lengths = lengths_for(kind, B, keys), .causal = kind.causal, .window = kind.window};
+      .heads = heads, .key_lengths = lengths_for(kind, B, keys), .causal = kind.causal, .window = kind.window,
+      .window_stays = kind.stays};
   const Tensor seed = normal({B, queries, D}, 4);
   std::vector<Tensor> outputs, dq, dk, dv;
   for (const bool tiled : {true, false}) {

@@ -12,13 +12,14 @@ Arrays attention_loops(const Arrays& in, const AttentionOptions& o) {
   const uint64_t key = Random(3).next_key();
   Array out(q.shape);
   for (int64_t b = 0; b < B; ++b) {
+    const int64_t length = o.key_lengths.empty() ? Tk : o.key_lengths[static_cast<size_t>(b)];
     for (int64_t h = 0; h < o.heads; ++h) {
       for (int64_t i = 0; i < Tq; ++i) {
+        const int64_t at = o.window_stays ? std::min(i, length - 1) : i;
         std::vector<double> w(static_cast<size_t>(Tk), 0);
         double sum = 0;
         for (int64_t j = 0; j < Tk; ++j) {
-          const bool seen = (o.key_lengths.empty() || j < o.key_lengths[static_cast<size_t>(b)]) &&
-                            (!o.causal || j <= i) && (o.window < 0 || std::abs(i - j) <= o.window);
+          const bool seen = j < length && (!o.causal || j <= at) && (o.window < 0 || std::abs(at - j) <= o.window);
           if (!seen) continue;
           double energy = 0;
           for (int64_t d = 0; d < D; ++d) energy += q(b, i, h * D + d) * k(b, j, h * D + d);
@@ -59,6 +60,13 @@ void add_attention_rows(std::vector<OpRow>& table) {
       {"causal", 8, 8, 12, {.heads = 2, .causal = true}},
       {"causal more keys", 5, 8, 12, {.heads = 2, .causal = true}},
       {"window", 9, 9, 12, {.heads = 2, .window = 2}},
+      {"window past the keys", 9, 5, 12, {.heads = 2, .key_lengths = {5, 2}, .window = 1}},
+      {"window that stays", 9, 5, 12, {.heads = 2, .key_lengths = {5, 2}, .window = 1, .window_stays = true}},
+      {"causal window that stays",
+       9,
+       5,
+       12,
+       {.heads = 2, .key_lengths = {5, 2}, .causal = true, .window = 1, .window_stays = true}},
       {"all masks", 9, 9, 12, {.heads = 2, .key_lengths = {5, 9}, .causal = true, .window = 3}},
       {"scale", 6, 6, 8, {.heads = 2, .scale = real(0.7)}},
       {"dropout", 9, 70, 12, {.heads = 2, .causal = false, .dropout = real(0.25)}},

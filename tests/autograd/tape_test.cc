@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <sstream>
 
 #include "attend/autograd/ops.h"
 #include "attend/base/error.h"
@@ -13,10 +14,13 @@
 #include "attend/nn/recurrent.h"
 #include "attend/train/optimiser.h"
 #include "tests/support/array.h"
+#include "tests/support/message.h"
+#include "tests/support/text.h"
 
 namespace attend {
 namespace {
 
+using test::has;
 using test::normal;
 
 std::vector<real> copied(const Tensor& t) { return {t.begin(), t.end()}; }
@@ -152,6 +156,58 @@ TEST(Tape, RefusesWhatHasNoGradient) {
     EXPECT_NE(std::string(error.what()).find("got shape [2, 2]"), std::string::npos) << error.what();
   }
   EXPECT_THROW(tape.backward(tanh(x), Tensor::zeros({3})), Error);
+}
+
+TEST(Tape, IsSpentAfterOnePass) {
+  const Var x = Var::leaf(Tensor::of({2}, {1, 2}));
+  Tape tape;
+  const Var loss = sum(multiply(x, x));
+  tape.backward(loss);
+  const auto again = [&](const Var& what) { return test::message_of([&] { tape.backward(what); }); };
+  EXPECT_TRUE(has(again(loss), "got one that is spent")) << again(loss);
+  EXPECT_TRUE(has(again(loss), "open a new Tape")) << again(loss);
+  EXPECT_TRUE(has(again(sum(x)), "spent")) << "what is recorded later may depend on what is freed";
+  EXPECT_EQ(copied(x.gradient()), (std::vector<real>{2, 4})) << "nothing was added";
+}
+
+TEST(Tape, IsSpentAfterAPassThatThrew) {
+  const Var x = Var::leaf(Tensor::of({1}, {1}));
+  Tape tape;
+  const Var loss = record(x.value().clone(), [](Tensor) { fail("no gradient today"); });
+  EXPECT_EQ(test::message_of([&] { tape.backward(loss); }), "no gradient today");
+  EXPECT_TRUE(has(test::message_of([&] { tape.backward(loss); }), "spent"));
+}
+
+TEST(Tape, RefusesALossOfAnotherTape) {
+  const Var x = Var::leaf(Tensor::of({1}, {3}));
+  Tape outer;
+  const Var loss = sum(x);
+  {
+    Tape inner;
+    EXPECT_TRUE(has(test::message_of([&] { inner.backward(loss); }), "of another tape"));
+    EXPECT_FALSE(x.gradient().defined());
+    inner.backward(sum(multiply(x, x)));
+  }
+  outer.backward(loss);
+  EXPECT_EQ(copied(x.gradient()), (std::vector<real>{7}));
+  Tape fresh;
+  fresh.backward(x);
+  EXPECT_EQ(copied(x.gradient()), (std::vector<real>{8})) << "a leaf needs no record";
+}
+
+TEST(Tape, APrintedVarSaysWhetherAGradientFlowsToIt) {
+  const auto printed = [](const Var& var) {
+    std::ostringstream out;
+    out << var;
+    return out.str();
+  };
+  const Var weight = Var::leaf(Tensor::of({2}, {1, 2}));
+  EXPECT_EQ(printed(Var(Tensor::scalar(1))), "[] 1");
+  EXPECT_EQ(printed(weight), "tracked [2] [1, 2]");
+  EXPECT_EQ(printed(Var()), "undefined tensor");
+  EXPECT_EQ(printed(sum(weight)), "[] 3") << "no tape is open";
+  Tape tape;
+  EXPECT_EQ(printed(sum(weight)), "tracked [] 3");
 }
 
 TEST(Tape, MemoryComesBackFromThePool) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "attend/base/error.h"
+#include "attend/base/memory_limit.h"
 
 namespace attend::memory {
 namespace {
@@ -222,6 +223,24 @@ TEST(Memory, WhatAnEndedThreadCachedIsReusedAndTrimmed) {
   EXPECT_TRUE(!kPooled || usage().cached >= before + 100 * 50'000);
   trim();
   EXPECT_EQ(usage().cached, before);
+}
+
+TEST(Memory, ALimitCountsWhatWasTakenReleasedOrNot) {
+  const Limit outer(4096);
+  {
+    const Limit inner(1000);
+    Handle(512);
+    EXPECT_THROW(Handle(512), OverLimit);
+    EXPECT_THROW(Handle(SIZE_MAX), OverLimit) << "before anything else is refused";
+  }
+  Handle(2048);
+  EXPECT_THROW(Handle(2048), OverLimit) << "what the inner one counted counts here, too";
+  std::thread([] { Handle(size_t{1} << 20); }).join();
+}
+
+TEST(Memory, ALimitEndsWithItsLife) {
+  { const Limit limit(1); }
+  EXPECT_NO_THROW(Handle(4096));
 }
 
 }  // namespace

@@ -145,7 +145,7 @@ TEST(Recipe, WhatNoOptionWantsIsNamedWithFileAndLine) {
   EXPECT_EQ(error_of_setting("tied: yes\n"), "x.yml:1: tied: expected true or false, got \"yes\"");
   EXPECT_EQ(error_of_setting("hidden: \"a\\nb\"\n"), "x.yml:1: hidden: expected a whole number, got \"a\\x0ab\"");
   EXPECT_EQ(error_of_setting("attention: 3\n"),
-            "x.yml:1: there is no option \"attention\"; the nearest is \"attention.rate\"");
+            "x.yml:1: there is no option \"attention\"; the nearest is \"attention.score\"");
 }
 
 TEST(Recipe, FlagsAreNamedOnce) {

@@ -50,7 +50,8 @@ TEST_F(Eval, ScoresAreJsonWithTextAndSignature) {
   ASSERT_EQ(result.code, 0);
   const auto scores = nlohmann::json::parse(result.output);
   EXPECT_EQ(scores["lines"], 2);
-  EXPECT_EQ(scores["exact_match"], 0.5);
+  EXPECT_EQ(scores["exact"], 50) << "in percent, as in logs, reports and answers of the server";
+  EXPECT_FALSE(scores.contains("exact_match"));
   EXPECT_EQ(scores["bleu"]["text"],
             "BLEU = 49.14 87.5/66.7/40.0/25.0 (BP = 1.000 ratio = 1.000 hyp_len = 8 ref_len = 8)");
   EXPECT_NEAR(scores["bleu"]["score"].get<double>(), 49.14, 0.005);
@@ -69,7 +70,27 @@ TEST_F(Eval, TokeniserCaseAndSmoothingAreOptions) {
   EXPECT_NEAR(scores["bleu"]["score"].get<double>(), 100, 1e-9);
   EXPECT_EQ(scores["bleu"]["signature"], "nrefs:1|case:lc|eff:no|tok:char|smooth:add-k[1.00]|version:2.6.0");
   EXPECT_NEAR(scores["chrf"]["score"].get<double>(), 100, 1e-9);
-  EXPECT_EQ(scores["exact_match"], 0.0);
+  EXPECT_EQ(scores["exact"], 0);
+}
+
+// What `sacrebleu ref -i out -m bleu chrf -w 2` (2.6.0) prints: a byte order mark is a letter of the first word.
+TEST_F(Eval, AByteOrderMarkCountsAsInSacreBleu) {
+  const std::string mark = "\xEF\xBB\xBF";
+  const std::string output = "The cat sat on the mat.\nyes\n", target = "The cat sat on a mat.\nyes\n";
+  const auto scored = [&](const std::string& before, const std::string& before_target) {
+    const auto scores = nlohmann::json::parse(eval(before + output, before_target + target).output);
+    return scores["bleu"]["text"].get<std::string>().substr(0, 12) + ", " + scores["chrf"]["text"].get<std::string>();
+  };
+  EXPECT_EQ(scored("", ""), "BLEU = 49.14, chrF2 = 72.20");
+  EXPECT_EQ(scored("", mark), "BLEU = 31.12, chrF2 = 68.53");
+  EXPECT_EQ(scored(mark, ""), "BLEU = 31.12, chrF2 = 71.25");
+  EXPECT_EQ(scored(mark, mark), "BLEU = 49.14, chrF2 = 74.17");
+}
+
+// Labels are not scored by sacreBLEU: there a mark is not part of the first one.
+TEST_F(Eval, AByteOrderMarkIsNoPartOfALabel) {
+  const auto scores = nlohmann::json::parse(eval("\xEF\xBB\xBFgood\nbad\n", "good\nbad\n", "--task classify").output);
+  EXPECT_EQ(scores["accuracy"], 100);
 }
 
 TEST_F(Eval, AlignmentsHaveAnErrorRate) {
@@ -100,7 +121,7 @@ TEST_F(Eval, WrongRequestsAreOneLine) {
   expect_one_line(counts, 1, "1 line in ");
   expect_one_line(eval("", "", "2>&1"), 1, "at least one line");
   expect_one_line(eval("a\n", "a\n", "--tokenise intel 2>&1"), 2, "the nearest is \"intl\"");
-  expect_one_line(attend_with("eval --output no-such-file --target no-such-file 2>&1"), 1, "no-such-file");
+  expect_one_line(attend_with("eval --output no-such-file --target no-such-file 2>&1"), 2, "no-such-file");
   expect_one_line(attend_with("eval --output " + file("out", "a\n") + "2>&1"), 2, "--target");
   expect_one_line(attend_with("eval --gold " + file("gold", "\n") + "2>&1"), 2, "--alignments");
   expect_one_line(attend_with("eval 2>&1"), 2, "--output and --target");

@@ -55,6 +55,12 @@ TEST_F(Explain, ShowsTheAnswerAndItsMap) {
   EXPECT_TRUE(has(saliency, "\nattention of decoder.memory, layer 0 · head 0\n")) << saliency;
 }
 
+TEST_F(Explain, TakesThreadsAsTheOthersDo) {
+  const Result one = explain("'a b' --threads 1");
+  EXPECT_EQ(one.code, 0) << one.output;
+  EXPECT_EQ(one.output, explain("'a b'").output) << "the same bits with any number";
+}
+
 TEST_F(Explain, EvidenceIsInPlainWords) {
   const Result shown = explain("'a b' --evidence");
   EXPECT_EQ(shown.code, 0);
@@ -91,13 +97,13 @@ TEST_F(Explain, RefusesWithTwoAndOneLine) {
   refused(explain("'a b' --head 3"), "expected head 0 to 0, or -1 for all; got 3");
   refused(explain("'a b' --layer 2"), "expected a layer of decoder.memory or -1 for all: 0 (1 head); got 2");
   refused(explain("'a b' --method atention"), "attention");
-  refused(explain("'a b' --level letters"), "words or tokens");
+  refused(explain("'a b' --level letters"), "words, tokens");
   refused(explain("'a b' --out x.gif"), ".html, .svg, .png or .json");
-  refused(explain("'a b' --colour blue"), "auto, always or never");
+  refused(explain("'a b' --colour blue"), "auto, always, never");
   refused(attend_with("explain " + in_quotes(folder_->path() / "none") + " 'a b' 2>&1"), "not a model folder");
   refused(explain("'a b' --out " + in_quotes(folder_->path() / "none" / "x.svg")),
-          "there is no folder " + (folder_->path() / "none").string());
-  refused(explain("'a b' --layer -2"), "or -1 for all");
+          "there is no folder \"" + (folder_->path() / "none").string() + "\"");
+  refused(explain("'a b' --layer -2"), "--layer: expected at least -1, got -2");
   refused(explain("'a b' --method saliency --layer 9"), "--layer chooses among attentions, but the method is saliency");
   refused(explain("'a b' --site encoder.self"),
           "expected a site that the model has: decoder.memory; got encoder.self");

@@ -14,6 +14,7 @@
 #include "tests/support/folder.h"
 #include "tests/support/process.h"
 #include "tests/support/small_run.h"
+#include "tests/support/snapshot.h"
 
 namespace {
 
@@ -38,6 +39,12 @@ unsigned number_in(const char* variable, unsigned otherwise) {
   return text ? static_cast<unsigned>(std::stoul(text)) : otherwise;
 }
 
+struct Draws {
+  const unsigned rounds = number_in("ATTEND_KILLS", 8), seed = number_in("ATTEND_KILL_SEED", std::random_device{}());
+  const std::string again = "ATTEND_KILL_SEED=" + std::to_string(seed) + " draws the same moments";
+  Draws() { std::printf("%s\n", again.c_str()); }
+};
+
 class KillSlow : public testing::Test {
  protected:
   std::vector<std::string> arguments(const std::string& name) const {
@@ -54,9 +61,10 @@ class KillSlow : public testing::Test {
   }
   /// Runs until its end, or until it is killed after so many changes to its files; how many there were. Between two changes
   /// a run only computes: a kill there is one just after the first of them.
-  size_t run(const std::string& name, size_t changes) {
+  size_t run(const std::string& name, size_t changes) { return run(arguments(name), changes); }
+  size_t run(const std::vector<std::string>& arguments, size_t changes) {
     Changes folder(folder_.path());
-    Process process(arguments(name));
+    Process process(arguments);
     size_t seen = 0;
     while (seen < changes) {
       const size_t more = folder.wait(process.output());
@@ -78,9 +86,7 @@ class KillSlow : public testing::Test {
 
 TEST_F(KillSlow, AtAnyMomentLeavesAModelAndTheSameRun) {
   constexpr double kMost = 1.0 / 3;  // so that most runs are killed more than once
-  const unsigned rounds = number_in("ATTEND_KILLS", 8), seed = number_in("ATTEND_KILL_SEED", std::random_device{}());
-  const std::string again = "ATTEND_KILL_SEED=" + std::to_string(seed) + " draws the same moments";
-  std::printf("%s\n", again.c_str());
+  const auto [rounds, seed, again] = Draws();
   SCOPED_TRACE(again);
   const size_t changes = run("straight", SIZE_MAX);
   ASSERT_EQ(killed_, 0);
@@ -108,6 +114,57 @@ TEST_F(KillSlow, AtAnyMomentLeavesAModelAndTheSameRun) {
   std::printf("%u rounds, a whole run making %zu changes; %d of them killed, %d runs came to their end\n", rounds, changes,
               killed_, whole);
   EXPECT_GT(killed_, 0);
+}
+
+/// Without what the killed run had not yet put in the place of the old model.
+Snapshot without_new(const fs::path& folder) {
+  Snapshot files = snapshot(folder);
+  std::erase_if(files, [](const auto& file) { return file.first.starts_with(".new/"); });
+  return files;
+}
+
+TEST_F(KillSlow, WhileAModelIsReplacedLeavesTheOldOneOrTheNew) {
+  const auto [rounds, seed, again] = Draws();
+  SCOPED_TRACE(again);
+  const auto forced = [&](const std::string& name) {
+    return std::vector<std::string>{"train", recipe_.string(), "--out", (folder_.path() / name).string(), "--force",
+                                    "--train.steps", "60", "--train.average", "2", "--tokeniser.kind", "characters"};
+  };
+  run("old", SIZE_MAX);
+  folder_.file("old/notes.txt", "mine");
+  const Snapshot old = snapshot(folder_.path() / "old");
+  const auto start = [&](const std::string& name) {
+    fs::remove_all(folder_.path() / name);
+    fs::copy(folder_.path() / "old", folder_.path() / name, fs::copy_options::recursive);
+  };
+  start("straight");
+  const size_t changes = run(forced("straight"), SIZE_MAX);
+  ASSERT_EQ(killed_, 0);
+  std::mt19937 random(seed);
+  std::uniform_real_distribution share(0.0, 1.0);
+  int kept = 0, replaced = 0;
+  for (unsigned round = 0; round < rounds; ++round) {
+    start("killed");
+    run(forced("killed"), static_cast<size_t>(share(random) * static_cast<double>(changes)));
+    ASSERT_NO_FATAL_FAILURE(expect_usable("killed")) << "round " << round;
+    EXPECT_EQ(folder_.bytes("killed/notes.txt"), "mine");
+    const Snapshot left = without_new(folder_.path() / "killed");
+    const bool is_old = left.at("config.yml") == old.at("config.yml");
+    (is_old ? kept : replaced) += 1;
+    if (is_old) {
+      EXPECT_TRUE(left == old) << "round " << round << ": " << names_in(left);
+    }
+    ASSERT_EQ(Process(is_old ? forced("killed") : arguments("killed")).wait(), 0) << "round " << round;
+    if (sizeof(attend::real) == 4) {
+      ASSERT_EQ(losses(folder_.bytes("killed/log.jsonl")), losses(folder_.bytes("straight/log.jsonl")));
+      ASSERT_EQ(folder_.bytes("killed/weights.safetensors"), folder_.bytes("straight/weights.safetensors"));
+    }
+    for (const char* left_behind : {".new", ".whole", "source.words"}) {
+      EXPECT_FALSE(fs::exists(folder_.path() / "killed" / left_behind)) << left_behind;
+    }
+  }
+  std::printf("%u rounds, a whole run making %zu changes; %d of them killed: %d kept the old model, %d had the new one\n",
+              rounds, changes, killed_, kept, replaced);
 }
 
 }  // namespace

@@ -59,7 +59,7 @@ TEST(List, OneSectionAlone) {
   const Result result = attend_with("list scores");
   EXPECT_EQ(result.code, 0);
   EXPECT_TRUE(result.output.starts_with("scores")) << result.output;
-  EXPECT_TRUE(has(result.output, "vᵀtanh(Wq + Uk)")) << result.output;
+  EXPECT_TRUE(has(result.output, "vᵀtanh(Wq + Uk + b)")) << result.output;
   EXPECT_FALSE(has(result.output, "sparsemax")) << result.output;
 }
 
@@ -67,7 +67,7 @@ TEST(List, UnknownSectionIsRefusedWithTheNearest) {
   const Result result = attend_with("list scor 2>&1");
   EXPECT_EQ(result.code, 2);
   EXPECT_EQ(lines(result.output), 1) << result.output;
-  EXPECT_TRUE(result.output.starts_with("attend list: section: expected one of tasks, models, ")) << result.output;
+  EXPECT_TRUE(result.output.starts_with("attend list: SECTION: expected one of tasks, recipes, models, ")) << result.output;
   EXPECT_TRUE(has(result.output, "the nearest is \"scores\"")) << result.output;
   EXPECT_EQ(attend_with("list scor 2>/dev/null").output, "");
 }
@@ -83,6 +83,23 @@ TEST(List, JsonHasWholeRows) {
   const auto one = nlohmann::json::parse(attend_with("list bleu-tokenisers --json").output);
   ASSERT_EQ(one.size(), 1u);
   EXPECT_EQ(one["bleu-tokenisers"][0]["name"], "13a");
+}
+
+// The paper numbers the softmax (7), location (8), the predicted centre (9) and its Gaussian (10), but not the three scores.
+TEST(List, EquationsOfLuongAreThoseOfThePaper) {
+  const auto all = nlohmann::json::parse(attend_with("list --json").output);
+  const auto paper = [&](const char* section, const std::string& name) {
+    for (const auto& row : all[section]) {
+      if (row["name"] == name) return row["paper"].get<std::string>();
+    }
+    return std::string();
+  };
+  for (const char* score : {"dot", "general", "concat"}) {
+    EXPECT_EQ(paper("scores", score), "Luong et al. 2015, section 3.1");
+  }
+  EXPECT_EQ(paper("scores", "location"), "Luong et al. 2015, eq. 8");
+  EXPECT_EQ(paper("windows", "local_m"), "Luong et al. 2015, section 3.2");
+  EXPECT_EQ(paper("windows", "local_p"), "Luong et al. 2015, eq. 9–10");
 }
 
 TEST(List, TokenisersAreThoseOfAModelAndThoseOfBleuApart) {

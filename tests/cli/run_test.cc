@@ -236,7 +236,7 @@ TEST_F(Run, WhatCannotBeWrittenIsAnError) {
   EXPECT_EQ(full.code, 1) << full.output;
   EXPECT_TRUE(has(full.output, "/dev/full")) << full.output;
   const Result none = run("a b\n", "--output " + in_quotes(folder_->path() / "no" / "folder"));
-  EXPECT_EQ(none.code, 1);
+  EXPECT_EQ(none.code, 2);
   EXPECT_EQ(lines(none.output), 1) << none.output;
 }
 
@@ -244,7 +244,7 @@ TEST_F(Run, MistakesAreOneLine) {
   for (const char* flags : {"--beem 3", "--beam many", "--batch 0", "--prefix a --prefixes b", "--prefixes none",
                             "--input none", "--beam 0", "--temperature 0 --sample"}) {
     const Result result = run("a b\n", flags);
-    EXPECT_TRUE(result.code == 1 || result.code == 2) << flags << ": " << result.output;
+    EXPECT_EQ(result.code, 2) << flags << ": " << result.output;
     EXPECT_EQ(lines(result.output), 1) << flags << ": " << result.output;
     EXPECT_TRUE(result.output.starts_with("attend")) << flags << ": " << result.output;
   }

@@ -51,7 +51,8 @@ class Train : public testing::Test {
 class TrainSlow : public Train {};
 
 TEST_F(Train, AnOptionOfAnotherNetworkIsToldWithWhatThisOneHas) {
-  const Result result = train("translate --tsv " + in_quotes(tsv_) + " --model.attention.score dot");
+  const Result result =
+      train("translate --tsv " + in_quotes(tsv_) + " --model.name transformer --model.attention.score dot");
   expect_refused(result, {"the network transformer has no --model.attention.score (recurrent", "it has --model.size",
                           "--model.heads"});
   expect_nothing_written();
@@ -61,10 +62,10 @@ TEST_F(Train, AnOptionOfAnotherNetworkIsToldWithWhatThisOneHas) {
 TEST_F(Train, TheHelpSaysWhoseDefaultsItShows) {
   const std::string builtin = attend_with("train translate --help").output;
   EXPECT_TRUE(has(builtin, "for the built-in corpus of translate")) << builtin;
-  EXPECT_TRUE(has(builtin, "[recurrent]")) << builtin;
+  EXPECT_TRUE(has(builtin, "[128]")) << builtin;
   const std::string files = attend_with("train translate --tsv x --help").output;
   EXPECT_FALSE(has(files, "built-in corpus of translate")) << files;
-  EXPECT_TRUE(has(files, "[transformer]")) << files;
+  EXPECT_TRUE(has(files, "[1200]")) << files;
   for (const char* command : {"run", "eval", "explain"}) {
     EXPECT_TRUE(has(attend_with(std::string(command) + " --help").output, "search (defaults: the model's own"))
         << command;
@@ -80,6 +81,37 @@ TEST_F(Train, AHandfulOfPairsIsWarnedOf) {
   EXPECT_EQ(result.code, 0) << result.output;
   EXPECT_TRUE(has(result.output, "warning: only 2 examples to learn from")) << result.output;
   EXPECT_FALSE(has(train("translate" + asked + in_quotes(tsv_), "other").output, "warning"));
+}
+
+TEST_F(Train, ATimeAndANumberOfStepsAreRefused) {
+  for (const std::string& flag : {std::string("--train.steps"), std::string("--train.epochs")}) {
+    const Result result = train(recipe() + " --train.minutes 30 " + flag + " 5");
+    EXPECT_EQ(result.code, 2);
+    expect_refused(result, {"--train.minutes or " + flag + ", not both: the time sets the number of steps"});
+  }
+  const Result dumped = train(recipe(40) + " --train.minutes 30 --dump-config");
+  EXPECT_TRUE(has(dumped.output, "minutes: 30") && has(dumped.output, "steps: 0")) << "in place of the recipe's: "
+                                                                                   << dumped.output;
+  expect_nothing_written();
+}
+
+TEST_F(TrainSlow, AResumedRunTakesNoOtherTime) {
+  ASSERT_EQ(train(recipe(20)).code, 0);
+  const Result result = train("--resume --train.minutes 30");
+  EXPECT_EQ(result.code, 2);
+  expect_refused(result, {"--train.minutes: a resumed run keeps"});
+}
+
+TEST_F(TrainSlow, QuietItSaysNothingButErrors) {
+  for (const char* flag : {"-q", "--quiet"}) {
+    const Result result = train(recipe(20) + " --force " + flag);
+    EXPECT_EQ(result.code, 0);
+    EXPECT_EQ(result.output, "") << flag;
+    EXPECT_EQ(train("--resume --train.steps 25 " + std::string(flag)).output, "");
+    fs::remove_all(out());
+  }
+  EXPECT_TRUE(has(train("-q revers").output, "attend train:"));
+  EXPECT_TRUE(has(train(recipe(20) + " -q --tsv none.tsv").output, "none.tsv"));
 }
 
 TEST_F(TrainSlow, ATaskIsTrainedUsedAndScored) {
@@ -98,7 +130,7 @@ TEST_F(TrainSlow, ATaskIsTrainedUsedAndScored) {
   const Result scored = attend_with("eval " + in_quotes(out()) + " --max-length 15 2>/dev/null");
   ASSERT_EQ(scored.code, 0);
   const auto scores = nlohmann::json::parse(scored.output);
-  EXPECT_TRUE(scores.contains("exact_match") && scores.contains("chrf")) << scored.output;
+  EXPECT_TRUE(scores.contains("exact") && scores.contains("chrf")) << scored.output;
   EXPECT_FALSE(scores.contains("bleu")) << "not a score of this task: " << scored.output;
 }
 

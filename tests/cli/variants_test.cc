@@ -93,7 +93,7 @@ TEST(SettingsOver, AnotherNetworkTakesNothingFromTheRecipesNetwork) {
 
 TEST(SettingsOver, UnknownKeysAreRefusedWithTheNearest) {
   const std::string said = message_of([] { settings_over(kRecipe, variant_of("x: attention.scor=dot")); });
-  EXPECT_NE(said.find("--variant \"x\": there is no option \"attention.scor\""), std::string::npos) << said;
+  EXPECT_NE(said.find("--variant \"x\": attention.scor: there is no option \"attention.scor\""), std::string::npos) << said;
   EXPECT_NE(said.find("model.attention.score"), std::string::npos) << said;
   EXPECT_NE(message_of([] { settings_over(kRecipe, variant_of("x: name=transformr")); }).find("transformer"),
             std::string::npos);

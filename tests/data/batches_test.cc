@@ -135,7 +135,7 @@ TEST(Batches, HoldTheIdsOfTheirRows) {
 TEST(Batches, RefuseWhatIsNone) {
   EXPECT_NE(message_of([] { Batches(EncodedPairs(), {}); }), "");
   const EncodedPairs pairs = made_up(1);
-  EXPECT_EQ(message_of([&] { Batches(pairs, {.tokens = 0}); }), "tokens: expected at least 1, got 0");
+  EXPECT_EQ(message_of([&] { Batches(pairs, {.tokens = 0}); }), "tokens: expected 1 to 268435456, got 0");
 }
 
 }  // namespace

@@ -67,6 +67,13 @@ std::vector<Hypothesis> enumerate(const MarkovModel& model, size_t source, int32
   return all;
 }
 
+/// How many hypotheses become complete.
+struct CountCompleted : SearchWatcher {
+  int64_t completed_count = 0;
+  void predicted(const Predicted&) override {}
+  void completed(int32_t) override { ++completed_count; }
+};
+
 void expect_same(const Hypothesis& got, const Hypothesis& expected) {
   EXPECT_EQ(got.tokens, expected.tokens);
   EXPECT_NEAR(got.score, expected.score, kNear);
@@ -611,19 +618,19 @@ TEST(Search, Refusals) {
   const auto refuses = [&](const SearchOptions& options, const std::string& says) {
     expect_refusal([&] { search(model, sources(2), options); }, says);
   };
-  refuses({.beam = 0}, "beam must be at least 1, got 0");
-  refuses({.n_best = 0}, "n_best must be at least 1");
-  refuses({.beam = 2, .n_best = 3}, "n_best must not exceed beam, got 3 of 2");
+  refuses({.beam = 0}, "beam: expected 1 to 10000, got 0");
+  refuses({.n_best = 0}, "n_best: expected 1 to 10000");
+  refuses({.beam = 2, .n_best = 3}, "n_best: expected at most the beam, 2, got 3");
   refuses({.length_penalty = -1}, "length_penalty");
-  refuses({.coverage_penalty = -1}, "coverage_penalty must be");
+  refuses({.coverage_penalty = -1}, "coverage_penalty: expected at least 0");
   refuses({.coverage_penalty = 1}, "needs a model that attends to its source at each step");
   refuses({.min_length = -1}, "min_length");
-  refuses({.min_length = 5, .max_length = 4}, "min_length must not exceed max_length, got 5 and 4");
+  refuses({.min_length = 5, .max_length = 4}, "min_length: expected at most max_length, 4, got 5");
   refuses({.no_repeat_ngram = -1}, "no_repeat_ngram");
-  refuses({.temperature = 0}, "temperature must be above 0");
+  refuses({.temperature = 0}, "temperature: expected more than 0");
   refuses({.top_k = -1}, "top_k");
-  refuses({.top_p = 0}, "top_p must be in (0, 1], got 0");
-  refuses({.top_p = 1.5}, "top_p must be in (0, 1]");
+  refuses({.top_p = 0}, "top_p: expected more than 0 and at most 1, got 0");
+  refuses({.top_p = 1.5}, "top_p: expected more than 0 and at most 1, got 1.5");
   expect_refusal([&] { search(model, sources(2), {}, {{4}}); }, "one prefix per source");
   expect_refusal([&] { search(model, sources(1), {}, {{kEnd}}); }, "got 3 for sentence 0");
   expect_refusal([&] { search(model, sources(1), {}, {{6}}); }, "below 6");
@@ -636,6 +643,25 @@ TEST(Search, Refusals) {
   Array broken({6, 6, 6});
   for (double& x : broken.v) x = std::numeric_limits<double>::quiet_NaN();
   expect_refusal([&] { search(MarkovModel({broken}), sources(1), {}); }, "logits must be numbers");
+}
+
+TEST(Search, AtTheMaximumLengthABeamIsRanked) {
+  const int64_t vocabulary = 12, longest = 4;
+  Array table({vocabulary, vocabulary, vocabulary});
+  Random random(5);
+  for (double& x : table.v) x = random.normal();
+  for (int64_t a = 0; a < vocabulary; ++a) {
+    for (int64_t b = 0; b < vocabulary; ++b) table(a, b, kEnd) = -60;  // nothing ends by itself
+  }
+  const MarkovModel model({table});
+  for (const int64_t beam : {2, 3, 5}) {
+    CountCompleted watcher;
+    const SearchOptions options{.beam = beam, .n_best = beam, .max_length = longest};
+    const auto answers = search(model, of({{4, 4}}), options, {}, &watcher)[0];
+    EXPECT_EQ(watcher.completed_count, beam);
+    ASSERT_EQ(static_cast<int64_t>(answers.size()), beam);
+    for (const Hypothesis& answer : answers) EXPECT_FALSE(answer.ended);
+  }
 }
 
 }  // namespace

@@ -43,5 +43,14 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const Frame frame = find_frame(text, 64);
   check(frame.bytes <= size);
   check(frame.state != Frame::State::whole || frame.bytes > 0);
+  check((frame.status != 0) == (frame.state == Frame::State::refused));
+  // What the HTTP library gets to read has nothing that it could take for the end of a line, or for another name.
+  const bool taken = frame.state == Frame::State::whole || frame.state == Frame::State::last;
+  const std::string_view head = text.substr(0, taken ? text.find("\r\n\r\n") + 2 : 0);
+  for (size_t i = 0; i < head.size(); ++i) {
+    check(static_cast<uint8_t>(head[i]) >= ' ' || head[i] == '\t' || head[i] == '\r' || head[i] == '\n');
+    check(head[i] != '\n' || (i > 0 && head[i - 1] == '\r'));
+    check(head[i] != '\r' || (i + 1 < head.size() && head[i + 1] == '\n'));
+  }
   return 0;
 }

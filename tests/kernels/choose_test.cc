@@ -17,12 +17,13 @@ namespace {
 constexpr real kInfinite = std::numeric_limits<real>::infinity();
 
 struct Chosen {
-  std::vector<real> log_sum, largest;
+  std::vector<double> log_sum;
+  std::vector<real> largest;
   std::vector<int32_t> place;
 };
 
 Chosen chosen(Choices problem) {
-  Chosen c{std::vector<real>(problem.rows), std::vector<real>(problem.rows * problem.k + 1, 77),
+  Chosen c{std::vector<double>(problem.rows), std::vector<real>(problem.rows * problem.k + 1, 77),
            std::vector<int32_t>(problem.rows * problem.k + 1, 77)};
   choose(problem, c.log_sum.data(), c.largest.data(), c.place.data());
   EXPECT_EQ(c.largest.back(), 77);
@@ -66,6 +67,27 @@ TEST(Choose, EqualsSorting) {
               }
             }
           }
+        }
+      }
+    }
+  });
+}
+
+// ln p = −ln(1 + Σ e^(x−m)) of the likeliest is tiny where the model is sure, and all its digits count.
+TEST(Choose, LogProbabilitiesOfTheNearlyCertainKeepTheirDigits) {
+  test::on_every_instruction_set([] {
+    for (const size_t n : {2, 9, 64, 65, 1000}) {
+      for (const size_t sure : {size_t{0}, n / 2, n - 1}) {
+        for (const double above : {8, 14, 20}) {
+          Random random(1, n);
+          std::vector<real> x(n);
+          for (real& v : x) v = static_cast<real>(random.normal());
+          x[sure] = static_cast<real>(above);
+          double others = 0;
+          for (size_t i = 0; i < n; ++i) others += i == sure ? 0 : std::exp(double{x[i]} - double{x[sure]});
+          const double expected = -std::log1p(others);
+          const Chosen c = chosen({x.data(), 1, n, 1});
+          ASSERT_NEAR((double{x[sure]} - c.log_sum[0]) / expected, 1, 1e-5) << n << ", " << above;
         }
       }
     }

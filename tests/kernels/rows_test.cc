@@ -116,5 +116,33 @@ TEST(Rows, CrossEntropyAndSums) {
   });
 }
 
+// p − 1 of a target that is nearly certain is −(the sum of the others), of which no digit may be lost.
+TEST(Rows, CrossEntropyGradientOfTheNearlyCertainKeepsItsDigits) {
+  test::on_every_instruction_set([] {
+    for (const size_t n : kRowSizes) {
+      if (n < 2) continue;
+      for (const size_t sure : {size_t{0}, n / 2, n - 1}) {
+        for (const double above : {1, 8, 14, 20}) {
+          for (const double smoothing : {0.0, 0.1}) {
+            std::vector<real> x = normal_numbers(n, n), dx(n);
+            x[sure] = static_cast<real>(above);
+            const int32_t target = static_cast<int32_t>(sure);
+            const CrossEntropy problem{x.data(), &target, 1, n, static_cast<real>(smoothing), -1};
+            real loss = 0, log_sum = 0;
+            cross_entropy(problem, &loss, &log_sum);
+            cross_entropy_backward(problem, &log_sum, real(-0.5), dx.data());
+            double others = 0;
+            for (size_t i = 0; i < n; ++i) others += i == sure ? 0 : std::exp(double{x[i]} - double{x[sure]});
+            const double p = others / (1 + others);  // of all but the target
+            const double spread = static_cast<double>(problem.smoothing) * (1 - 1 / static_cast<double>(n));
+            const double expected = -0.5 * (spread - p);
+            ASSERT_NEAR(dx[sure], expected, 1e-5 * (smoothing == 0 ? std::abs(expected) : 1)) << n << ", " << above;
+          }
+        }
+      }
+    }
+  });
+}
+
 }  // namespace
 }  // namespace attend::kernels

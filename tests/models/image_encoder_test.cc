@@ -90,9 +90,9 @@ TEST(ImageEncoder, RefusesWhatMakesNoGrid) {
       std::string::npos);
   EXPECT_NE(message_of([] { made_encoder({.kind = "convolution"}); }).find("nearest is \"convolutional\""),
             std::string::npos);
-  EXPECT_NE(message_of([] { made_encoder({.stages = "8,,8"}); }).find("widths of at least 1"), std::string::npos);
-  EXPECT_NE(message_of([] { made_encoder({.stages = "8,-1"}); }).find("widths of at least 1"), std::string::npos);
-  EXPECT_NE(message_of([] { made_encoder({.stages = ""}); }).find("widths of at least 1"), std::string::npos);
+  EXPECT_NE(message_of([] { made_encoder({.stages = "8,,8"}); }).find("widths of 1 to"), std::string::npos);
+  EXPECT_NE(message_of([] { made_encoder({.stages = "8,-1"}); }).find("widths of 1 to"), std::string::npos);
+  EXPECT_NE(message_of([] { made_encoder({.stages = ""}); }).find("widths of 1 to"), std::string::npos);
   EXPECT_NE(message_of([] { made_encoder({.kernel = 4}); }).find("odd number"), std::string::npos);
   EXPECT_NE(message_of([] { made_encoder({.norm = "batch"}); }).find("norm"), std::string::npos);
   EXPECT_NE(message_of([] { made_encoder({.positions = "learned"}); }).find("set height and width"), std::string::npos);

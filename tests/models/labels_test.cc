@@ -103,9 +103,9 @@ TEST(Labels, BadOptionsAreRefused) {
     EXPECT_NE(message.find(part), std::string::npos) << message;
   };
   says("classifier", {{"pooling", "meen"}}, "nearest is \"mean\"");
-  says("classifier", {{"label_smoothing", "1"}}, "label_smoothing: expected a share in [0, 1), got 1");
-  says("classifier", {{"dropout", "1"}}, "[0, 1)");
-  says("ctc", {{"upsample", "0"}}, "upsample: expected at least 1, got 0");
+  says("classifier", {{"label_smoothing", "1"}}, "label_smoothing: expected at least 0 and less than 1, got 1");
+  says("classifier", {{"dropout", "1"}}, "at least 0 and less than 1");
+  says("ctc", {{"upsample", "0"}}, "upsample: expected 1 to 1024, got 0");
   says("ctc", {{"labels", "3"}}, "more labels than the reserved ones");
 }
 

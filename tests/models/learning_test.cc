@@ -58,7 +58,7 @@ TEST(ReverseSlow, AttentionHoldsWhereAFixedVectorFails) {
   }
 }
 
-TEST(ReverseSlow, ReadingAgainForEveryWord) {
+TEST(ReverseAgainSlow, ReadingForEveryWord) {
   const Task task = reverse_task(kKinds);
   const Lesson lesson{.longest = 20, .steps = 250, .batch = 32, .rate = 4e-3};
   const auto network = taught("recurrent", recurrent_settings({{"decoder.input", "reread"}}), task, lesson, "reread");
@@ -66,7 +66,7 @@ TEST(ReverseSlow, ReadingAgainForEveryWord) {
   EXPECT_GT(by_length.at(2), 0.5);
 }
 
-TEST(ReverseSlow, TheQueryAfterTheUpdate) {
+TEST(ReverseAfterSlow, TheQueryAfterTheUpdate) {
   const Task task = reverse_task(kKinds);
   const Lesson lesson{.longest = 20, .steps = 500, .rate = 4e-3};
   const Settings settings =
@@ -75,7 +75,7 @@ TEST(ReverseSlow, TheQueryAfterTheUpdate) {
   EXPECT_GE(mean_of(exact(*network, task, lesson, "general, after")), 0.99);
 }
 
-TEST(ReverseSlow, Transformer) {
+TEST(ReverseTransformerSlow, Learns) {
   const Task task = reverse_task(kKinds);
   const Lesson lesson{.longest = 20, .steps = 1000, .rate = 2e-3};
   const std::string words = std::to_string(data::kFirstWord + kKinds);

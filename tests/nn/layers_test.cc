@@ -131,6 +131,16 @@ TEST(Initialisers, ByName) {
   EXPECT_THROW(cell_named("lsmt"), Error);
 }
 
+TEST(Initial, IsZeroWhereWeightsAreReadNext) {
+  Random random(1);
+  {
+    const Blank blank;
+    for (const real x : initial("orthogonal", {3, 2}, random).values()) EXPECT_EQ(x, 0);
+  }
+  EXPECT_EQ(random.position(), 0u) << "nothing was drawn";
+  EXPECT_NE(initial("orthogonal", {3, 2}, random).data()[0], 0);
+}
+
 TEST(Initial, HeKeepsTheSizeOfWhatPassesARelu) {
   Random random(1);
   const Tensor weight = initial("he", {64, 16, 3, 3}, random);  // 144 inputs for each output

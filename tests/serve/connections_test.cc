@@ -8,6 +8,7 @@
 
 #include <cstdlib>
 #include <new>
+#include <optional>
 #include <semaphore>
 
 #include "tests/serve/served.h"
@@ -41,7 +42,7 @@ using serve::Next;
 using namespace std::chrono_literals;
 
 constexpr size_t kMostBody = 1 << 20;
-const std::string kGet = "GET / HTTP/1.1\r\n\r\n";
+const std::string kGet = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
 
 Next answer(Client& client) {
   (void)!::send(client.socket.number(), "yes", 3, MSG_NOSIGNAL);
@@ -76,7 +77,7 @@ TEST(Connections, ClientsThatAreTooSlowOrIdleAreLetGoWhenTheirTimeIsOver) {
   connections.start();
   const RawClient silent(connections.port()), slow(connections.port()), other(connections.port());
   const std::string go_on = "HTTP/1.1 100 Continue\r\n\r\n";
-  slow.send("POST / HTTP/1.1\r\nContent-Length: 1000\r\nExpect: 100-continue\r\n\r\n{");
+  slow.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\nExpect: 100-continue\r\n\r\n{");
   ASSERT_EQ(slow.receive(go_on), go_on);  // all three are known by now, and what has come of the request is read
   const auto pass = [&](std::chrono::seconds seconds) {
     time = time.load() + seconds;
@@ -120,6 +121,47 @@ TEST(Connections, StoppingCanBeCutShort) {
   EXPECT_EQ(connections.open(), 0u);
 }
 
+TEST(Connections, StoppingTellsThoseWhoMayAskAgainAndGivesThemAMomentToTakeIt) {
+  std::atomic<serve::Clock::time_point> time{serve::Clock::time_point{}};
+  Connections connections("127.0.0.1", 0, {}, kMostBody, 1, answer, [&] { return time.load(); });
+  connections.start();
+  const RawClient idle(connections.port()), reused(connections.port());
+  for (const RawClient* client : {&idle, &reused}) {
+    client->send(kGet);
+    ASSERT_EQ(client->receive("yes"), "yes");
+  }
+  std::atomic<bool> stopped{false};
+  std::thread stopping([&] {
+    connections.stop();
+    stopped = true;
+  });
+  EXPECT_TRUE(idle.receive().starts_with("HTTP/1.1 503"));
+  reused.send(kGet);  // crosses its own farewell, or comes just before it
+  EXPECT_EQ(connections.open(), 2u) << "nothing is closed under the hands of who may still send";
+  const std::string said = reused.receive();
+  EXPECT_TRUE(said.starts_with("HTTP/1.1 503") || said.starts_with("yes")) << said;
+  while (!stopped) time = time.load() + 1s, std::this_thread::yield();
+  stopping.join();
+  EXPECT_EQ(connections.open(), 0u) << "but not for ever";
+}
+
+TEST(Connections, ARefusedRequestIsReadToItsEndSoThatItsAnswerArrives) {
+  Connections connections("127.0.0.1", 0, {}, kMostBody, 1, answer);
+  connections.start();
+  const RawClient client(connections.port());
+  const std::string piece(1 << 20, 'x');
+  client.send("GET / HTTP/1.1\nHost: x\n\n");
+  for (int i = 0; i < 16; ++i) client.send(piece);  // more than the system keeps for both sides
+  EXPECT_TRUE(client.receive().starts_with("HTTP/1.1 400"));
+}
+
+TEST(Connections, AMachineWithManyAddressesIsOneClient) {
+  EXPECT_EQ(serve::client_of("192.0.2.7"), "192.0.2.7");
+  EXPECT_EQ(serve::client_of("2001:db8:1:2:3:4:5:6"), serve::client_of("2001:db8:1:2::9"));
+  EXPECT_NE(serve::client_of("2001:db8:1:2::9"), serve::client_of("2001:db8:1:3::9"));
+  EXPECT_EQ(serve::client_of("::ffff:192.0.2.7"), "::ffff:192.0.2.7");
+}
+
 TEST(Connections, WhatGoesWrongWithOneIsItsEndAlone) {
   testing::internal::CaptureStderr();
   Connections connections("127.0.0.1", 0, {}, kMostBody, 2, [&](Client& client) {
@@ -127,19 +169,20 @@ TEST(Connections, WhatGoesWrongWithOneIsItsEndAlone) {
     return answer(client);
   });
   connections.start();
-  RawClient bad(connections.port()), large(connections.port()), good(connections.port());
-  bad.send("GET /bad HTTP/1.1\r\n\r\n");
-  EXPECT_EQ(bad.receive(), "") << "closed";
-  const std::string post = "POST / HTTP/1.1\r\nContent-Length: 200000\r\n\r\n" + std::string(100'000, 'x');
+  std::optional<RawClient> bad(connections.port()), large(connections.port()), good(connections.port());
+  bad->send("GET /bad HTTP/1.1\r\nHost: x\r\n\r\n");
+  EXPECT_EQ(bad->receive(), "") << "closed";
+  const std::string post = "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 200000\r\n\r\n" + std::string(100'000, 'x');
   if (kAllocationFails) {
     fails_from = 20'000;
-    large.send(post);
-    EXPECT_EQ(large.receive(), "") << "closed";
+    large->send(post);
+    EXPECT_EQ(large->receive(), "") << "closed";
     fails_from = SIZE_MAX;
   }
-  good.send(kGet);
-  EXPECT_EQ(good.receive("yes"), "yes");
+  good->send(kGet);
+  EXPECT_EQ(good->receive("yes"), "yes");
   while (connections.open() > (kAllocationFails ? 1 : 2)) std::this_thread::yield();
+  good.reset(), large.reset();
   connections.stop();
   const std::string log = testing::internal::GetCapturedStderr();
   EXPECT_NE(log.find("attend serve: a connection: bad\n"), std::string::npos) << log;

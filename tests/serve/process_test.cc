@@ -48,6 +48,44 @@ TEST_F(ServeProcess, SaysWhereItIsAndEndsWhenTold) {
   }
 }
 
+TEST_F(ServeProcess, LeavesNoClientThatKeepsItsConnectionWithoutAnAnswer) {
+  constexpr int kClients = 24;
+  const std::string host = "Host: localhost\r\n", text = R"({"text": "a b c"})";
+  const std::string get = "GET /healthz HTTP/1.1\r\n" + host + "\r\n";
+  const std::string post = "POST /v1/run HTTP/1.1\r\n" + host + "Content-Type: application/json\r\nContent-Length: " +
+                           std::to_string(text.size()) + "\r\n\r\n" + text;
+  Process process({"serve", model_, "--port", "0"});
+  const int port = port_in(process.line(60));
+  ASSERT_GT(port, 0);
+  std::atomic<int> answers = 0, begun = 0, bare = 0, other = 0;
+  std::atomic<bool> told = false;
+  // Most ask again and again until they are told that the connection ends; a third asks once, and again after the signal.
+  std::vector<std::thread> clients;
+  for (int i = 0; i < kClients; ++i) {
+    clients.emplace_back([&, i] {
+      const RawClient client(port);
+      for (bool first = true;; first = false) {
+        client.send(i % 2 == 0 ? get : post);
+        const std::string answer = client.answer();
+        if (answer.empty()) return void(++bare);
+        if (!answer.starts_with("HTTP/1.1 200") && !answer.starts_with("HTTP/1.1 503")) ++other;
+        if (answer.find("\r\nConnection: close\r\n") != std::string::npos) return;
+        ++answers;
+        if (first) ++begun;
+        if (i % 3 == 0) told.wait(false);
+      }
+    });
+  }
+  while (begun < kClients || answers < 10 * kClients) std::this_thread::yield();
+  process.signal(SIGTERM);
+  told = true;
+  told.notify_all();
+  EXPECT_EQ(process.wait(), 0);
+  for (std::thread& client : clients) client.join();
+  EXPECT_EQ(bare, 0);
+  EXPECT_EQ(other, 0);
+}
+
 TEST_F(ServeProcess, SaysInOneLineWhyItCannotBegin) {
   const Served other;
   const std::string port = std::to_string(other.port());
@@ -58,10 +96,10 @@ TEST_F(ServeProcess, SaysInOneLineWhyItCannotBegin) {
   };
   for (const Row& row : {Row{model_ + " --port " + port, 1, "Address already in use; --port 0"},
                          Row{model_ + " --port 70000", 2, "expected 0 to 65535, got 70000"},
-                         Row{model_ + " --port 0 --host 300.1.1.1", 1, "expected an address of this machine"},
+                         Row{model_ + " --port 0 --host 300.1.1.1", 2, "expected an address of this machine"},
                          Row{model_ + " --port 0 --host 192.0.2.1", 1, "cannot listen on 192.0.2.1"},
                          Row{folder_.path().string(), 2, "it has no config.yml"}, Row{"nowhere", 2, "there is no such folder"},
-                         Row{"", 2, "expected DIR"}, Row{model_ + " --body-bytes 0", 1, "expected at least 1"},
+                         Row{"", 2, "expected DIR"}, Row{model_ + " --body-bytes 0", 2, "expected at least 1"},
                          Row{model_ + " --prot 0", 2, "the nearest is --port"}}) {
     const Result result = attend_with("serve " + row.arguments + " 2>&1");
     EXPECT_EQ(result.code, row.code) << row.arguments << result.output;

@@ -6,7 +6,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 namespace attend::test {
 
@@ -60,16 +62,32 @@ bool RawClient::readable(int milliseconds) const {
   return ::poll(&input, 1, milliseconds) > 0;
 }
 
-std::string RawClient::receive(std::string_view ending) const {
-  std::string text;
+bool RawClient::read_more(std::string& text) const {
+  if (!readable(60'000)) throw std::runtime_error("nothing came for a minute after \"" + text + "\"");
   char part[4096];
-  while (ending.empty() || !text.ends_with(ending)) {
-    if (!readable(60'000)) throw std::runtime_error("nothing came for a minute after \"" + text + "\"");
-    const ssize_t count = ::recv(socket_, part, sizeof(part), 0);
-    if (count <= 0) break;
-    text.append(part, static_cast<size_t>(count));
+  const ssize_t count = ::recv(socket_, part, sizeof(part), 0);
+  if (count > 0) text.append(part, static_cast<size_t>(count));
+  return count > 0;
+}
+
+std::string RawClient::receive(std::string_view ending) const {
+  std::string text = std::exchange(ahead_, "");
+  while ((ending.empty() || !text.ends_with(ending)) && read_more(text)) {
   }
   return text;
+}
+
+std::string RawClient::answer() const {
+  std::string text = std::exchange(ahead_, "");
+  const std::string name = "Content-Length: ", blank = "\r\n\r\n";
+  while (text.find(blank) == text.npos) {
+    if (!read_more(text)) return text;
+  }
+  const size_t whole = text.find(blank) + blank.size() + std::stoul(text.substr(text.find(name) + name.size()));
+  while (text.size() < whole && read_more(text)) {
+  }
+  ahead_ = text.substr(std::min(whole, text.size()));
+  return text.substr(0, whole);
 }
 
 bool RawClient::quiet() const { return !readable(0); }

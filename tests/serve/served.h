@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "serve/server.h"
+#include "tests/serve/description.h"
 #include "tests/support/folder.h"
 #include "tests/support/untrained.h"
 
@@ -53,10 +54,17 @@ class Served {
     made.set_read_timeout(600);
     return made;
   }
+  // Every answer has to be as serve/openapi.yaml describes it.
   httplib::Result post(const std::string& path, const std::string& body) const {
-    return client().Post(path, body, "application/json");
+    httplib::Result result = client().Post(path, body, "application/json");
+    expect_described("post", path, result);
+    return result;
   }
-  httplib::Result get(const std::string& path) const { return client().Get(path); }
+  httplib::Result get(const std::string& path) const {
+    httplib::Result result = client().Get(path);
+    expect_described("get", path, result);
+    return result;
+  }
   int port() const { return server_->port(); }
   serve::Server& server() { return *server_; }
   const TestFolder& folder() const { return folder_; }
@@ -80,12 +88,16 @@ class RawClient {
   /// All that comes until the other side closes, or until it ends with `ending`. Throws where a minute brings nothing, so that
   /// a server that says nothing is not taken for one that hangs up.
   std::string receive(std::string_view ending = "") const;
+  /// One answer that says how long it is; what came of it where the other side closed before.
+  std::string answer() const;
   /// Whether the other side has neither closed nor said anything that was not received.
   bool quiet() const;
 
  private:
   bool readable(int milliseconds) const;
+  bool read_more(std::string& text) const;
   int socket_;
+  mutable std::string ahead_;  // read, and not yet received
 };
 
 }  // namespace attend::test

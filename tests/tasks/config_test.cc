@@ -83,10 +83,21 @@ TEST(TaskConfig, FilesSwitchOffWhatSuitsTheBuiltInCorpus) {
                                    SettingList{{"source", "x.en", "", true}, {"target", "x.de", "", true}}}) {
     const TaskConfig config(files);
     EXPECT_EQ(config.options.corpus, "");
-    EXPECT_EQ(config.model.name, "transformer");
+    EXPECT_EQ(value_of(config, "model.hidden"), "256");
     EXPECT_EQ(config.options.tokeniser.kind, data::TokeniserOptions{}.kind);
     EXPECT_EQ(config.options.train.best_by, "loss");
   }
+}
+
+TEST(TaskConfig, FilesHaveDefaultsOfTheirOwn) {
+  const Setting file{"tsv", "x.tsv", "", true};
+  const TaskConfig config({file}), other({file, {"model.name", "transformer", ""}}), dates({{"task", "dates", ""}, file});
+  EXPECT_EQ(value_of(config, "model.decoder.feeding"), "true");
+  EXPECT_EQ(value_of(config, "train.rate"), "0.002");
+  EXPECT_EQ(config.options.train.epochs, 0) << "by the number of pairs";
+  EXPECT_EQ(value_of(other, "train.rate"), "0.001") << "what suits one network need not suit another";
+  EXPECT_EQ(other.options.batch.tokens, config.options.batch.tokens);
+  EXPECT_EQ(dates.options.train.epochs, train::TrainerOptions{}.epochs) << "those of another task";
 }
 
 TEST(TaskConfig, UnknownNamesAreRefusedWithTheirPlaceAndTheNearest) {

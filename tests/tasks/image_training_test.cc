@@ -134,7 +134,7 @@ TEST_F(ImageRun, BaselinesTrainOnTheSameFiles) {
 
 TEST_F(ImageRun, RefusesWhatDoesNotFit) {
   EXPECT_NE(refused({{"labels", images_.string(), ""}}).find("labels"), std::string::npos);
-  EXPECT_NE(refused({{"images", "/nowhere/images.gz", ""}}).find("/nowhere/images.gz: expected an IDX file or a folder"),
+  EXPECT_NE(refused({{"images", "/nowhere/images.gz", ""}}).find("images: there is no file \"/nowhere/images.gz\""),
             std::string::npos);
   EXPECT_NE(refused({{"train.best_by", "bleu4", ""}}).find("train.best_by"), std::string::npos);
   EXPECT_NE(refused({{"batch.images", "0", ""}}).find("batch.images"), std::string::npos);

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "attend/base/clock.h"
 #include "attend/train/chrf.h"
 #include "tests/support/folder.h"
 #include "tests/support/message.h"
@@ -223,16 +224,6 @@ TEST_F(TextRun, WhatCannotBeTrainedIsRefusedBeforeAnythingIsWritten) {
   EXPECT_TRUE(!std::filesystem::exists(made) || std::filesystem::is_empty(made));
 }
 
-TEST_F(TextRun, AModelThatIsReplacedIsNoneUntilTheNewOneIsWhole) {
-  const auto model = folder_.path() / "refused";
-  std::filesystem::create_directories(model / "source.words" / "in the way");
-  folder_.file("refused/config.yml", "task: reverse\n");
-  EXPECT_NE(refused({{"train.optimiser", "adm", ""}}), "");
-  EXPECT_TRUE(std::filesystem::exists(model / "config.yml")) << "nothing has been touched yet";
-  EXPECT_NE(refused({}).find("source.words"), std::string::npos) << refused({});
-  EXPECT_FALSE(std::filesystem::exists(model / "config.yml"));
-}
-
 TEST_F(TextRun, AScoreThatIsNotComputedCannotDecide) {
   EXPECT_NE(refused({{"train.best_by", "exact", ""}, {"valid_sentences", "0", ""}}), "");
   EXPECT_EQ(refused({{"train.best_by", "exact", ""}, {"valid_sentences", "1", ""}}), "");
@@ -247,6 +238,41 @@ TEST(ModelFolder, WhatIsNoModelIsRefused) {
   folder.file("file", "x");
   EXPECT_TRUE(message("file").ends_with("file: not a model folder, but a file")) << message("file");
   EXPECT_NE(message("").find("not a model folder, as it has no config.yml"), std::string::npos) << message("");
+}
+
+/// A clock that goes on by a hundredth of a second whenever it is looked at.
+Seconds ticking() {
+  return [time = 0.0]() mutable { return time += 0.01; };
+}
+
+TEST_F(TextRun, ATimeSetsTheStepsOnce) {
+  const SettingList in_time{{"train.steps", "0", ""}, {"train.minutes", "0.1", ""}, {"train.validate_every", "0", ""}};
+  int64_t steps = 0;
+  {
+    TaskTraining training = begin("timed", in_time);
+    training.trainer().set_clock(ticking());
+    ASSERT_TRUE(training.trainer().awaits_fit());
+    const train::Pace pace = training.trainer().rehearse(0);
+    EXPECT_GT(pace.validation, 0);
+    training.trainer().fit(6, pace);
+    steps = training.trainer().steps();
+    EXPECT_GE(steps, 20);
+  }
+  TaskTraining resumed = begin("timed", in_time, true);
+  EXPECT_FALSE(resumed.trainer().awaits_fit());
+  EXPECT_EQ(resumed.trainer().steps(), steps);
+  resumed.trainer().set_clock(ticking());
+  EXPECT_EQ(run(resumed).step, steps);
+}
+
+TEST_F(TextRun, MeasuredFirstItIsTheSameRun) {
+  TaskTraining plain = begin("plain"), measured = begin("measured");
+  measured.trainer().set_clock(ticking());
+  measured.trainer().rehearse(1);
+  run(plain), run(measured);
+  for (const char* file : {"weights.safetensors", "valid.jsonl"}) {
+    EXPECT_EQ(folder_.bytes(std::string("plain/") + file), folder_.bytes(std::string("measured/") + file)) << file;
+  }
 }
 
 }  // namespace

@@ -147,6 +147,36 @@ TEST_F(SafetensorsTest, MetadataComesBack) {
   expect_same(some_tensors(), SafetensorsFile(path("a")).read_all());
 }
 
+TEST_F(SafetensorsTest, AChecksumFindsEveryChangedByte) {
+  const std::map<std::string, std::string> metadata = {{"step", "12"}};
+  write_checked_safetensors(path("a"), some_tensors(), metadata);
+  const SafetensorsFile file(path("a"));
+  file.verify();
+  expect_same(some_tensors(), file.read_all());
+  EXPECT_EQ(file.metadata().at("step"), "12");
+  const std::string bytes = bytes_of(path("a")), name = "attend.checksum";
+  const size_t before = bytes.find(name), after = before + name.size();
+  ASSERT_EQ(before, 8 + std::string_view(R"({"__metadata__":{")").size()) << "first of all";
+  for (size_t at = 0; at < bytes.size(); ++at) {
+    if (at >= before && at < after) continue;  // under another name it is not the checksum any more
+    std::string changed = bytes;
+    changed[at] = static_cast<char>(changed[at] ^ 1);
+    EXPECT_NE(error_of([&] { parse(changed).verify(); }), "(no error)") << at;
+  }
+  write_checked_safetensors(path("b"), file.read_all(), file.metadata());
+  EXPECT_EQ(bytes_of(path("b")), bytes) << "the checksum of another file is not taken over";
+  write_safetensors(path("c"), some_tensors());
+  SafetensorsFile(path("c")).verify();  // has none
+}
+
+TEST_F(SafetensorsTest, WhatIsNotFiniteIsNamed) {
+  write_safetensors(path("a"), some_tensors());
+  const SafetensorsFile file(path("a"));
+  EXPECT_EQ(file.read_finite("scale").item(), 7);
+  expect_contains(error_of([&] { file.read_finite("weight"); }),
+                  "tensor \"weight\": expected finite numbers, got inf at [1, 1]");
+}
+
 TEST_F(SafetensorsTest, NoTensorsAtAll) {
   write_safetensors(path("a"), {});
   EXPECT_TRUE(SafetensorsFile(path("a")).read_all().empty());

@@ -145,8 +145,8 @@ TEST(Metrics, WrongRequestsAreRefused) {
 
 TEST(Metrics, ExactMatchLooksPastBlanksAtTheEndAlone) {
   const Lines outputs{"a b", "a b ", "a  b", " a b", "A b"}, references(5, "a b");
-  EXPECT_DOUBLE_EQ(exact_match(outputs, references), 0.4);
-  EXPECT_DOUBLE_EQ(exact_match(outputs, references, true), 0.6);
+  EXPECT_DOUBLE_EQ(exact_match(outputs, references), 40);
+  EXPECT_DOUBLE_EQ(exact_match(outputs, references, true), 60);
 }
 
 using AllLinks = std::vector<attend::data::Links>;

@@ -370,7 +370,7 @@ TEST(Optimiser, TheTableIsComplete) {
 
 TEST(Optimiser, AnUnknownNameIsRefusedWithTheNearest) {
   EXPECT_EQ(message_of([] { make_optimiser("adamm", {}, {}); }),
-            "make_optimiser: expected one of sgd, adam, adamw, adadelta, got \"adamm\"; the nearest is \"adam\"");
+            "optimiser: expected one of sgd, adam, adamw, adadelta, got \"adamm\"; the nearest is \"adam\"");
   EXPECT_NE(message_of([] { make_optimiser("AdaDelta", {}, {}); }).find("the nearest is \"adadelta\""),
             std::string::npos);
 }

@@ -155,7 +155,7 @@ TEST(Schedule, TheTableIsComplete) {
 TEST(Schedule, AnUnknownNameIsRefusedWithTheNearest) {
   EXPECT_EQ(
       message_of([] { make_schedule("cosin"); }),
-      "make_schedule: expected one of constant, warmup, noam, cosine, plateau, got \"cosin\"; the nearest is \"cosine\"");
+      "schedule: expected one of constant, warmup, noam, cosine, plateau, got \"cosin\"; the nearest is \"cosine\"");
   EXPECT_NE(message_of([] { make_schedule("NOAMS"); }).find("the nearest is \"noam\""), std::string::npos);
   EXPECT_NE(message_of([] { make_schedule(""); }), "");
 }
@@ -172,7 +172,7 @@ TEST(Schedule, BadOptionsAreRefused) {
       {"constant", {.rate = nan}, "schedule constant: the rate must not be negative, got nan"},
       {"warmup", {.warmup = -4}, "schedule warmup: the warm-up must not be negative, got -4"},
       {"noam", {.width = 0}, "schedule noam: the width must be positive, got 0"},
-      {"cosine", {.warmup = 10, .steps = 10}, "schedule cosine: expected more steps than the warm-up's 10, got 10"},
+      {"cosine", {.warmup = 10, .steps = 10}, "warmup: expected fewer steps than the 10 of the run, got 10"},
       {"cosine",
        {.rate = 1, .steps = 5, .floor = 2},
        "schedule cosine: the floor must be within 0 … 1 (the rate), got 2"},

@@ -35,6 +35,7 @@ kernels::AttentionProblem attention_problem(const Var& q, const Var& k, const Va
           .key_lengths = o.key_lengths.empty() ? nullptr : o.key_lengths.data(),
           .causal = o.causal,
           .window = o.window,
+          .window_stays = o.window_stays,
           .keep = 1 - o.dropout,
           .dropout_key = 0,
           .q = q.value().data(),

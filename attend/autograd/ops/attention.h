@@ -19,6 +19,8 @@ struct AttentionOptions {
   bool causal = false;
   /// A query i sees the keys j with |i − j| ≤ window; negative: no window.
   int64_t window = -1;
+  /// Past the last key the window stays there; otherwise such a query may see nothing.
+  bool window_stays = false;
   /// Dropout on the weights; takes one key from `random`.
   real dropout = 0;
   Random* random = nullptr;

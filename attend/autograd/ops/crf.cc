@@ -27,16 +27,17 @@ struct Sequence {
 
   bool known() const { return std::all_of(tags, tags + steps, [](int32_t tag) { return tag >= 0; }); }
 
-  /// −∞ for each label that disagrees with a tag.
-  Sequence agreeing() const {
+  /// −∞ for each label that disagrees with one of `known`.
+  Sequence agreeing_with(const int32_t* known) const {
     Sequence only = *this;
     for (size_t t = 0; t < steps; ++t) {
-      for (size_t j = 0; tags[t] >= 0 && j < labels; ++j) {
-        if (j != static_cast<size_t>(tags[t])) only.emissions[t * labels + j] = kLogZero;
+      for (size_t j = 0; known[t] >= 0 && j < labels; ++j) {
+        if (j != static_cast<size_t>(known[t])) only.emissions[t * labels + j] = kLogZero;
       }
     }
     return only;
   }
+  Sequence agreeing() const { return agreeing_with(tags); }
 
   /// alpha [T,L] of crf_forward; returns ln Z.
   double forward(const CrfTable& table, double* alpha) const {
@@ -78,7 +79,7 @@ struct Sequence {
 /// B sequences over one table.
 struct Field {
   Tensor emissions;  // [B,T,L]
-  Ids tags;
+  Ids tags, given;   // given: of no size, if nothing is
   std::vector<int32_t> lengths;
   CrfTable table;
   std::vector<double> alpha, log_z;  // [B,T,L] and [B], of the forward pass
@@ -88,9 +89,10 @@ struct Field {
   size_t width() const { return static_cast<size_t>(emissions.dim(1)) * labels(); }
 
   Sequence at(size_t b) const {
-    const size_t steps = static_cast<size_t>(lengths[b]);
+    const size_t steps = static_cast<size_t>(lengths[b]), first = b * static_cast<size_t>(tags.shape[1]);
     const real* from = emissions.data() + b * width();
-    return {{from, from + steps * labels()}, tags.values.data() + b * static_cast<size_t>(tags.shape[1]), steps, labels()};
+    const Sequence all{{from, from + steps * labels()}, tags.values.data() + first, steps, labels()};
+    return given.size() == 0 ? all : all.agreeing_with(given.values.data() + first);
   }
 };
 
@@ -145,10 +147,12 @@ void require_weights(const CrfWeights& w, int64_t L) {
   }
 }
 
-void require_tags(const Var& emissions, const Ids& tags, const std::vector<int32_t>& lengths) {
+void require_tags(const Var& emissions, const Ids& tags, const std::vector<int32_t>& lengths, const Ids& given) {
   const int64_t B = emissions.dim(0), T = emissions.dim(1), L = emissions.dim(2);
   require(static_cast<int64_t>(lengths.size()) == B, "crf_loss: expected ", B, " lengths, got ", lengths.size());
   require(tags.shape == Shape{B, T}, "crf_loss: expected tags [", B, ",", T, "], got ", tags.shape);
+  require(given.size() == 0 || given.shape == tags.shape, "crf_loss: expected given tags [", B, ",", T, "], got ",
+          given.shape);
   for (int64_t b = 0; b < B; ++b) {
     const int32_t length = lengths[static_cast<size_t>(b)];
     require(length >= 0 && length <= T, "crf_loss: expected lengths in [0, ", T, "], got ", length, " for sequence ", b);
@@ -156,21 +160,25 @@ void require_tags(const Var& emissions, const Ids& tags, const std::vector<int32
       const int32_t tag = tags.values[static_cast<size_t>(b * T + t)];
       require(tag >= -1 && tag < L, "crf_loss: expected tags below ", L, ", or -1 for one that is not known, got ", tag,
               " in sequence ", b);
+      const int32_t known = given.size() == 0 ? -1 : given.values[static_cast<size_t>(b * T + t)];
+      require(known == -1 || known == tag, "crf_loss: expected tags that agree with those given, got ", tag, " for ",
+              known, " in sequence ", b);
     }
   }
 }
 
 }  // namespace
 
-Var crf_loss(const Var& emissions, const CrfWeights& weights, const Ids& tags, const std::vector<int32_t>& lengths) {
+Var crf_loss(const Var& emissions, const CrfWeights& weights, const Ids& tags, const std::vector<int32_t>& lengths,
+             const Ids& given) {
   require(emissions.defined() && emissions.rank() == 3 && emissions.dim(0) > 0 && emissions.dim(2) > 0,
           "crf_loss: expected emissions [B,T,L] with B and L above 0, got ", emissions.shape());
   const int64_t L = emissions.dim(2);
   require_weights(weights, L);
-  require_tags(emissions, tags, lengths);
+  require_tags(emissions, tags, lengths, given);
 
   const auto field = std::make_shared<Field>(
-      Field{emissions.value(), tags, lengths,
+      Field{emissions.value(), tags, given, lengths,
             CrfTable(static_cast<size_t>(L), weights.transitions.value().data(), weights.start.value().data(),
                      weights.end.value().data()),
             std::vector<double>(emissions.value().size()), std::vector<double>(lengths.size())});

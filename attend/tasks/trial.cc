@@ -1,0 +1,95 @@
+#include "attend/tasks/trial.h"
+
+#include <algorithm>
+
+#include "attend/autograd/tape.h"
+#include "attend/base/error.h"
+
+namespace attend::tasks {
+namespace {
+
+// Of an image whose size is not known yet: a small one costs little, a large one can be halved more often.
+constexpr int64_t kSmallSide = 64, kLargeSide = 256;
+constexpr int64_t kTrialChannels = 3;
+
+std::string option_value(const ModelChoice& model, std::string_view name) {
+  for (const OptionInfo& option : model.options) {
+    if (ModelChoice::own_name(option) == name) return option.value;
+  }
+  return "";
+}
+
+/// What follows from the data: a vocabulary of one word besides the reserved ones, and images of that size.
+ModelChoice with_sizes(const TaskConfig& config, int64_t side, int64_t channels) {
+  ModelChoice model = config.model;
+  for (OptionInfo& option : model.options) {
+    const std::string_view name = ModelChoice::own_name(option);
+    if (!config.row().derives(name)) continue;
+    const bool of_image = name.ends_with("height") || name.ends_with("width");
+    const int64_t size = name.ends_with("channels") ? channels : of_image ? side : data::kFirstWord + 1;
+    option.value = std::to_string(size);
+  }
+  return model;
+}
+
+data::Source trial_text(bool letters) {
+  const std::vector<int32_t> word{data::kFirstWord};
+  data::Source source(data::Sequences(std::vector<std::vector<int32_t>>{word}));
+  const std::vector<std::vector<std::vector<int32_t>>> spelled{{word}};
+  if (letters) source.add_letters(data::letter_rows(spelled, 1));
+  return source;
+}
+
+void take_loss(const TaskConfig& config, const ModelChoice& choice, data::Source source) {
+  const std::unique_ptr<models::Model> model = choice.make(config.options.train.seed);
+  const models::Answers answers = models::model_row(choice.name).answers;
+  std::vector<int32_t> target{answers == models::Answers::words ? data::kFirstWord : 0};
+  if (answers == models::Answers::image) target.clear();
+  data::Batch batch{std::move(source), data::Sequences(std::vector<std::vector<int32_t>>{target})};
+  if (answers == models::Answers::words && !config.row().input().streamed) batch.source_of = {0};
+  models::Training training{.random = Random(1), .own_words = config.options.train.scheduled_sampling};
+  const Tape tape;
+  (void)model->loss(batch, &training);
+  require_option(config.options.vectors.empty() || model->word_table().defined(), "vectors",
+                 "the network ", choice.name, " has no table of source words");
+}
+
+void try_image(const TaskConfig& config, int64_t side) {
+  const int64_t channels = config.options.images.channels > 0 ? config.options.images.channels : kTrialChannels;
+  take_loss(config, with_sizes(config, side, channels),
+            data::Source::of_images(Tensor::zeros({1, channels, side, side})));
+}
+
+}  // namespace
+
+void try_network(const TaskConfig& config) {
+  if (config.row().input().streamed) {
+    return take_loss(config, with_sizes(config, 0, 0), trial_text(config.model.reads_letters()));
+  }
+  if (option_value(config.model, "encoder.kind") == "none") return;  // features: their file decides on all widths
+  if (config.options.images.size > 0) return try_image(config, config.options.images.size);
+  try {
+    try_image(config, kSmallSide);
+  } catch (const OptionError& error) {
+    if (error.option() != "stages") throw;  // which may be too many for a small image
+    try_image(config, kLargeSide);
+  }
+}
+
+const Setting* culprit_of(const TaskConfig& config) {
+  const SettingList& given = config.given;
+  for (auto setting = given.rbegin(); setting != given.rend(); ++setting) {
+    const bool shapes_it = setting->name.starts_with("model.") || setting->name == "train.scheduled_sampling";
+    if (!shapes_it || setting->name == "model.name") continue;
+    SettingList others = given;
+    std::erase_if(others, [&](const Setting& s) { return s.name == setting->name; });
+    try {
+      try_network(TaskConfig(others));
+      return &*setting;
+    } catch (const Error&) {  // not this one alone
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace attend::tasks
