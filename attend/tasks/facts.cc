@@ -83,7 +83,8 @@ void add_data(const TaskConfig& config, ModelFacts& facts) {
 void add_weights(const fs::path& path, ModelFacts& facts) {
   if (!fs::exists(path)) return;
   facts.bytes = fs::file_size(path);
-  for (const SafetensorsEntry& entry : SafetensorsFile(path).entries()) {
+  const SafetensorsFile file(path);
+  for (const SafetensorsEntry& entry : file.entries()) {
     facts.parameters += static_cast<int64_t>(entry.shape.size());
   }
 }
