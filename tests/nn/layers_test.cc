@@ -135,7 +135,8 @@ TEST(Initial, IsZeroWhereWeightsAreReadNext) {
   Random random(1);
   {
     const Blank blank;
-    for (const real x : initial("orthogonal", {3, 2}, random).values()) EXPECT_EQ(x, 0);
+    const Tensor weight = initial("orthogonal", {3, 2}, random);
+    for (const real x : weight.values()) EXPECT_EQ(x, 0);
   }
   EXPECT_EQ(random.position(), 0u) << "nothing was drawn";
   EXPECT_NE(initial("orthogonal", {3, 2}, random).data()[0], 0);
