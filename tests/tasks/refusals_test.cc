@@ -35,7 +35,7 @@ SettingList settings_for(const TaskRow& task, std::string_view network) {
   return {{"task", std::string(task.name), "task"}, {"model.name", std::string(network), "--model.name"}};
 }
 
-TEST(Refusals, EveryOptionOfEveryTaskAndNetworkRefusesWhatItCannotBe) {
+TEST(RefusalsSlow, EveryOptionOfEveryTaskAndNetworkRefusesWhatItCannotBe) {
   for (const TaskRow& task : tasks()) {
     for (const std::string_view network : task.networks) {
       const SettingList plain = settings_for(task, network);
@@ -71,7 +71,7 @@ TEST(Refusals, NumbersHaveBounds) {
   }
 }
 
-TEST(Refusals, EveryTaskAndNetworkCanBeTrainedAsItIs) {
+TEST(RefusalsSlow, EveryTaskAndNetworkCanBeTrainedAsItIs) {
   for (const TaskRow& task : tasks()) {
     for (const std::string_view network : task.networks) {
       SettingList settings = settings_for(task, network);
