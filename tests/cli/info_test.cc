@@ -34,7 +34,7 @@ TEST_F(InfoSlow, ToldIsWhatTheFolderHas) {
   EXPECT_EQ(said.code, 0) << said.output;
   for (const char* part : {"model\n", "translate: one language to another", "recurrent: ", "parameters", "pairs.tsv",
                            "finished: 40 steps", "loss ", "perplexity", "BLEU", "model.hidden 8  (default 256)",
-                           "train.rate 0.02  (default 0.001)", "tokeniser.kind words"}) {
+                           "train.rate 0.02  (default 0.002)", "tokeniser.kind words"}) {
     EXPECT_TRUE(has(said.output, part)) << part << " in: " << said.output;
   }
   EXPECT_FALSE(has(said.output, "vocabulary 0")) << said.output;
@@ -61,7 +61,7 @@ TEST_F(InfoSlow, TheSameAsJson) {
 TEST_F(InfoSlow, ACardLiesBesideTheModel) {
   const std::string card = folder_.bytes("model/model-card.md");
   for (const char* part : {"# model\n", "| network | recurrent: ", "pairs.tsv", "## Scores", "| BLEU | ", "## Use",
-                           "attend run model < in.txt", "| train.rate | 0.02 | 0.001 |"}) {
+                           "attend run model < in.txt", "| train.rate | 0.02 | 0.002 |"}) {
     EXPECT_TRUE(has(card, part)) << part << " in: " << card;
   }
   EXPECT_TRUE(has(card, "attend " + nlohmann::json::parse(folder_.bytes("model/result.json"))["version"].get<std::string>()));
