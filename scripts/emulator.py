@@ -99,11 +99,14 @@ def kernel(folder):
     depends = re.search(r"Depends: (linux-image-\S+)", run(["apt-cache", "depends", KERNEL]))
     if not depends:
         raise EmulatorError(f"apt-cache knows no package {KERNEL}: try apt-get update")
-    folder.mkdir(parents=True, exist_ok=True)
-    run(["apt-get", "download", depends[1]], cwd=folder)
-    package = next(folder.glob("*.deb"))
-    run(["dpkg", "-x", package, folder])
+    unfinished = folder.with_name(folder.name + ".part")
+    shutil.rmtree(unfinished, ignore_errors=True)
+    unfinished.mkdir(parents=True)
+    run(["apt-get", "download", depends[1]], cwd=unfinished)
+    package = next(unfinished.glob("*.deb"))
+    run(["dpkg", "-x", package, unfinished])
     package.unlink()
+    unfinished.rename(folder)
     return next(folder.glob("boot/vmlinuz-*"))
 
 

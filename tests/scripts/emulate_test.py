@@ -94,6 +94,10 @@ class OfLosses(unittest.TestCase):
         self.assertEqual((row.passed, row.failed), (2, 1))
         self.assertIn("step 2: expected loss 2.0", failures[0])
 
+    def test_damaged_lines(self):
+        row, failures = self.compared(*self.here[:2], '{"step":2,"val{"step"}')
+        self.assertEqual((row.passed, row.failed, len(failures)), (2, 1, 1))
+
     def test_not_a_number_and_missing(self):
         row, failures = self.compared('{"step":1,"loss":NaN}', '{"step":2,"loss":null}')
         self.assertEqual((row.passed, row.failed, len(failures)), (0, 3, 3))
@@ -121,6 +125,24 @@ class OfAnswers(unittest.TestCase):
         self.assertEqual(self.compared([self.here[0]])[0].failed, 1)
         self.assertEqual(self.compared([self.here[0], "Segmentation fault"])[0].failed, 1)
         self.assertEqual(self.compared([*self.here, "0 ||| a e ||| -3.0000"])[0].failed, 1)
+
+
+class OfCommandsThatAreCompared(unittest.TestCase):
+    def judged(self, said, code):
+        part = emulate.Comparison("version", "", {"attend": "attend --version"}, emulate.compare_version)
+        part.here = {("attend", "avx2"): [], ("attend", "sse4"): []}
+        rows, failures = part.judge(emulate.Step("avx512", "attend", "", [(1, line) for line in said], code=code))
+        return (rows[0].passed, rows[0].failed, rows[0].not_reached), failures
+
+    def test_a_machine_without_avx512_fails(self):
+        self.assertEqual(self.judged(["instruction set  avx512 (here: avx512, avx2, sse4)"], 0), ((1, 0, 0), []))
+        counts, failures = self.judged(["instruction set  avx2 (here: avx2, sse4)"], 0)
+        self.assertEqual(counts, (0, 1, 0))
+        self.assertIn("expected instruction set  avx512", failures[0])
+
+    def test_exit_codes_and_cut_off(self):
+        self.assertEqual(self.judged(["Illegal instruction"], 132)[0], (0, 1, 0))
+        self.assertEqual(self.judged([], None), ((0, 0, 1), []))
 
 
 class OfCommands(unittest.TestCase):
