@@ -201,7 +201,7 @@ class Emulator:
                                             stdin=subprocess.DEVNULL, stdout=said, stderr=said, start_new_session=True)
 
     def hangs(self):
-        """Whether the kernel is silent for too long while it boots. Some do, and boot if tried again."""
+        """Whether the kernel is silent for too long while it boots."""
         console = self.folder / "console.txt"
         size = console.stat().st_size if console.exists() else 0
         if size != self._console:
