@@ -294,9 +294,10 @@ void CrossEntropyForward(const CrossEntropy& p, real* loss, real* log_sum) {
   });
 }
 
-void CrossEntropyBackward(const CrossEntropy& p, const real* log_sum, real scale, real* dx) {
+void CrossEntropyBackward(const CrossEntropy& p, const real* log_sum, real scale_of_all, real* dx) {
   over_rows(p.rows, p.n, [&](size_t r) {
     real* g = dx + r * p.n;
+    const real scale = p.weights ? scale_of_all * p.weights[r] : scale_of_all;
     const int32_t target = p.targets[r];
     if (target == p.ignored) return (void)std::fill_n(g, p.n, real{0});
     const real* x = p.logits + r * p.n;

@@ -49,9 +49,10 @@ struct CrossEntropy {
   size_t rows = 0, n = 0;
   real smoothing = 0;
   int32_t ignored = -1;
+  const real* weights = nullptr;  ///< by which the gradient of each row is multiplied; null: 1
 };
 void cross_entropy(const CrossEntropy& problem, real* loss, real* log_sum);
-/// dx = scale·(softmax − (1−s)·onehot − s/n), with the digits of small differences; 0 for ignored rows.
+/// dx = scale·weight·(softmax − (1−s)·onehot − s/n), with the digits of small differences; 0 for ignored rows.
 void cross_entropy_backward(const CrossEntropy& problem, const real* log_sum, real scale, real* dx);
 
 }  // namespace attend::kernels

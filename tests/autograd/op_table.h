@@ -44,5 +44,7 @@ void add_convolution_rows(std::vector<OpRow>& table);
 void add_glimpse_rows(std::vector<OpRow>& table);
 void add_ctc_rows(std::vector<OpRow>& table);
 void add_crf_rows(std::vector<OpRow>& table);
+void add_copy_rows(std::vector<OpRow>& table);
+void add_span_rows(std::vector<OpRow>& table);
 
 }  // namespace attend::test

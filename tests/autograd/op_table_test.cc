@@ -160,6 +160,8 @@ const std::map<std::string, const char*> kWithoutRow{
     {"broadcast_shape", "a shape, of which no gradient exists; the rows of ops that broadcast check it"},
     {"sum_to_shape", "is itself part of gradients: those of the ops that broadcast"},
     {"patch_pixels", "a number of pixels"},
+    {"copy_log_probabilities", "not recorded; copy_test.cc compares it with copy_loss"},
+    {"copied_shares", "not recorded; copy_test.cc compares it with copy_loss"},
     {"operator", "calls add, subtract, multiply, divide or affine"},
 };
 
@@ -207,6 +209,8 @@ const std::vector<OpRow>& op_table() {
     add_glimpse_rows(rows);
     add_ctc_rows(rows);
     add_crf_rows(rows);
+    add_copy_rows(rows);
+    add_span_rows(rows);
     return rows;
   }();
   return table;
