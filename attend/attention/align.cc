@@ -75,6 +75,13 @@ class Sparsemax : public Align {
   }
 };
 
+class Unchanged : public Align {
+ public:
+  Aligned operator()(const Var& energies, const Tensor& mask, const AttentionStep&) const override {
+    return {mask.defined() ? multiply(energies, mask) : energies, {}, {}};
+  }
+};
+
 class Argmax : public Align {
  public:
   Aligned operator()(const Var& energies, const Tensor& mask, const AttentionStep&) const override {
@@ -173,6 +180,9 @@ std::vector<AlignRow>& align_table() {
       {"sparsemax", "argmin ‖p − e‖² over the simplex", "Martins & Astudillo 2016, eq. 2",
        "exact: 0 outside the support",
        [](const AlignOptions&) -> std::unique_ptr<Align> { return std::make_unique<Sparsemax>(); }},
+      {"linear", "e: the energies themselves", "Sukhbaatar et al. 2015, section 4.2", "exact",
+       [](const AlignOptions&) -> std::unique_ptr<Align> { return std::make_unique<Unchanged>(); }, true, false, false,
+       false},
   });
   return rows;
 }

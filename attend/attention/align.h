@@ -40,6 +40,7 @@ struct AlignRow {
   bool trains = true;  // energies learn from it
   bool hard = false;   // outside training it makes one choice
   bool fused = false;  // the fused attention kernels support it
+  bool shares = true;  // the weights are at least 0 and sum to one
 };
 
 std::span<const AlignRow> aligns();

@@ -333,20 +333,22 @@ AttentionRead Attention::composed(const Var& q, const AttentionMemory& memory, c
     factor = join_heads({factor});
   }
   if (centres.defined() && centres.dim(1) < H) centres = add(centres, Tensor::zeros({B, H, Tq})).value();
-  const Aligned aligned = (*align_)(join_heads(energies), mask, step);
+  const Var scored = join_heads(energies);
+  const Aligned aligned = (*align_)(scored, mask, step);
   Var weights = aligned.weights;
   if (factor.defined()) weights = multiply(weights, factor);
+  Var undropped = weights;
   if (config_.dropout > 0 && step.random) weights = dropout(weights, static_cast<real>(config_.dropout), *step.random);
   if (Intervening::active()) {
     const Tensor changed = Intervening::changed(observation(weights.value(), centres, memory.lengths_, step.position));
-    if (changed.defined()) weights = changed;
+    if (changed.defined()) undropped = weights = changed;
   }
   std::vector<Var> contexts;
   for (int64_t h = 0; h < H; ++h) {
     contexts.push_back(batched_matmul(pick_head(weights, h), memory.head_values_[static_cast<size_t>(h)]));
   }
   const Var context = H == 1 ? contexts[0] : concat(contexts, 2);
-  return finished({context, weights, aligned.log_probability, aligned.entropy, centres});
+  return finished({context, weights, aligned.log_probability, aligned.entropy, centres, undropped, scored});
 }
 
 AttentionRead Attention::tiled(const Var& q, const AttentionMemory& memory, const AttentionStep& step) const {

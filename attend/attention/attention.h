@@ -127,6 +127,8 @@ struct AttentionRead {
   Var log_probability;  ///< [N,heads,Tq] of the choices, for align = sample in training
   Var entropy;          ///< as log_probability
   Tensor centres;       ///< [N,heads,Tq] of windows that have one
+  Var undropped;        ///< as weights, before dropout: what is copied by
+  Var energies;         ///< what the weights were made of, of keys that do not count too; undefined where the weights are
 };
 
 class Attention {

@@ -18,7 +18,9 @@ constexpr PurposeRow kPurposes[] = {{"source", Purpose::source},
                                     {"self", Purpose::self},
                                     {"past", Purpose::past},
                                     {"pooling", Purpose::pooling},
-                                    {"glimpse", Purpose::glimpse}};
+                                    {"glimpse", Purpose::glimpse},
+                                    {"question", Purpose::question},
+                                    {"hop", Purpose::hop}};
 }  // namespace
 
 std::string_view name_of(Purpose purpose) { return kPurposes[static_cast<size_t>(purpose)].name; }
@@ -36,6 +38,9 @@ void Observing::tell(Observation observation) {
   }
   for (Observing* one = current_observing; one; one = one->outer_) one->sink_.observe(observation);
 }
+
+Unobserved::Unobserved() : outer_(std::exchange(current_observing, nullptr)) {}
+Unobserved::~Unobserved() { current_observing = outer_; }
 
 Intervening::Intervening(Intervention& intervention)
     : intervention_(intervention), outer_(std::exchange(current_intervening, this)) {}

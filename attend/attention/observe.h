@@ -12,11 +12,13 @@ namespace attend {
 
 /// What an attention is for: who asks, and what it reads.
 enum class Purpose {
-  source,   ///< each prediction asks the source: one row of weights per step of the answer
-  self,     ///< each place of the source asks the other places of the source
-  past,     ///< each prediction asks what was said before it (and the source, where that is read as its past)
-  pooling,  ///< one query asks the whole source once: what the first prediction reads
-  glimpse,  ///< each glance asks the parts of an image
+  source,    ///< each prediction asks the source: one row of weights per step of the answer
+  self,      ///< each place of the source asks the other places of the source
+  past,      ///< each prediction asks what was said before it (and the source, where that is read as its past)
+  pooling,   ///< one query asks the whole source once: what the first prediction reads
+  glimpse,   ///< each glance asks the parts of an image
+  question,  ///< each place of the first input asks the places of the second: a document its question
+  hop,       ///< a question asks the sentences of the source, once per layer, before it is answered
 };
 /// "source", "self" …, as traces write it.
 std::string_view name_of(Purpose purpose);
@@ -59,6 +61,18 @@ class Observing {
 
  private:
   Sink& sink_;
+  Observing* outer_;
+};
+
+/// While it lives, nobody on this thread observes: for what a network reads besides its first input.
+class Unobserved {
+ public:
+  Unobserved();
+  ~Unobserved();
+  Unobserved(const Unobserved&) = delete;
+  Unobserved& operator=(const Unobserved&) = delete;
+
+ private:
   Observing* outer_;
 };
 

@@ -108,6 +108,29 @@ class Concat : public Score {
   Var weight_, vector_, coverage_;
 };
 
+/// w₁ᵀq + w₂ᵀk + w₃ᵀ(q∘k) = w₁ᵀq + (w₃∘q + w₂)ᵀk: one product, without a [B,Tq,Tk,Q] tensor.
+class Trilinear : public Score {
+ public:
+  Trilinear(const ScoreOptions& o, Random& random) {
+    require_equal_widths("trilinear", o);
+    query_ = leaf("uniform", {1, o.query}, random);
+    key_ = leaf("uniform", {o.key}, random);
+    both_ = leaf("uniform", {o.key}, random);
+  }
+  Var operator()(const Var& queries, const Var& keys, const AttentionStep&) const override {
+    const Var met = batched_matmul(add(multiply(queries, both_), key_), keys, false, true);
+    return add(met, linear(queries, query_, {}));
+  }
+  void params(const nn::VisitParams& visit) override {
+    visit("query", query_);
+    visit("key", key_);
+    visit("both", both_);
+  }
+
+ private:
+  Var query_, key_, both_;
+};
+
 /// x/‖x‖ over the last axis; ε keeps a zero vector at zero.
 Var normalised(const Var& x) {
   const Var squared = affine(sum(multiply(x, x), -1), 1, real(1e-12));
@@ -204,6 +227,7 @@ std::vector<ScoreRow>& score_table() {
       {"cosine", "β·cos(q,k)", "Graves et al. 2014, eq. 5",
        [](const ScoreOptions& o, Random&) -> std::unique_ptr<Score> { return std::make_unique<Cosine>(o); }, false,
        false, true},
+      {"trilinear", "wᵀ[q; k; q∘k]", "Seo et al. 2017, section 2", make<Trilinear>, false, false, true},
       {"location", "(Wq + b)ⱼ", "Luong et al. 2015, eq. 8", make<Location>},
       {"convolution", "w[j − i]", "", make<Convolution>, false, false, false, true},
   });

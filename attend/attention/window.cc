@@ -69,6 +69,21 @@ class Sliding : public Window {
   int64_t width_;
 };
 
+/// j ≠ p: a place does not find itself. One that is alone still does.
+class Others : public Window {
+ public:
+  explicit Others(const WindowOptions&) {}
+  Windowed operator()(const Var& queries, const KeyRange& keys, const AttentionStep& step) const override {
+    Tensor mask = mask_by_place(queries.dim(1), keys, step, [](int64_t p, int64_t j) { return j != p; });
+    const int64_t each = queries.dim(1) * keys.keys;
+    for (int64_t b = 0; b < mask.dim(0); ++b) {
+      if (keys.length(b) != 1) continue;
+      for (int64_t i = 0; i < queries.dim(1); ++i) mask.data()[b * each + i * keys.keys] = 1;
+    }
+    return {mask, {}, {}};
+  }
+};
+
 /// |pₜ − j| ≤ D, the same as sliding, with centres that observers see.
 class LocalM : public Window {
  public:
@@ -143,6 +158,7 @@ constexpr WindowRow kWindows[] = {
      new_window<Causal>, false, true, true},
     {"sliding", "|p − j| ≤ D, p = min(i, S − 1)", "Beltagy et al. 2020, section 3.1", new_window<Sliding>, false, true,
      true},
+    {"others", "j ≠ p, p = min(i, S − 1), unless S = 1", "Clark & Gardner 2018, section 2.1", new_window<Others>},
     {"local_m", "|pₜ − j| ≤ D, pₜ = min(t, S − 1)", "Luong et al. 2015, section 3.2", new_window<LocalM>},
     {"local_p", "|pₜ − j| ≤ D, pₜ = S·σ(vᵀtanh(Wq)), times e^(−(j−pₜ)²/2(D/2)²)", "Luong et al. 2015, eq. 9–10",
      [](const WindowOptions& o, Random& random) -> std::unique_ptr<Window> {

@@ -55,7 +55,7 @@ TEST(AttentionRefusals, ScoresOfDifferentWidthsNameOneThatTakesThem) {
     SCOPED_TRACE(std::string(score.name));
     AttentionConfig config = small_config(score.name, "none", "softmax", 2);
     config.key = config.value = 6;
-    if (score.fused || score.name == "cosine") {
+    if (score.equal_widths) {
       expect_config_refused(config, "got 4 and 3; project them to one width, or use \"general\"");
       config.key_projection = "linear";
     }
@@ -147,9 +147,9 @@ TEST(AttentionMenus, EveryRowSaysWhatItIs) {
   for (const WindowRow& row : windows()) EXPECT_FALSE(row.formula.empty()) << row.name;
   for (const AlignRow& row : aligns()) EXPECT_FALSE(row.formula.empty() || row.gradient.empty()) << row.name;
   for (const ProjectionRow& row : projections()) EXPECT_FALSE(row.formula.empty()) << row.name;
-  EXPECT_EQ(scores().size(), 8u);
-  EXPECT_EQ(windows().size(), 5u);
-  EXPECT_EQ(aligns().size(), 5u);
+  EXPECT_EQ(scores().size(), 9u);
+  EXPECT_EQ(windows().size(), 6u);
+  EXPECT_EQ(aligns().size(), 6u);
 }
 
 }  // namespace
