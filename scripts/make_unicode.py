@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Makes attend/data/unicode_table.h: what sacreBLEU's scores need to know of Unicode.
+"""Makes attend/data/unicode_table.h: what the scores of texts need to know of Unicode.
 
     python3 -m venv peer && peer/bin/pip install regex
     peer/bin/python scripts/make_unicode.py > attend/data/unicode_table.h
 
 Categories are those of the `regex` package, which sacreBLEU's tokeniser `intl` asks; lower case is that of Python's
-str.lower(). Both are asked about every code point, so the table says what they do and not what a standard says.
+str.lower(); letters and digits are those of its str.isalnum(), which a word boundary in its regular expressions goes
+by. All are asked about every code point, so the table says what they do and not what a standard says.
 """
 import sys
 import textwrap
@@ -82,7 +83,7 @@ def main():
     version = regex.search(r"Unicode (\d+\.\d+)", metadata("regex").get_payload() or metadata("regex")["Description"])
     print(f"""\
 // Made by scripts/make_unicode.py: categories of Unicode {version[1]} (regex {metadata("regex")["Version"]}),
-// lower case of Unicode {unicodedata.unidata_version} (Python {sys.version.split()[0]}).
+// lower case, letters and digits of Unicode {unicodedata.unidata_version} (Python {sys.version.split()[0]}).
 #pragma once
 
 #include <cstdint>
@@ -100,6 +101,8 @@ struct Range {{ char32_t first, last; }};
     print("// For the rule of the final sigma (Unicode, section 3.13, table 3-17).")
     print(array("Range", "kCased", ranges(cased)))
     print(array("Range", "kIgnorable", ranges(ignorable)))
+    print("// str.isalnum().")
+    print(array("Range", "kLettersAndDigits", ranges(str.isalnum)))
     print("}  // namespace attend::data::unicode\n// clang-format on")
 
 

@@ -120,6 +120,16 @@ void write_file(const fs::path& path, std::string_view bytes) {
   file.commit();
 }
 
+int unnamed_file(const fs::path& folder) {
+  const int unnamed = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  if (unnamed >= 0) return unnamed;
+  std::string name = (folder / "attend-XXXXXX").native();  // not every file system has files without names
+  const int file = ::mkostemp(name.data(), O_CLOEXEC);
+  if (file < 0) fail(folder.native(), ": cannot create a temporary file: ", system_reason(errno));
+  ::unlink(name.c_str());
+  return file;
+}
+
 void sync_folder(const fs::path& folder) {
   if (!folder_synced(folder)) fail(folder.native(), ": cannot sync it: ", system_reason(errno));
 }

@@ -57,6 +57,10 @@ class Replacement {
 /// Replaces `path` with a file that holds these bytes.
 void write_file(const std::filesystem::path& path, std::string_view bytes);
 
+/// A new file without a name, on the disk of that folder: it is gone when it is closed, or its process ends. Returns its
+/// number, open to read and write.
+int unnamed_file(const std::filesystem::path& folder);
+
 /// Returns once the names of its files are on disk; throws Error if they cannot be written.
 void sync_folder(const std::filesystem::path& folder);
 

@@ -47,12 +47,21 @@ Source& Source::add(std::string name, Tensor values) {
   return *this;
 }
 
-Source& Source::add_letters(Sequences letters) {
-  const Sequences& words = text();
+Source& Source::add_letters(Sequences letters, std::string_view of) {
+  const Part* part = of.empty() ? nullptr : find(of);
+  require(of.empty() || (part && !part->values.defined()), "Source: expected letters of a text that it has, got ", of);
+  const Sequences& words = part ? part->ids : text();
   require(letters.count() == words.count() * words.longest(), "Source: expected the letters of ", words.count(), " × ",
           words.longest(), " words, got ", letters.count(), " rows");
-  parts_.push_back({parts_.front().name + std::string(kLetters), std::move(letters), {}});
+  const std::string name(of.empty() ? std::string_view(parts_.front().name) : of);
+  parts_.push_back({name + std::string(Part::kLetters), std::move(letters), {}});
   return *this;
+}
+
+Source& Source::add_copies(Sequences copies) {
+  require(copies.lengths == text().lengths, "Source: expected what copying each word of the first part says, got ",
+          "another number of words");
+  return add(parts_.front().name + std::string(Part::kCopies), std::move(copies));
 }
 
 const Part* Source::find(std::string_view name) const {
@@ -69,8 +78,15 @@ const Sequences& Source::text() const {
   return parts_.front().ids;
 }
 
-const Sequences* Source::letters() const {
-  const Part* part = empty() ? nullptr : find(parts_.front().name + std::string(kLetters));
+const Sequences* Source::letters(std::string_view of) const {
+  if (empty()) return nullptr;
+  const std::string name(of.empty() ? std::string_view(parts_.front().name) : of);
+  const Part* part = find(name + std::string(Part::kLetters));
+  return part ? &part->ids : nullptr;
+}
+
+const Sequences* Source::copies() const {
+  const Part* part = empty() ? nullptr : find(parts_.front().name + std::string(Part::kCopies));
   return part ? &part->ids : nullptr;
 }
 

@@ -39,12 +39,15 @@ struct Part {
   std::string name;  ///< of the task's input: "text", "image"; for what it contains, a dot and a name: "text.letters"
   Sequences ids;     ///< [B,T]; of letters [B·T,L], where row b·T + t spells word t of example b
   Tensor values;     ///< pixels [B,C,H,W] or frames [B,T,F]
+
+  static constexpr std::string_view kLetters = ".letters", kCopies = ".copies";
+  bool is_letters() const { return name.ends_with(kLetters); }
 };
 
 /// What a network reads for B examples: named parts. Its answers attend to the first one.
 class Source {
  public:
-  static constexpr std::string_view kText = "text", kImage = "image", kLetters = ".letters";
+  static constexpr std::string_view kText = "text", kImage = "image", kSentences = ".sentence";
 
   Source() = default;
   /// A text alone. Implicit, as most networks read just that.
@@ -55,8 +58,11 @@ class Source {
   /// Further parts; each has as many examples as the first.
   Source& add(std::string name, Sequences ids);
   Source& add(std::string name, Tensor values);
-  /// The letters of the words of the first part.
-  Source& add_letters(Sequences letters);
+  /// The letters of the words of a part; by default the first one.
+  Source& add_letters(Sequences letters, std::string_view of = {});
+  /// What copying each place of the first part says: an id of the answers' vocabulary, or beyond its last one for words
+  /// outside it, which each source numbers by itself.
+  Source& add_copies(Sequences copies);
 
   const std::vector<Part>& parts() const { return parts_; }
   /// The part of that name; null if there is none.
@@ -65,8 +71,10 @@ class Source {
   int64_t count() const;
   /// Ids of the first part. Throws Error if it has none, as for an image.
   const Sequences& text() const;
-  /// Letters of the first part; null if there are none.
-  const Sequences* letters() const;
+  /// Letters of the words of a part, by default the first one; null if there are none.
+  const Sequences* letters(std::string_view of = {}) const;
+  /// What copying the places of the first part says; null if they cannot be copied.
+  const Sequences* copies() const;
   /// Pixels of the first part; an undefined tensor if it has none.
   const Tensor& pixels() const;
   /// How many places each example of the first part has: tokens; an image counts as one.

@@ -55,6 +55,21 @@ void cut(const EncodedPairs& pairs, const BatchOptions& options, std::span<const
 
 std::vector<int32_t> copied(std::span<const int32_t> ids) { return {ids.begin(), ids.end()}; }
 
+/// Part k of the sources of these rows.
+void add_part(const EncodedPairs& pairs, std::span<const uint32_t> rows, size_t k, Source& source) {
+  const Part named{pairs.parts()[k], {}, {}};
+  if (!named.is_letters()) {
+    std::vector<std::vector<int32_t>> ids;
+    for (const uint32_t row : rows) ids.push_back(copied(pairs.source(row, k)));
+    source.add(named.name, Sequences(ids));
+    return;
+  }
+  const std::string of = named.name.substr(0, named.name.size() - Part::kLetters.size());
+  std::vector<std::vector<std::vector<int32_t>>> letters;
+  for (const uint32_t row : rows) letters.push_back(pairs.letters(row, k));
+  source.add_letters(letter_rows(letters, source.find(of)->ids.longest()), of);
+}
+
 }  // namespace
 
 Batches::Batches(const EncodedPairs& pairs, const BatchOptions& options) : pairs_(pairs), options_(options) {
@@ -79,17 +94,11 @@ std::vector<BatchRows> Batches::epoch(int64_t number) const {
 }
 
 Batch Batches::batch(std::span<const uint32_t> rows) const {
-  std::vector<std::vector<int32_t>> source, target;
-  for (const uint32_t row : rows) {
-    source.push_back(copied(pairs_.source(row)));
-    target.push_back(copied(pairs_.target(row)));
-  }
-  Batch batch{Sequences(source), Sequences(target)};
-  if (!pairs_.has_letters()) return batch;
-  std::vector<std::vector<std::vector<int32_t>>> letters;
-  for (const uint32_t row : rows) letters.push_back(pairs_.letters(row));
-  batch.source.add_letters(letter_rows(letters, batch.source.text().longest()));
-  return batch;
+  Source source;
+  for (size_t k = 0; k < pairs_.parts().size(); ++k) add_part(pairs_, rows, k, source);
+  std::vector<std::vector<int32_t>> target;
+  for (const uint32_t row : rows) target.push_back(copied(pairs_.target(row)));
+  return {std::move(source), Sequences(target)};
 }
 
 }  // namespace attend::data

@@ -21,6 +21,10 @@ constexpr BuiltinRow kTextCorpora[] = {
      "words"},
     {"trees", "English sentences to their trees", make_trees, "words", "words"},
     {"letters", "invented words to their phonemes, with stress", make_letters, "characters", "words"},
+    {"stories", "small stories to the answer of a question about them, with unseen people held out", make_stories,
+     "punctuated", "words"},
+    {"headlines", "news to their headlines, with unseen people, places and firms held out", make_headlines, "words",
+     "words"},
 };
 
 std::vector<BuiltinRow>& table() {

@@ -19,7 +19,7 @@ struct BuiltinCorpus {
 struct BuiltinRow {
   std::string_view name, summary;
   BuiltinCorpus (*make)(uint64_t seed);
-  std::string_view unit;         ///< "words" or "characters": how sources are best tokenised
+  std::string_view unit;         ///< how sources are best tokenised: "words", "characters" or "punctuated"
   std::string_view target_unit;  ///< the same for targets
 };
 
@@ -45,6 +45,11 @@ BuiltinCorpus make_names(uint64_t seed);
 BuiltinCorpus make_trees(uint64_t seed);
 /// Invented words to their phonemes, by spelling rules of our own.
 BuiltinCorpus make_letters(uint64_t seed);
+/// Small stories with a question each (`further`), to one word of the story; with its place and the sentences that
+/// support it, and the kind of question as `group`. Held-out stories are about people whose names training has not.
+BuiltinCorpus make_stories(uint64_t seed);
+/// News in a few sentences to their headlines; held-out ones are about people, places and firms that training has not.
+BuiltinCorpus make_headlines(uint64_t seed);
 
 /// The pronunciations of a word of letters a to z by the rules of make_letters, the usual one first. Throws Error for
 /// any other word.

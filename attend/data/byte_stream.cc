@@ -12,6 +12,7 @@
 
 #include "attend/base/error.h"
 #include "attend/base/replacement.h"
+#include "attend/data/spool.h"
 
 namespace attend::data {
 namespace {
@@ -50,6 +51,28 @@ class FileBytes : public ByteStream {
   std::vector<char> buffer_;
 };
 
+/// Of a file that others read as well, each at a place of its own.
+class CopiedBytes : public ByteStream {
+ public:
+  explicit CopiedBytes(std::shared_ptr<const Descriptor> file) : file_(std::move(file)), buffer_(kChunk) {}
+
+  std::span<const char> next(const std::string& where) override {
+    for (;;) {
+      const ssize_t count = ::pread(file_->number(), buffer_.data(), buffer_.size(), at_);
+      if (count >= 0) {
+        at_ += count;
+        return std::span(buffer_).first(static_cast<size_t>(count));
+      }
+      if (errno != EINTR) fail(where, ": cannot read on: ", system_reason(errno));
+    }
+  }
+
+ private:
+  std::shared_ptr<const Descriptor> file_;
+  std::vector<char> buffer_;
+  off_t at_ = 0;
+};
+
 class MemoryBytes : public ByteStream {
  public:
   explicit MemoryBytes(std::span<const std::byte> bytes)
@@ -65,9 +88,12 @@ class MemoryBytes : public ByteStream {
   std::span<const char> rest_;
 };
 
-/// Chunks of another source, after reading enough of it to decide whether it begins with `magic`.
+/// Chunks of another source, the first of which have been read already.
 class Peeked : public ByteStream {
  public:
+  Peeked(std::unique_ptr<ByteStream> from, std::string_view front)
+      : from_(std::move(from)), front_(front.begin(), front.end()) {}
+  /// Reads enough to decide whether it begins with `magic`.
   Peeked(std::unique_ptr<ByteStream> from, std::string_view magic, const std::string& where) : from_(std::move(from)) {
     // A pipe may deliver one byte at a time. But a single line end must be answered before anything else arrives.
     while (front().size() < magic.size() && magic.starts_with(front())) {
@@ -156,15 +182,18 @@ class GzipBytes : public ByteStream {
 }  // namespace
 
 std::unique_ptr<ByteStream> file_bytes(const std::filesystem::path& path) {
-  return std::make_unique<FileBytes>(::open(path.c_str(), O_RDONLY | O_CLOEXEC), path.native());
-}
-
-std::unique_ptr<ByteStream> standard_input_bytes(const std::string& name) {
-  return std::make_unique<FileBytes>(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0), name);
+  if (auto copy = spooled(path)) return std::make_unique<CopiedBytes>(std::move(copy));
+  const int file = path == kStandardInput ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
+                                          : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  return std::make_unique<FileBytes>(file, shown_name(path));
 }
 
 std::unique_ptr<ByteStream> memory_bytes(std::span<const std::byte> bytes) {
   return std::make_unique<MemoryBytes>(bytes);
+}
+
+std::unique_ptr<ByteStream> put_back(std::string_view front, std::unique_ptr<ByteStream> rest) {
+  return std::make_unique<Peeked>(std::move(rest), front);
 }
 
 std::unique_ptr<ByteStream> unpacked(std::unique_ptr<ByteStream> bytes, const std::string& name) {

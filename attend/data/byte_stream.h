@@ -20,11 +20,12 @@ class ByteStream {
   virtual bool waits() const { return false; }
 };
 
-/// A file or a pipe.
+/// A file or a pipe; "-" is standard input.
 std::unique_ptr<ByteStream> file_bytes(const std::filesystem::path& path);
-std::unique_ptr<ByteStream> standard_input_bytes(const std::string& name);
 /// `bytes` must outlive the stream.
 std::unique_ptr<ByteStream> memory_bytes(std::span<const std::byte> bytes);
+/// Bytes that have been read already, then the rest of their stream.
+std::unique_ptr<ByteStream> put_back(std::string_view front, std::unique_ptr<ByteStream> rest);
 /// Gzip (RFC 1952) is recognised by its first two bytes; several members in a row are one text. Anything else is passed
 /// on unchanged. Throws Error once it has unpacked 64 MiB and 200 times what was packed.
 std::unique_ptr<ByteStream> unpacked(std::unique_ptr<ByteStream> bytes, const std::string& name);

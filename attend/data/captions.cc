@@ -9,6 +9,7 @@
 #include "attend/base/error.h"
 #include "attend/base/names.h"
 #include "attend/data/image_file.h"
+#include "attend/data/shallow_json.h"
 #include "attend/data/utf8.h"
 
 namespace attend::data {
@@ -73,19 +74,9 @@ const std::string& text_of(const std::string& where, const json& value) {
   return value.get_ref<const std::string&>();
 }
 
-/// Depth is bounded: anything nested deeper than the format is rejected as it is read, before it could exhaust the
-/// stack.
 json parse_line(const std::string& where, const std::string& line) {
-  constexpr int kDeepest = 3;
-  bool too_deep = false;
-  const auto shallow = [&](int depth, json::parse_event_t event, json&) {
-    const bool begins = event == json::parse_event_t::object_start || event == json::parse_event_t::array_start;
-    too_deep = too_deep || (begins && depth >= kDeepest);
-    return !too_deep;
-  };
-  json object = json::parse(line, shallow, false);
-  require(!too_deep && object.is_object(), where, ": expected a JSON object {\"image\": …, \"captions\": […]}, got ",
-          quoted(line));
+  json object = shallow_json(line, 2);
+  require(object.is_object(), where, ": expected a JSON object {\"image\": …, \"captions\": […]}, got ", quoted(line));
   return object;
 }
 

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "attend/base/error.h"
-#include "attend/data/batch.h"
+#include "attend/base/joined.h"
 
 namespace attend::data {
 namespace {
@@ -34,15 +34,6 @@ std::string plain(double number) {
   return text.str();
 }
 
-/// A new file without a name.
-int create_unnamed(const fs::path& folder) {
-  std::string name = (folder / "attend-pairs-XXXXXX").native();
-  const int file = ::mkostemp(name.data(), O_CLOEXEC);
-  if (file < 0) fail(folder.native(), ": cannot create a file for encoded pairs: ", system_reason(errno));
-  ::unlink(name.c_str());
-  return file;
-}
-
 }  // namespace
 
 std::string FilterReport::text() const {
@@ -54,14 +45,16 @@ std::string FilterReport::text() const {
   return text;
 }
 
-std::span<const int32_t> EncodedPairs::part(int64_t k) const {
-  require(k >= 0 && k / parts_ < size(), "EncodedPairs: expected a pair from 0 to ", size() - 1, ", got ", k / parts_);
+std::span<const int32_t> EncodedPairs::ids(int64_t i, size_t part) const {
+  require(i >= 0 && i < size(), "EncodedPairs: expected a pair from 0 to ", size() - 1, ", got ", i);
+  require(part <= parts_.size(), "EncodedPairs: expected a part from 0 to ", parts_.size() - 1, ", got ", part);
+  const int64_t k = stored() * i + static_cast<int64_t>(part);
   return {ids_.get() + (*bounds_)[static_cast<size_t>(k)], static_cast<size_t>(length(k))};
 }
 
-std::vector<std::vector<int32_t>> EncodedPairs::letters(int64_t i) const {
+std::vector<std::vector<int32_t>> EncodedPairs::letters(int64_t i, size_t part) const {
   std::vector<std::vector<int32_t>> words(1);
-  for (const int32_t id : part(parts_ * i + 2)) {
+  for (const int32_t id : ids(i, part)) {
     if (id == kPad) words.emplace_back();
     if (id != kPad) words.back().push_back(id);
   }
@@ -69,30 +62,47 @@ std::vector<std::vector<int32_t>> EncodedPairs::letters(int64_t i) const {
   return words;
 }
 
-EncodedPairsWriter::EncodedPairsWriter(fs::path folder, PairFilter filter, bool letters)
-    : folder_(std::move(folder)), letters_(letters), file_(create_unnamed(folder_)) {
+EncodedPairsWriter::EncodedPairsWriter(fs::path folder, PairFilter filter)
+    : folder_(std::move(folder)), file_(unnamed_file(folder_)) {
   require(filter.longest >= 0, "longest: expected 0 or more tokens, got ", filter.longest);
   require(filter.ratio == 0 || filter.ratio >= 1, "ratio: expected 0, or at least 1, got ", filter.ratio);
   report_.filter = filter;
   buffer_.reserve(kBuffer);
 }
 
-bool EncodedPairsWriter::add(std::span<const int32_t> source, std::span<const int32_t> target,
-                             std::span<const std::vector<int32_t>> letters) {
+bool EncodedPairsWriter::add(std::span<const int32_t> text, std::span<const int32_t> target) {
+  const std::vector<std::vector<int32_t>> alone(1, {text.begin(), text.end()});
+  return add(Source(Sequences(alone)), target);
+}
+
+bool EncodedPairsWriter::add(const Source& source, std::span<const int32_t> target) {
   require(file_.open(), "EncodedPairsWriter: expected pairs before finish(), got one after it");
-  require(!letters_ || letters.size() == source.size(), "EncodedPairsWriter: expected the letters of ", source.size(),
-          " words, got those of ", letters.size());
-  if (!admit(source.size(), target.size())) return false;
-  append(source);
-  append(target);
-  if (!letters_) return true;
-  std::vector<int32_t> flat;
-  for (const std::vector<int32_t>& word : letters) {
-    flat.insert(flat.end(), word.begin(), word.end());
-    flat.push_back(kPad);
+  require_parts(source);
+  if (!admit(static_cast<size_t>(source.lengths()[0]), target.size())) return false;
+  for (const Part& part : source.parts()) {
+    std::vector<int32_t> ids = part.ids.row(0);
+    for (int64_t word = 0; part.is_letters() && word < part.ids.count(); ++word) {
+      if (word == 0) ids.clear();
+      const std::vector<int32_t> letters = part.ids.row(word);
+      ids.insert(ids.end(), letters.begin(), letters.end());
+      ids.push_back(kPad);
+    }
+    append(ids);
   }
-  append(flat);
+  append(target);
   return true;
+}
+
+void EncodedPairsWriter::require_parts(const Source& source) {
+  require(source.count() == 1, "EncodedPairsWriter: expected the source of one example, got those of ", source.count());
+  std::vector<std::string> names;
+  for (const Part& part : source.parts()) {
+    require(!part.values.defined(), "EncodedPairsWriter: expected ids, got numbers in part ", part.name);
+    names.push_back(part.name);
+  }
+  if (parts_.empty()) parts_ = names;
+  require(names == parts_, "EncodedPairsWriter: expected the parts ", joined(parts_, ", "), " of every source, got ",
+          joined(names, ", "));
 }
 
 bool EncodedPairsWriter::admit(size_t source, size_t target) {
@@ -148,7 +158,7 @@ EncodedPairs EncodedPairsWriter::finish() {
     pairs.ids_ = {static_cast<const int32_t*>(mapped),
                   [size](const int32_t* ids) { ::munmap(const_cast<int32_t*>(ids), size); }};
   }
-  pairs.parts_ = letters_ ? 3 : 2;
+  pairs.parts_ = parts_;
   pairs.bounds_ = std::make_shared<const std::vector<uint64_t>>(std::move(bounds_));
   file_.close();
   return pairs;

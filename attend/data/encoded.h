@@ -10,6 +10,7 @@
 
 #include "attend/base/bounds.h"
 #include "attend/base/replacement.h"
+#include "attend/data/batch.h"
 
 namespace attend::data {
 
@@ -40,51 +41,55 @@ class EncodedPairs {
  public:
   EncodedPairs() = default;
 
-  int64_t size() const { return bounds_ ? static_cast<int64_t>(bounds_->size()) / parts_ : 0; }
-  std::span<const int32_t> source(int64_t i) const { return part(parts_ * i); }
-  std::span<const int32_t> target(int64_t i) const { return part(parts_ * i + 1); }
-  int64_t source_length(int64_t i) const { return length(parts_ * i); }
-  int64_t target_length(int64_t i) const { return length(parts_ * i + 1); }
-  /// Whether the letters of source words were stored; and those of pair i, word by word.
-  bool has_letters() const { return parts_ == 3; }
-  std::vector<std::vector<int32_t>> letters(int64_t i) const;
+  int64_t size() const { return bounds_ ? (static_cast<int64_t>(bounds_->size()) - 1) / stored() : 0; }
+  /// The parts of each source, by name; the first is what answers attend to, and what lengths are about.
+  const std::vector<std::string>& parts() const { return parts_; }
+  std::span<const int32_t> source(int64_t i, size_t part = 0) const { return ids(i, part); }
+  std::span<const int32_t> target(int64_t i) const { return ids(i, parts_.size()); }
+  int64_t source_length(int64_t i) const { return length(stored() * i); }
+  int64_t target_length(int64_t i) const { return length(stored() * i + stored() - 1); }
+  /// A part that has letters, word by word.
+  std::vector<std::vector<int32_t>> letters(int64_t i, size_t part) const;
 
  private:
   friend class EncodedPairsWriter;
+  int64_t stored() const { return static_cast<int64_t>(parts_.size()) + 1; }
   int64_t length(int64_t k) const {
     return static_cast<int64_t>((*bounds_)[static_cast<size_t>(k) + 1] - (*bounds_)[static_cast<size_t>(k)]);
   }
-  std::span<const int32_t> part(int64_t k) const;
+  std::span<const int32_t> ids(int64_t i, size_t part) const;
 
-  int64_t parts_ = 2;  // source, target and, where they are stored, letters: each word's, with kPad after it
+  std::vector<std::string> parts_;
   std::shared_ptr<const std::vector<uint64_t>>
-      bounds_;                          // of source 0, target 0, source 1, … in ids_; 16 bytes per pair
-  std::shared_ptr<const int32_t> ids_;  // the mapping
+      bounds_;  // of the parts of source 0, target 0, the parts of source 1, … in ids_; 16 bytes per pair of two texts
+  std::shared_ptr<const int32_t> ids_;  // the mapping; letters: each word's, with kPad after it
 };
 
 /// Writes pairs to an unnamed file in `folder`, which disappears with the last EncodedPairs that uses it, even if the
 /// program is killed.
 class EncodedPairsWriter {
  public:
-  /// With `letters`, each pair comes with the letters of its source words.
-  explicit EncodedPairsWriter(std::filesystem::path folder, PairFilter filter = {}, bool letters = false);
+  explicit EncodedPairsWriter(std::filesystem::path folder, PairFilter filter = {});
   EncodedPairsWriter(const EncodedPairsWriter&) = delete;
   EncodedPairsWriter& operator=(const EncodedPairsWriter&) = delete;
 
-  /// False if the filter left the pair out.
-  bool add(std::span<const int32_t> source, std::span<const int32_t> target,
-           std::span<const std::vector<int32_t>> letters = {});
+  /// A source of one example, all parts of which are ids; each pair has the parts that the first one has. False if the
+  /// filter left the pair out, which looks at the first part.
+  bool add(const Source& source, std::span<const int32_t> target);
+  /// A text alone.
+  bool add(std::span<const int32_t> text, std::span<const int32_t> target);
   const FilterReport& report() const { return report_; }
   /// The pairs; nothing can be added afterwards.
   EncodedPairs finish();
 
  private:
   bool admit(size_t source, size_t target);
+  void require_parts(const Source& source);
   void append(std::span<const int32_t> ids);
   void flush();
 
   std::filesystem::path folder_;
-  bool letters_;
+  std::vector<std::string> parts_;
   FilterReport report_;
   Descriptor file_;
   std::vector<int32_t> buffer_;

@@ -8,6 +8,7 @@
 #include "attend/data/labelled.h"
 #include "attend/data/pairs.h"
 #include "attend/data/pronunciations.h"
+#include "attend/data/questions.h"
 #include "attend/data/tagged.h"
 #include "attend/data/treebank.h"
 
@@ -42,6 +43,7 @@ constexpr ExampleFormat kExampleFormats[] = {
      open_tagged},
     {"trees", "bracketed trees (Penn Treebank), on one line each or on several", open_treebank},
     {"pronunciations", "lines \"word PH ON EMES\" (CMUdict)", open_pronunciations},
+    {"questions", "SQuAD's JSON, bAbI's stories, or lines \"document<tab>question<tab>answer\"", open_questions},
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "attend/base/error.h"
+#include "attend/data/spool.h"
 
 namespace attend::data {
 namespace {
@@ -19,17 +20,12 @@ LineReader::LineReader(std::string name, std::unique_ptr<ByteStream> bytes)
     : name_(std::move(name)), bytes_(std::move(bytes)) {}
 
 LineReader::LineReader(const std::filesystem::path& path, ByteOrderMark mark)
-    : LineReader(path.native(), file_bytes(path)) {
+    : LineReader(shown_name(path), file_bytes(path)) {
   mark_ = mark;
 }
 
 LineReader::LineReader(std::span<const std::byte> bytes, std::string name)
     : LineReader(std::move(name), memory_bytes(bytes)) {}
-
-LineReader LineReader::standard_input() {
-  const std::string name = "standard input";
-  return {name, standard_input_bytes(name)};
-}
 
 LineReader::LineReader(LineReader&&) noexcept = default;
 LineReader& LineReader::operator=(LineReader&&) noexcept = default;
@@ -37,6 +33,10 @@ LineReader::~LineReader() = default;
 
 bool LineReader::next(std::string& line) {
   line.clear();
+  while (drops_ && !ended_) {
+    if (chunk_.empty()) fill(where());
+    drop_rest();
+  }
   const bool continued = !partial_.empty();
   if (continued) line.swap(partial_);
   ++number_;
@@ -46,13 +46,18 @@ bool LineReader::next(std::string& line) {
   }
   if (number_ == 1 && mark_ == ByteOrderMark::dropped) drop_byte_order_mark(line);
   if (line.ends_with('\r')) line.pop_back();
-  check_utf8(where(), line);
-  require(line.find('\0') == line.npos, where(), ": expected text, got a zero byte");
+  try {
+    check_utf8(where(), line);
+    require(line.find('\0') == line.npos, where(), ": expected text, got a zero byte");
+  } catch (const Error& error) {
+    throw BadLine(error.what());
+  }
   return true;
 }
 
 bool LineReader::waits() {
   for (;;) {
+    drop_rest();
     const std::string_view read(chunk_.data(), chunk_.size());
     if (ended_ || read.find('\n') != read.npos) return false;
     partial_.append(read);
@@ -81,12 +86,23 @@ bool LineReader::read_line(std::string& line) {
     any = true;
     const char* end = static_cast<const char*>(std::memchr(chunk_.data(), '\n', chunk_.size()));
     const size_t count = end != nullptr ? static_cast<size_t>(end - chunk_.data()) : chunk_.size();
-    require(line.size() <= kLongest && count <= kLongest - line.size(), where(), ": expected a line of at most ",
-            kLongest, " bytes, got a longer one");
+    if (line.size() > kLongest || count > kLongest - line.size()) {
+      drops_ = true;
+      throw BadLine(where() + ": expected a line of at most " + std::to_string(kLongest) + " bytes, got a longer one");
+    }
     line.append(chunk_.data(), count);
     chunk_ = chunk_.subspan(count + (end != nullptr ? 1 : 0));
     if (end != nullptr) return true;
   }
+}
+
+/// As far as it has been read.
+void LineReader::drop_rest() {
+  if (!drops_) return;
+  const std::string_view read(chunk_.data(), chunk_.size());
+  const size_t end = read.find('\n');
+  drops_ = end == read.npos;
+  chunk_ = chunk_.subspan(drops_ ? chunk_.size() : end + 1);
 }
 
 std::vector<std::string> read_lines(const std::filesystem::path& path, ByteOrderMark mark, size_t most) {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "attend/base/error.h"
+#include "attend/data/spool.h"
 
 namespace attend::data {
 namespace {
@@ -82,7 +83,7 @@ std::string PairReader::where() const { return source_->where(); }
 std::string PairReader::names() const {
   std::string text;
   for (const auto* paths : {&files_.source, &files_.target, &files_.tsv}) {
-    for (const std::filesystem::path& path : *paths) text += (text.empty() ? "" : ", ") + path.native();
+    for (const std::filesystem::path& path : *paths) text += (text.empty() ? "" : ", ") + shown_name(path);
   }
   return text;
 }

@@ -49,6 +49,56 @@ std::vector<Part> character_parts(std::string_view text) {
   return parts;
 }
 
+/// Whether a character stands by itself: a punctuation mark or a symbol.
+bool is_mark(std::string_view character) {
+  if (character_bytes(character) == 0) return false;
+  const Category kind = category(code_point(character));
+  return kind == Category::kPunctuation || kind == Category::kSymbol;
+}
+
+bool is_blank_character(std::string_view character) {
+  return character_bytes(character) > 0 && is_blank(code_point(character));
+}
+
+/// Words without the marks around and within them, and every mark by itself. White space of any kind separates.
+std::vector<Part> punctuated_parts(std::string_view text) {
+  std::vector<Part> parts;
+  size_t begin = 0;  // of the word that is being read
+  const auto end_word = [&](size_t at) {
+    if (at > begin) parts.push_back({text.substr(begin, at - begin), begin});
+  };
+  for (size_t at = 0; at < text.size();) {
+    const size_t bytes = std::max(character_bytes(text.substr(at)), size_t{1});
+    const std::string_view character = text.substr(at, bytes);
+    const bool mark = is_mark(character);
+    if (mark || is_blank_character(character)) {
+      end_word(at);
+      if (mark) parts.push_back({character, at});
+      begin = at + bytes;
+    }
+    at += bytes;
+  }
+  end_word(text.size());
+  return parts;
+}
+
+bool is_punctuated(std::string_view symbol) {
+  const std::vector<Part> parts = punctuated_parts(symbol);
+  return parts.size() == 1 && parts[0].symbol == symbol;
+}
+
+/// Whether a space stands between two symbols of a text that is put together again.
+bool always(std::string_view, std::string_view) { return true; }
+bool never(std::string_view, std::string_view) { return false; }
+/// As marks are usually set: "(a, b)", "it's", "1886–1900".
+bool unless_marks_join(std::string_view before, std::string_view after) {
+  constexpr std::string_view kJoinsBefore[] = {",", ".", ";", ":", "!", "?", ")", "]", "}", "%", "”", "…"};
+  constexpr std::string_view kJoinsAfter[] = {"(", "[", "{", "$", "£", "€", "“", "‘", "#"};
+  constexpr std::string_view kJoinsBoth[] = {"'", "’", "-", "‐", "–", "—", "/", "@", "_"};
+  const auto has = [](const auto& list, std::string_view one) { return std::ranges::find(list, one) != std::end(list); };
+  return !has(kJoinsBefore, after) && !has(kJoinsAfter, before) && !has(kJoinsBoth, before) && !has(kJoinsBoth, after);
+}
+
 bool is_character(std::string_view symbol) { return character_bytes(symbol) == symbol.size(); }
 bool is_word(std::string_view symbol) { return split_words(symbol) == std::vector<std::string_view>{symbol}; }
 
@@ -56,12 +106,13 @@ struct SymbolKind {
   std::string_view name;
   std::vector<Part> (*parts)(std::string_view);
   bool (*is_symbol)(std::string_view);  // of a text that is not empty
-  std::string_view between;             // two symbols of a spelt text
+  bool (*spaced)(std::string_view before, std::string_view after);
   bool covers;                          // options.coverage applies
 };
 constexpr SymbolKind kSymbolKinds[] = {
-    {"words", word_parts, is_word, kSpace, false},
-    {"characters", character_parts, is_character, "", true},
+    {"words", word_parts, is_word, always, false},
+    {"punctuated", punctuated_parts, is_punctuated, unless_marks_join, false},
+    {"characters", character_parts, is_character, never, true},
 };
 
 struct Counted {
@@ -93,17 +144,22 @@ class Symbols : public Tokeniser {
     for (const Part& part : kind_.parts(lowercase_ ? small : given)) {
       const auto found = ids_.find(part.symbol);
       placed.ids.push_back(found != ids_.end() ? found->second : kUnknown);
+      const bool space = part.symbol == kSpace;  // between words: there may be more of it, or another kind
       placed.begin.push_back(part.begin);
+      placed.end.push_back(part.begin + (space ? 0 : part.symbol.size()));
     }
     return placed;
   }
 
   Spelt spell(const std::vector<int32_t>& ids) const override {
     Spelt spelt;
+    std::string_view before;
     for (const int32_t id : ids) {
-      if (!spelt.begin.empty()) spelt.text += kind_.between;
+      const std::string_view shown = id == kUnknown ? kUnknownText : symbol(id);
+      if (!spelt.begin.empty() && kind_.spaced(before, shown)) spelt.text += kSpace;
       spelt.begin.push_back(spelt.text.size());
-      spelt.text += id == kUnknown ? kUnknownText : symbol(id);
+      spelt.text += shown;
+      before = shown;
     }
     return spelt;
   }
@@ -181,7 +237,8 @@ std::unique_ptr<Tokeniser> load_symbols(const fs::path& path) {
   const std::vector<std::string_view> header = split_words(line);
   const bool lowercase = header.size() == 3 && header[2] == "lowercase";
   require((header.size() == 2 || lowercase) && header[0] == "attend", path.native(),
-          ": expected \"attend words\" or \"attend characters\" in the first line, got \"", line.substr(0, 40), "\"");
+          ": expected \"attend words\", \"attend punctuated\" or \"attend characters\" in the first line, got \"",
+          line.substr(0, 40), "\"");
   const SymbolKind& kind = row_named(path.native(), kSymbolKinds, header[1]);
   std::vector<Counted> list;
   while (reader.next(line)) {

@@ -19,14 +19,7 @@ bool is_blank_line(std::string_view line) { return split_words(line).empty(); }
 
 /// Split at tabs if there are any, otherwise at blanks.
 std::vector<std::string_view> columns_of(std::string_view line) {
-  if (line.find('\t') == line.npos) return split_words(line);
-  std::vector<std::string_view> columns;
-  for (size_t begin = 0; begin <= line.size();) {
-    const size_t end = std::min(line.find('\t', begin), line.size());
-    columns.push_back(trimmed(line.substr(begin, end - begin)));
-    begin = end + 1;
-  }
-  return columns;
+  return line.find('\t') == line.npos ? split_words(line) : split_columns(line);
 }
 
 /// Position of the slash between word and tag: the last one not preceded by a backslash; npos if there is none.

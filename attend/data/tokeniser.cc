@@ -1,6 +1,7 @@
 #include "attend/data/tokeniser.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "attend/base/error.h"
 #include "attend/base/folder_file.h"
@@ -8,6 +9,7 @@
 #include "attend/base/options.h"
 #include "attend/data/subwords.h"
 #include "attend/data/symbols.h"
+#include "attend/data/unicode.h"
 #include "attend/data/utf8.h"
 
 namespace attend::data {
@@ -21,6 +23,7 @@ constexpr TokeniserRow kTokenisers[] = {
     {"bpe", "subwords; letters, the most frequent neighbours of which were merged again and again",
      "Sennrich et al. 2016, section 3.2", train_subwords},
     {"words", "what lies between white space; the rarest are unknown", "", train_symbols},
+    {"punctuated", "words, and every punctuation mark and symbol by itself; the rarest are unknown", "", train_symbols},
     {"characters", "every letter, with one space between words", "", train_symbols},
 };
 
@@ -31,6 +34,7 @@ struct Format {
 constexpr Format kTokeniserFormats[] = {
     {".spm", load_subwords},
     {".words", load_symbols},
+    {".punctuated", load_symbols},
     {".characters", load_symbols},
 };
 
@@ -65,6 +69,22 @@ class WordMap {
   std::vector<size_t> ends_;
 };
 
+/// The stretch without the white space at its ends, of any kind that Unicode has.
+TextRange without_blanks(std::string_view text, size_t begin, size_t end) {
+  TextRange range{static_cast<int64_t>(begin), static_cast<int64_t>(begin)};
+  bool found = false;
+  for (size_t at = begin; at < end;) {
+    const size_t bytes = character_bytes(text.substr(at));
+    const bool blank = bytes > 0 && is_blank(code_point(text.substr(at, bytes)));
+    const size_t next = at + std::max(bytes, size_t{1});
+    if (!blank && !std::exchange(found, true)) range.begin = static_cast<int64_t>(at);
+    if (!blank) range.end = static_cast<int64_t>(next);
+    at = next;
+  }
+  if (!found) range.begin = range.end = static_cast<int64_t>(end);
+  return range;
+}
+
 }  // namespace
 
 std::vector<int32_t> Tokeniser::encode(std::string_view text) const { return place(text).ids; }
@@ -75,7 +95,13 @@ TokenisedWords Tokeniser::tokenise(std::string_view text) const {
   const WordMap map(text);
   Placed placed = place(text);
   TokenisedWords result{std::move(placed.ids), map.words(), {}};
-  for (const size_t begin : placed.begin) result.word_of.push_back(map.at(begin));
+  for (size_t t = 0; t < placed.begin.size(); ++t) {
+    result.word_of.push_back(map.at(placed.begin[t]));
+    const size_t next = t + 1 < placed.begin.size() ? placed.begin[t + 1] : text.size();
+    result.ranges.push_back(placed.end.empty()
+                                ? without_blanks(text, std::min(placed.begin[t], next), next)
+                                : TextRange{static_cast<int64_t>(placed.begin[t]), static_cast<int64_t>(placed.end[t])});
+  }
   return result;
 }
 

@@ -1,4 +1,4 @@
-// Text ↔ ids: subwords (SentencePiece), words or characters. The ids of batch.h (kPad, kUnknown, kBegin, kEnd) are the same
+// Text ↔ ids: subwords (SentencePiece), words, words and marks, or characters. The ids of batch.h (kPad, kUnknown, kBegin, kEnd) are the same
 // in all of them.
 #pragma once
 
@@ -13,6 +13,7 @@
 
 #include "attend/base/bounds.h"
 #include "attend/data/batch.h"
+#include "attend/data/example.h"
 
 namespace attend::data {
 
@@ -43,7 +44,7 @@ struct TokeniserOptions {
 
   template <class Visit>
   void fields(Visit&& visit) {
-    visit("kind", kind, "what a token is: unigram, bpe, words, characters", bounds::one_of(tokenisers()));
+    visit("kind", kind, "what a token is: unigram, bpe, words, punctuated (words and marks), characters", bounds::one_of(tokenisers()));
     visit("vocabulary", vocabulary, "maximum number of tokens, including the 4 reserved ones; fewer if there are no more",
           bounds::within(kFirstWord + 1, 10'000'000));
     visit("lowercase", lowercase, "capitals become lower case");
@@ -51,7 +52,7 @@ struct TokeniserOptions {
           bounds::one_of({"none", "nfkc"}));
     visit("coverage", coverage, "share of the text whose characters are known (unigram, bpe, characters)",
           bounds::above_up_to(0, 1));
-    visit("min_count", min_count, "rarer words or characters are unknown (words, characters)",
+    visit("min_count", min_count, "rarer words or characters are unknown (words, punctuated, characters)",
           bounds::within(1, 1 << 28));
   }
 };
@@ -64,6 +65,8 @@ struct TokenisedWords {
   /// space, alone or as the "▁" of a subword, belongs to the word after it. A word may have no token (a character that
   /// NFKC drops).
   std::vector<int32_t> word_of;
+  /// For each token the bytes of the text that it stands for, without white space; only of Tokeniser::tokenise.
+  std::vector<TextRange> ranges = {};
 };
 
 class Tokeniser {
@@ -86,17 +89,17 @@ class Tokeniser {
 
   /// Ids are 0..size()−1.
   virtual int64_t size() const = 0;
-  /// Writes folder/stem.spm (a SentencePiece model), .words or .characters (UTF-8: a line of settings, then
+  /// Writes folder/stem.spm (a SentencePiece model), .words, .punctuated or .characters (UTF-8: a line of settings, then
   /// token<tab>count by falling count).
   virtual void save(const std::filesystem::path& folder, std::string_view stem) const = 0;
 
   static constexpr std::string_view kUnknownText = "⁇";
 
  protected:
-  /// Tokens and the byte of the text at which each begins.
+  /// Tokens and the bytes of the text at which each begins and ends; no ends: each reaches to the next.
   struct Placed {
     std::vector<int32_t> ids;
-    std::vector<size_t> begin;
+    std::vector<size_t> begin, end = {};
   };
   /// A text and the byte at which each of its tokens begins.
   struct Spelt {

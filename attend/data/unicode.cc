@@ -73,6 +73,8 @@ Category category(char32_t c) {
   return row == nullptr ? Category::kOther : static_cast<Category>(row->category);
 }
 
+bool is_letter_or_digit(char32_t c) { return row_of<unicode::Range>(unicode::kLettersAndDigits, c) != nullptr; }
+
 std::u32string lower_case(std::u32string_view text) {
   std::u32string lower;
   lower.reserve(text.size());

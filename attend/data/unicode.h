@@ -18,6 +18,9 @@ enum class Category : uint8_t { kOther, kPunctuation, kSymbol, kNumber };
 /// General categories P, S and N; all else is other.
 Category category(char32_t c);
 
+/// Python's str.isalnum() of one code point.
+bool is_letter_or_digit(char32_t c);
+
 /// Python's str.lower(): İ becomes two code points, and Σ at the end of a word ς.
 std::u32string lower_case(std::u32string_view text);
 

@@ -19,10 +19,9 @@ void check_utf8(std::string_view where, std::string_view text) {
 }
 
 std::vector<std::string_view> split_words(std::string_view text) {
-  constexpr std::string_view kSpace = " \t\n\v\f\r";
   std::vector<std::string_view> words;
-  for (size_t at = text.find_first_not_of(kSpace); at != text.npos; at = text.find_first_not_of(kSpace, at)) {
-    const size_t end = std::min(text.find_first_of(kSpace, at), text.size());
+  for (size_t at = text.find_first_not_of(kWhiteSpace); at != text.npos; at = text.find_first_not_of(kWhiteSpace, at)) {
+    const size_t end = std::min(text.find_first_of(kWhiteSpace, at), text.size());
     words.push_back(text.substr(at, end - at));
     at = end;
   }
@@ -34,6 +33,16 @@ std::string_view trimmed(std::string_view text) {
   const size_t begin = text.find_first_not_of(kWhite);
   if (begin == text.npos) return "";
   return text.substr(begin, text.find_last_not_of(kWhite) - begin + 1);
+}
+
+std::vector<std::string_view> split_columns(std::string_view line) {
+  std::vector<std::string_view> columns;
+  for (size_t begin = 0; begin <= line.size();) {
+    const size_t end = std::min(line.find('\t', begin), line.size());
+    columns.push_back(trimmed(line.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  return columns;
 }
 
 }  // namespace attend::data

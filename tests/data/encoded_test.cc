@@ -92,7 +92,7 @@ TEST(Encoded, NothingIsAddedAfterTheEnd) {
 
 TEST(Encoded, AFolderThatIsMissingIsNamed) {
   EXPECT_EQ(message_of([] { EncodedPairsWriter writer("/no/such/folder"); }),
-            "/no/such/folder: cannot create a file for encoded pairs: No such file or directory");
+            "/no/such/folder: cannot create a temporary file: No such file or directory");
 }
 
 /// No file may grow beyond so many bytes while this lives: to a writer this is what a full disk is.

@@ -224,7 +224,8 @@ TEST(ExampleFormats, AreRows) {
                                                               {"labels", "c d\ta b"},
                                                               {"tags", "a c\nb d"},
                                                               {"trees", "(c (x a) (d b))"},
-                                                              {"pronunciations", "a c d"}};
+                                                              {"pronunciations", "a c d"},
+                                                              {"questions", "a b\te\tc d"}};
   ASSERT_EQ(example_formats().size(), texts.size());
   for (const ExampleFormat& format : example_formats()) {
     const std::filesystem::path path = folder.file("file", texts.at(format.name));
@@ -238,7 +239,7 @@ TEST(ExampleFormats, AreRows) {
         << format.name;
   }
   EXPECT_EQ(message_of([] { open_examples("tree", "x"); }),
-            "format: expected one of pairs, labels, tags, trees, pronunciations, got \"tree\"; the nearest is \"trees\"");
+            "format: expected one of pairs, labels, tags, trees, pronunciations, questions, got \"tree\"; the nearest is \"trees\"");
 }
 
 TEST(Parts, FollowFromTheSourceAlone) {

@@ -122,6 +122,28 @@ TEST(Lines, AreNumbered) {
   EXPECT_EQ(reader.number(), 2);
 }
 
+TEST(Lines, BehindABadOneAreStillRead) {
+  const std::string text = "a\n\xff\n" + std::string(LineReader::kLongest + 70'000, 'x') + "\nb\n" + std::string("c\0\nd", 4);
+  for (const bool asked : {false, true}) {
+    LineReader reader(std::as_bytes(std::span(text)), "text");
+    std::vector<std::string> read;
+    int bad = 0;
+    for (bool left = true; left;) {
+      EXPECT_FALSE(asked && reader.waits());
+      try {
+        std::string line;
+        left = reader.next(line);
+        if (left) read.push_back(line);
+      } catch (const BadLine&) {
+        ++bad;
+      }
+    }
+    EXPECT_EQ(read, (std::vector<std::string>{"a", "b", "d"})) << asked;
+    EXPECT_EQ(bad, 3);
+    EXPECT_EQ(reader.number(), 6);
+  }
+}
+
 TEST(Lines, OfAPipeAreKnownToWait) {
   const TestFolder folder;
   const std::filesystem::path path = folder.path() / "pipe";

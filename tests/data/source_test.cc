@@ -94,41 +94,69 @@ TEST(Letters, OfOtherNumbersOfWordsAreRefused) {
             "Source: expected text, got an image");
 }
 
-TEST(Letters, AreStoredBesideEncodedPairs) {
+TEST(Letters, SpellTheWordsOfFurtherParts) {
+  Source source;
+  source.add("document", Sequences({{4, 5, 6}, {7}})).add("question", Sequences({{8}, {9, 4}}));
+  const std::vector<SpelledWords> spelled{{{1, 2}}, {{3}, {4}}};
+  source.add_letters(letter_rows(spelled, 2), "question");
+  EXPECT_EQ(source.letters(), nullptr) << "of the first part";
+  ASSERT_NE(source.letters("question"), nullptr);
+  EXPECT_EQ(source.letters("question")->row(3), (Row{4}));
+  EXPECT_EQ(message_of([&] { source.add_letters(Sequences(SpelledWords{{1}}), "answer"); }),
+            "Source: expected letters of a text that it has, got answer");
+}
+
+/// A document, the letters of its words, and a question.
+Source of_three_parts(const Row& document, const SpelledWords& spelled, const Row& question) {
+  Source source;
+  source.add("document", Sequences(std::vector<Row>{document}));
+  source.add_letters(letter_rows(std::vector<SpelledWords>{spelled}, source.text().longest()));
+  return source.add("question", Sequences(std::vector<Row>{question}));
+}
+
+TEST(Parts, OfEverySourceAreStored) {
   const test::TestFolder folder;
-  EncodedPairsWriter writer(folder.path(), {.longest = 3}, true);
+  EncodedPairsWriter writer(folder.path(), {.longest = 3});
   const std::vector<SpelledWords> spelled{{{7, 8}, {9}}, {{}, {5}, {}}, {{6}}};
-  EXPECT_TRUE(writer.add(Row{4, 5}, Row{6}, spelled[0]));
-  EXPECT_FALSE(writer.add(Row{4, 4, 4, 4}, Row{6}, SpelledWords(4, Row{1}))) << "too long";
-  EXPECT_TRUE(writer.add(Row{4, 5, 6}, Row{7, 8}, spelled[1]));
-  EXPECT_TRUE(writer.add(Row{9}, Row{4}, spelled[2]));
-  EXPECT_EQ(message_of([&] {
-              writer.add(Row{4, 5}, Row{6}, spelled[2]);
-            }),
-            "EncodedPairsWriter: expected the letters of 2 words, got those of 1");
+  EXPECT_TRUE(writer.add(of_three_parts({4, 5}, spelled[0], {4, 4, 4, 4}), Row{6}));
+  EXPECT_FALSE(writer.add(of_three_parts({4, 4, 4, 4}, SpelledWords(4, Row{1}), {5}), Row{6})) << "too long";
+  EXPECT_TRUE(writer.add(of_three_parts({4, 5, 6}, spelled[1], {}), Row{7, 8}));
+  EXPECT_TRUE(writer.add(of_three_parts({9}, spelled[2], {5}), Row{4}));
+  EXPECT_EQ(message_of([&] { writer.add(Row{4, 5}, Row{6}); }),
+            "EncodedPairsWriter: expected the parts document, document.letters, question of every source, got text");
+  EXPECT_EQ(message_of([&] { writer.add(Source(Sequences({{4}, {5}})), Row{6}); }),
+            "EncodedPairsWriter: expected the source of one example, got those of 2");
+  EXPECT_EQ(message_of([&] { writer.add(Source::of_images(Tensor::zeros({1, 1, 2, 2})), Row{6}); }),
+            "EncodedPairsWriter: expected ids, got numbers in part image");
   const EncodedPairs pairs = writer.finish();
-  EXPECT_TRUE(pairs.has_letters());
+  EXPECT_EQ(pairs.parts(), (std::vector<std::string>{"document", "document.letters", "question"}));
   ASSERT_EQ(pairs.size(), 3);
-  for (int64_t i = 0; i < 3; ++i) EXPECT_EQ(pairs.letters(i), spelled[static_cast<size_t>(i)]) << i;
+  for (int64_t i = 0; i < 3; ++i) EXPECT_EQ(pairs.letters(i, 1), spelled[static_cast<size_t>(i)]) << i;
   EXPECT_EQ(pairs.source_length(1), 3);
+  EXPECT_EQ(Row(pairs.source(0, 2).begin(), pairs.source(0, 2).end()), (Row{4, 4, 4, 4}));
+  EXPECT_TRUE(pairs.source(1, 2).empty());
   EXPECT_EQ(Row(pairs.target(1).begin(), pairs.target(1).end()), (Row{7, 8}));
 }
 
-TEST(Letters, ComeWithTheBatchesOfSuchPairs) {
+TEST(Parts, ComeWithTheBatchesOfSuchPairs) {
   const test::TestFolder folder;
-  EncodedPairsWriter writer(folder.path(), {}, true), plain(folder.path());
-  writer.add(Row{4, 5}, Row{6}, SpelledWords{{7, 8}, {9}});
-  writer.add(Row{4}, Row{6}, SpelledWords{{3, 2, 1}});
+  EncodedPairsWriter writer(folder.path()), plain(folder.path());
+  writer.add(of_three_parts({4, 5}, {{7, 8}, {9}}, {6}), Row{6});
+  writer.add(of_three_parts({4}, {{3, 2, 1}}, {7, 8, 9}), Row{6});
   plain.add(Row{4, 5}, Row{6});
   const Batches batches(writer.finish(), {.tokens = 100});
   const Batch batch = batches.batch(BatchRows{0, 1});
+  ASSERT_EQ(batch.source.parts().size(), 3u);
+  EXPECT_EQ(batch.source.parts()[0].name, "document");
   ASSERT_NE(batch.source.letters(), nullptr);
   ASSERT_EQ(batch.source.letters()->count(), 4);
   EXPECT_EQ(batch.source.letters()->row(0), (Row{7, 8}));
   EXPECT_EQ(batch.source.letters()->row(2), (Row{3, 2, 1}));
   EXPECT_EQ(batch.source.letters()->row(3), Row()) << "beyond its words";
+  EXPECT_EQ(batch.source.find("question")->ids.row(0), (Row{6}));
+  EXPECT_EQ(batch.source.find("question")->ids.row(1), (Row{7, 8, 9}));
   const EncodedPairs without = plain.finish();
-  EXPECT_FALSE(without.has_letters());
+  EXPECT_EQ(without.parts(), std::vector<std::string>{"text"});
   EXPECT_EQ(Batches(without, {.tokens = 100}).batch(BatchRows{0}).source.letters(), nullptr);
 }
 

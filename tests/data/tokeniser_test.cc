@@ -121,6 +121,49 @@ TEST_P(TokeniserKinds, TokensSpellTheirWords) {
   }
 }
 
+/// Ranges follow one another and hold every character but white space.
+TEST_P(TokeniserKinds, TokensKnowTheirBytes) {
+  const auto tokeniser = trained(options());
+  for (const std::string text : {"  Der \t Hund läuft.\n Zwei,", "(Männer–warten)! \u00A0\u3000 猫\u0301x \xFF Kind", "", " "}) {
+    const TokenisedWords result = tokeniser->tokenise(text);
+    ASSERT_EQ(result.ranges.size(), result.ids.size());
+    std::string covered;
+    int64_t at = 0;
+    for (const TextRange& range : result.ranges) {
+      ASSERT_LE(at, range.begin);
+      ASSERT_LE(range.begin, range.end);
+      covered += text.substr(static_cast<size_t>(range.begin), static_cast<size_t>(range.end - range.begin));
+      at = range.end;
+    }
+    std::string wanted;
+    for (const std::string_view word : split_words(text)) wanted += word;
+    for (const std::string blank : {"\u00A0", "\u3000"}) {  // may be part of a word, but of no separated one
+      for (std::string* one : {&covered, &wanted}) {
+        while (one->find(blank) != one->npos) one->erase(one->find(blank), blank.size());
+      }
+    }
+    EXPECT_EQ(covered, wanted);
+  }
+}
+
+TEST(Tokeniser, MarksStandByThemselves) {
+  const auto tokeniser = train_tokeniser({.kind = "punctuated", .lowercase = true},
+                                         each_of({"(1886–1900). It's $5,000\u00A0of “Déjà vu”!"}));
+  const std::string text = " (1886–1900).\u00A0IT'S £7 zebra";
+  const TokenisedWords result = tokeniser->tokenise(text);
+  std::vector<std::string> pieces, bytes;
+  for (size_t t = 0; t < result.ids.size(); ++t) {
+    pieces.push_back(tokeniser->piece(result.ids[t]));
+    const TextRange range = result.ranges[t];
+    bytes.push_back(text.substr(static_cast<size_t>(range.begin), static_cast<size_t>(range.end - range.begin)));
+  }
+  EXPECT_EQ(pieces, (std::vector<std::string>{"(", "1886", "–", "1900", ")", ".", "it", "'", "s", "<unk>", "<unk>",
+                                              "<unk>"}));
+  EXPECT_EQ(bytes, (std::vector<std::string>{"(", "1886", "–", "1900", ")", ".", "IT", "'", "S", "£", "7", "zebra"}));
+  EXPECT_EQ(tokeniser->decode(tokeniser->encode("(1886–1900). It's $5 of “Déjà vu”!")),
+            "(1886–1900). it's $5 of “déjà vu”!");
+}
+
 TEST_P(TokeniserKinds, ReservedIdsShowNothing) {
   const auto tokeniser = trained(options());
   std::vector<int32_t> ids = tokeniser->encode("Der Hund");
@@ -325,7 +368,7 @@ TEST(Tokeniser, OptionsAreChecked) {
     return message_of([&] { train_tokeniser(options, each_of(sentences())); });
   };
   EXPECT_EQ(refusal({.kind = "unigramm"}),
-            "kind: expected one of unigram, bpe, words, characters, got \"unigramm\"; the nearest is \"unigram\"");
+            "kind: expected one of unigram, bpe, words, punctuated, characters, got \"unigramm\"; the nearest is \"unigram\"");
   EXPECT_NE(refusal({.vocabulary = 4}), "");
   EXPECT_NE(refusal({.vocabulary = 10}), "") << "fewer than there are letters";
   EXPECT_NE(refusal({.kind = "bpe", .vocabulary = 10}), "");
@@ -352,9 +395,9 @@ TEST(Tokeniser, LoadingNamesWhatIsWrong) {
     return message.substr(std::min(message.size(), folder.path().native().size() + 1));
   };
   EXPECT_EQ(message_of([&] { load_tokeniser(folder.path(), "x"); }),
-            folder.path().native() + ": expected a vocabulary (x.spm, x.words, x.characters), got none of them");
+            folder.path().native() + ": expected a vocabulary (x.spm, x.words, x.punctuated, x.characters), got none of them");
   EXPECT_EQ(refusal("x.words", ""),
-            "x.words: expected \"attend words\" or \"attend characters\" in the first line, got \"\"");
+            "x.words: expected \"attend words\", \"attend punctuated\" or \"attend characters\" in the first line, got \"\"");
   EXPECT_EQ(refusal("x.words", "attend words\na\t3\nb c\t2\n"),
             "x.words:3: expected one of the words, got \"b c\t2\"");
   EXPECT_EQ(refusal("x.words", "attend words\na\tmany\n"), "x.words:2: expected a count, got \"many\"");
