@@ -14,6 +14,7 @@ struct Hypothesis {
   double score = 0;                             ///< what the list is sorted by: log_probability after penalties
   double log_probability = 0;                   ///< ln p(tokens | source), including kEnd if it was predicted
   std::vector<double> token_log_probabilities;  ///< one per prediction, so one more than tokens if kEnd was predicted
+  double raw = 0;                               ///< the model's own score of it, not normalised (Model::best); 0: it gave none
   bool ended = false;                           ///< kEnd was predicted, or the fixed length reached
   int32_t node = -1;                            ///< its last prediction, as reported to a SearchWatcher
 };

@@ -17,6 +17,7 @@
 #include "attend/kernels/choose.h"
 #include "attend/kernels/gemm.h"
 #include "attend/kernels/parallel.h"
+#include "attend/kernels/rows.h"
 
 namespace attend::decode {
 namespace {
@@ -46,7 +47,7 @@ struct Row {
 /// One that is complete.
 struct Complete {
   int32_t said;
-  double score, log_probability;
+  double score, log_probability, raw;
   bool ended;
 };
 
@@ -54,6 +55,7 @@ struct Sentence {
   int64_t limit = 0;            // most tokens
   bool fixed = false;           // exactly so many, and no kEnd
   std::vector<int32_t> forced;  // how it must begin
+  std::vector<models::BestAnswer> known;  // its answers, if the model knows them; row by row
   std::vector<Complete> complete;
 };
 
@@ -73,10 +75,11 @@ class Search {
         options_(options),
         watcher_(watcher),
         constraint_(constraint),
-        vocabulary_(static_cast<size_t>(model.vocabulary())) {
+        words_(static_cast<size_t>(model.vocabulary())) {
     sentences_.resize(source_of.empty() ? static_cast<size_t>(source.count()) : source_of.size());
     if (options.coverage_penalty > 0) coverage_.emplace();
-    choices_ = std::min(vocabulary_, watcher ? static_cast<size_t>(continuations_told(options)) : choices_of(options));
+    choices_ = watcher ? static_cast<size_t>(continuations_told(options)) : choices_of(options);
+    if (words_ > 0) choices_ = std::min(choices_, words_);
   }
 
   Sentence& sentence(size_t s) { return sentences_[s]; }
@@ -86,16 +89,17 @@ class Search {
     std::optional<kernels::PackedWeights> packed;  // unless the caller keeps them for many searches
     if (!kernels::PackedWeights::current()) packed.emplace();
     state_ = model_.begin(source_);
-    if (needs_only_the_best()) take_best(model_.best(*state_));
+    if (needs_only_the_best()) take_best(model_.best(*state_, options_.n_best));
     std::vector<int32_t> parents;
     const int32_t draws = options_.sample ? static_cast<int32_t>(options_.n_best) : 1;
     for (size_t s = 0; s < sentences_.size(); ++s) {
       const int32_t number = static_cast<int32_t>(s);
       if (sentences_[s].fixed && sentences_[s].limit == 0) {  // there is nothing to predict
-        sentences_[s].complete.assign(static_cast<size_t>(draws), {-1, 0, 0, true});
+        sentences_[s].complete.assign(static_cast<size_t>(draws), {-1, 0, 0, 0, true});
         continue;
       }
-      for (int32_t draw = 0; draw < draws; ++draw) {
+      const size_t known = sentences_[s].known.size();
+      for (int32_t draw = 0; draw < (known > 0 ? static_cast<int32_t>(known) : draws); ++draw) {
         rows_.push_back({number, draw});
         last_.push_back(kBegin);
         parents.push_back(source_of_.empty() ? number : source_of_[s]);
@@ -120,6 +124,7 @@ class Search {
       if (c.ended && !sentences_[s].fixed) h.tokens.pop_back();  // kEnd
       h.score = c.score;
       h.log_probability = c.log_probability;
+      h.raw = c.raw;
       h.ended = c.ended;
       h.node = c.said;
     }
@@ -134,19 +139,22 @@ class Search {
 
   /// Whether only the likeliest answers are requested, each of known length.
   bool needs_only_the_best() const {
-    if (options_.sample || options_.n_best > 1 || options_.no_repeat_ngram > 0 || coverage_ || constraint_) return false;
+    if (options_.sample || options_.no_repeat_ngram > 0 || coverage_ || constraint_) return false;
     return std::ranges::all_of(sentences_, [](const Sentence& one) { return one.fixed && one.forced.empty(); });
   }
 
   /// The search then follows the answers that the model knows, so that watchers see them like any others.
-  void take_best(std::vector<std::vector<int32_t>> answers) {
+  void take_best(std::vector<std::vector<models::BestAnswer>> answers) {
     if (answers.empty()) return;
     require(answers.size() == sentences_.size(), "search: expected the best answers to ", sentences_.size(),
             " sources, got ", answers.size());
     for (size_t s = 0; s < answers.size(); ++s) {
-      require(static_cast<int64_t>(answers[s].size()) == sentences_[s].limit, "search: expected a best answer of ",
-              sentences_[s].limit, " tokens for sentence ", s, ", got ", answers[s].size());
-      sentences_[s].forced = std::move(answers[s]);
+      require(!answers[s].empty(), "search: expected the best answers to sentence ", s, ", got none");
+      for (const models::BestAnswer& one : answers[s]) {
+        require(static_cast<int64_t>(one.tokens.size()) == sentences_[s].limit, "search: expected best answers of ",
+                sentences_[s].limit, " tokens for sentence ", s, ", got one of ", one.tokens.size());
+      }
+      sentences_[s].known = std::move(answers[s]);
     }
   }
 
@@ -164,7 +172,11 @@ class Search {
     for (size_t begin = 0, end; begin < rows_.size(); begin = end) {
       for (end = begin; end < rows_.size() && rows_[end].sentence == rows_[begin].sentence;) ++end;
       const Sentence& one = sentences_[static_cast<size_t>(rows_[begin].sentence)];
-      if (said_ < static_cast<int64_t>(one.forced.size())) {
+      if (!one.known.empty()) {
+        for (size_t r = begin; r < end; ++r) {
+          extend(r, one.known[static_cast<size_t>(rows_[r].beam)].tokens[static_cast<size_t>(said_)]);
+        }
+      } else if (said_ < static_cast<int64_t>(one.forced.size())) {
         for (size_t r = begin; r < end; ++r) extend(r, one.forced[static_cast<size_t>(said_)]);
       } else if (options_.sample) {
         for (size_t r = begin; r < end; ++r) extend(r, drawn_[r]);
@@ -196,16 +208,20 @@ class Search {
       if (coverage_) observing.emplace(*coverage_);
       logits_ = model_.next(*state_, last_);
     }
-    require(logits_.defined() && logits_.shape() == Shape{static_cast<int64_t>(n), model_.vocabulary()},
-            "search: the model must give logits [", n, ", ", vocabulary_, "], got ", logits_.shape());
+    const int64_t wide = logits_.defined() && logits_.rank() == 2 ? logits_.dim(1) : 0, known = model_.vocabulary();
+    require(wide > 0 && logits_.dim(0) == static_cast<int64_t>(n) &&
+                (wide == known || known == 0 || (source_.copies() && wide > known)),
+            "search: the model must give logits [", n, ", ", known, "], got ", logits_.shape());
+    words_ = static_cast<size_t>(wide);
+    choices_ = std::min(choices_, words_);
     if (coverage_) coverage_->step(n);
     ban();
     log_sums_.resize(n), largest_.resize(n * choices_), places_.resize(n * choices_);
-    kernels::choose({logits_.data(), n, vocabulary_, choices_, banned_.data(), banned_from_.data()}, log_sums_.data(),
+    kernels::choose({logits_.data(), n, words_, choices_, banned_.data(), banned_from_.data()}, log_sums_.data(),
                     largest_.data(), places_.data());
     for (size_t r = 0; r < n; ++r) {
       require(std::isfinite(log_sums_[r]), "search: the model's logits must be numbers, got ",
-              logits_.data()[r * vocabulary_], " … for sentence ", rows_[r].sentence, " after ", said_, " tokens");
+              logits_.data()[r * words_], " … for sentence ", rows_[r].sentence, " after ", said_, " tokens");
     }
     if (options_.sample) draw_all();
   }
@@ -240,21 +256,24 @@ class Search {
     const size_t n = rows_.size();
     const SamplingOptions how{options_.temperature, options_.top_k, options_.top_p};
     drawn_.resize(n);
-    scratch_.resize(n * vocabulary_);
+    scratch_.resize(n * words_);
     const auto one = [&](size_t r) {
-      drawn_[r] = draw({logits_.data() + r * vocabulary_, vocabulary_},
+      drawn_[r] = draw({logits_.data() + r * words_, words_},
                        std::span(banned_).subspan(banned_from_[r], banned_from_[r + 1] - banned_from_[r]), how,
-                       randoms_[r], std::span(scratch_).subspan(r * vocabulary_, vocabulary_));
+                       randoms_[r], std::span(scratch_).subspan(r * words_, words_));
     };
-    if (n * vocabulary_ > kParallelLogits) {
+    if (n * words_ > kParallelLogits) {
       kernels::parallel_for(n, one);
     } else {
       for (size_t r = 0; r < n; ++r) one(r);
     }
   }
 
+  /// A word that no source of the batch has is not among the logits.
   double log_probability(size_t row, int32_t token) const {
-    return static_cast<double>(logits_.data()[row * vocabulary_ + static_cast<size_t>(token)]) - log_sums_[row];
+    const size_t id = static_cast<size_t>(token);
+    return id < words_ ? static_cast<double>(logits_.data()[row * words_ + id]) - log_sums_[row]
+                       : -std::numeric_limits<double>::infinity();
   }
 
   /// The row's one continuation; −1: nothing may follow.
@@ -263,9 +282,15 @@ class Search {
     if (token < 0) return complete(r, row.said, row.log_probability, said_, false);
     const double step = log_probability(r, token);
     extend(Candidate{static_cast<int32_t>(r), token, step, row.log_probability + step}, row.beam);
-    for (size_t k = 0; watcher_ && k < choices_ && places_[r * choices_ + k] >= 0; ++k) {
+    const bool first = row.said >= 0 || row.beam == 0;  // other rows begin with the same choice
+    for (size_t k = 0; watcher_ && first && k < choices_ && possible(r, k); ++k) {
       if (places_[r * choices_ + k] != token) tell(candidate(r, k), -1, Predicted::Fate::passed);
     }
+  }
+
+  /// Whether a row has a k-th continuation: neither banned nor of probability 0.
+  bool possible(size_t r, size_t k) const {
+    return places_[r * choices_ + k] >= 0 && largest_[r * choices_ + k] > kernels::kMaskedLog;
   }
 
   /// The k-th likeliest continuation of a row.
@@ -300,7 +325,9 @@ class Search {
   void complete(size_t r, int32_t said, double log_probability, int64_t predictions, bool ended) {
     double score = log_probability / length_divisor(predictions);
     if (coverage_) score += options_.coverage_penalty * coverage_->penalty(r);
-    sentences_[static_cast<size_t>(rows_[r].sentence)].complete.push_back({said, score, log_probability, ended});
+    Sentence& one = sentences_[static_cast<size_t>(rows_[r].sentence)];
+    const double raw = one.known.empty() ? 0 : one.known[static_cast<size_t>(rows_[r].beam)].score;
+    one.complete.push_back({said, score, log_probability, raw, ended});
     if (watcher_) watcher_->completed(said);
   }
 
@@ -309,7 +336,7 @@ class Search {
     candidates_.clear();
     for (size_t r = begin; r < end; ++r) {
       if (places_[r * choices_] < 0) extend(r, -1);
-      for (size_t k = 0; k < choices_ && places_[r * choices_ + k] >= 0; ++k) candidates_.push_back(candidate(r, k));
+      for (size_t k = 0; k < choices_ && possible(r, k); ++k) candidates_.push_back(candidate(r, k));
     }
     Sentence& one = sentences_[static_cast<size_t>(rows_[begin].sentence)];
     const size_t beam = static_cast<size_t>(options_.beam), count = std::min(candidates_.size(), 2 * beam);
@@ -365,7 +392,7 @@ class Search {
   const SearchOptions& options_;
   SearchWatcher* const watcher_;
   const Constraint* const constraint_;
-  const size_t vocabulary_;
+  size_t words_;  // that may follow: the vocabulary and what can be copied, or places; 0: not known before the first logits
   size_t choices_;
   std::vector<Sentence> sentences_;
   std::unique_ptr<models::State> state_;
@@ -387,12 +414,14 @@ class Search {
   std::vector<double> scores_;
 };
 
-/// A forced token must be one that the model could have chosen.
-void check_forced(const char* where, const models::Model& model, const std::vector<int32_t>& tokens, bool fixed,
-                  size_t sentence) {
+/// A forced token must be one that the model could have chosen for that source.
+void check_forced(const char* where, const models::Model& model, const data::Source& source, size_t number,
+                  const std::vector<int32_t>& tokens, bool fixed, size_t sentence) {
+  const int64_t below = model.vocabulary() > 0 ? model.vocabulary() : source.lengths()[number] + 1;
   for (const int32_t token : tokens) {
-    require(token >= 0 && token < model.vocabulary() && (fixed || (token != kPad && token != kBegin && token != kEnd)),
-            where, ": expected ids that the model can say, below ", model.vocabulary(),
+    const bool known = token < below || source.copies();
+    require(token >= 0 && known && (fixed || (token != kPad && token != kBegin && token != kEnd)),
+            where, ": expected ids that the model can say, below ", below,
             fixed ? "" : " and none of kPad, kBegin and kEnd", ", got ", token, " for sentence ", sentence);
   }
 }
@@ -469,7 +498,7 @@ void check(const models::Model& model, const data::Source& source, const SearchO
     const int64_t limit = longest_answer(model, options, source.lengths()[s], forced);
     require(forced <= limit, "search: a prefix must not be longer than its answer may be, ", limit, ", got ", forced,
             " tokens for sentence ", s);
-    check_forced("search", model, prefixes[s], model.answer_length(source.lengths()[s]) >= 0, s);
+    check_forced("search", model, source, s, prefixes[s], model.answer_length(source.lengths()[s]) >= 0, s);
   }
 }
 
@@ -506,7 +535,7 @@ std::vector<Hypothesis> score(const models::Model& model, const data::Batch& bat
     one.fixed = answer >= 0;
     require(!one.fixed || answer == static_cast<int64_t>(one.forced.size()), "score: the target of sentence ", s,
             " must have ", answer, " tokens, got ", one.forced.size());
-    check_forced("score", model, one.forced, one.fixed, s);
+    check_forced("score", model, batch.source, source, one.forced, one.fixed, s);
     if (!one.fixed) one.forced.push_back(kEnd);
     one.limit = static_cast<int64_t>(one.forced.size());
   }

@@ -117,9 +117,8 @@ int64_t continuations_told(const SearchOptions& options);
 /// that predicts kEnd never predicts kPad or kBegin. If the answer's length is fixed, every id is allowed, and
 /// min_length and max_length do not apply. There may be fewer than n_best answers if no more exist.
 ///
-/// If the answer's length is fixed, the model knows the likeliest answer (Model::best), one answer is requested, and
-/// there are no other demands (a prefix, a constraint, no_repeat_ngram, coverage), then that is the answer, whatever
-/// the beam.
+/// If the answer's length is fixed, the model knows the n_best likeliest answers (Model::best), and there are no other demands
+/// (a prefix, a constraint, no_repeat_ngram, coverage), then those are the answers, whatever the beam.
 ///
 /// Tokens that a constraint bans are never predicted and take no part in the choice; log-probabilities stay the model's
 /// own.

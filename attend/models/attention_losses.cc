@@ -11,6 +11,9 @@
 namespace attend::models {
 namespace {
 
+/// ln 1e-30: what a word counts as that can only be copied, from a place that was not drawn.
+constexpr real kLeastReward = real(-69.0776);
+
 /// ln p of the correct words, and 1 where one counts: both [N,T].
 struct Rewards {
   Tensor rewards, counts;
@@ -27,7 +30,7 @@ Rewards rewards_of(const Var& logits, const Ids& targets) {
     for (int64_t n = 0; n < N; ++n) {
       const bool counted = targets.values[static_cast<size_t>(t * N + n)] >= 0;
       all.counts.data()[n * T + t] = counted ? real{1} : real{0};
-      all.rewards.data()[n * T + t] = counted ? log_p.data()[t * N + n] : real{0};
+      all.rewards.data()[n * T + t] = counted ? std::max(log_p.data()[t * N + n], kLeastReward) : real{0};
     }
   }
   return all;

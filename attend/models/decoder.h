@@ -7,6 +7,7 @@
 #include <string>
 
 #include "attend/models/attention_losses.h"
+#include "attend/models/copying.h"
 #include "attend/models/encoder.h"
 
 namespace attend::models {
@@ -15,6 +16,12 @@ namespace attend::models {
 struct Prediction {
   Var logits;  ///< [T,N,V] by time, or [N,T,V]
   AttentionTrail trail = {};
+  CopyMixture mixture = {};  ///< of a decoder that copies: what the logits are a part of, …
+  int64_t words = 0;         ///< … over so many words
+
+  bool copies() const { return mixture.gate.defined(); }
+  /// What each word that may follow is judged by, not recorded: the logits or, where words are copied, ln P [..,words].
+  Tensor scores() const { return copies() ? copy_log_probabilities(mixture, words) : logits.value(); }
 };
 
 class Decoder {
@@ -49,6 +56,9 @@ class Decoder {
 
   /// Whether each of its words attends to the source separately.
   virtual bool attends() const = 0;
+  /// Whether it copies words of the source, which it then gets as `Encoded::copies`. The words that it has said it reads
+  /// as `as_read` gives them.
+  virtual bool copies() const { return false; }
   /// Trained with one align, used with another; decoders that have none to change throw Error.
   virtual void set_align(const std::string& name) = 0;
   /// As Model::hypothesis_numbers.

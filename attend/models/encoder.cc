@@ -6,6 +6,7 @@
 #include "attend/autograd/ops.h"
 #include "attend/base/error.h"
 #include "attend/base/names.h"
+#include "attend/data/parts.h"
 #include "attend/kernels/rows.h"
 #include "attend/models/image_encoder.h"
 #include "attend/models/intra.h"
@@ -55,6 +56,23 @@ class WordsAlone : public Encoder {
   nn::Dropout dropout_;
 };
 
+/// Another encoder over all texts of a source as one.
+class JoinedTexts : public Encoder {
+ public:
+  explicit JoinedTexts(std::unique_ptr<Encoder> encoder) : encoder_(std::move(encoder)) {}
+  Encoded operator()(const data::Source& source, Training* training) const override {
+    return (*encoder_)(data::joined_texts(source), training);
+  }
+  EncodedSizes sizes() const override { return encoder_->sizes(); }
+  void params(const nn::VisitParams& visit) override { encoder_->params(visit); }
+  int64_t longest() const override { return encoder_->longest(); }
+  Var word_table() const override { return encoder_->word_table(); }
+  const TokenEmbedding* tokens() const override { return encoder_->tokens(); }
+
+ private:
+  std::unique_ptr<Encoder> encoder_;
+};
+
 constexpr EncoderRow kEncoders[] = {
     {"recurrent", "hₜ = f(xₜ, hₜ₋₁), both ways", "Graves & Schmidhuber 2005", RecurrentEncoder::make, nullptr},
     {"transformer", "blocks of self-attention", "Vaswani et al. 2017", TransformerEncoder::make, nullptr},
@@ -93,6 +111,10 @@ std::unique_ptr<Encoder> make_encoder(const ImageEncoderOptions& options, Random
     refuse_kind("images", options.kind, [](const EncoderRow& one) { return one.of_images != nullptr; });
   }
   return row.of_images(options, random);
+}
+
+std::unique_ptr<Encoder> of_texts(int64_t texts, std::unique_ptr<Encoder> encoder) {
+  return texts > 1 ? std::make_unique<JoinedTexts>(std::move(encoder)) : std::move(encoder);
 }
 
 Var mean_state(const Var& states, std::span<const int32_t> lengths) {

@@ -25,11 +25,13 @@ struct GridSize {
 /// B sources as vectors.
 struct Encoded {
   Var states;                        ///< [B,T,D]: one vector for each place (word, cell)
+  Var by_time;                       ///< [T,B,D]: the states again, if the encoder has them so; else undefined
   std::vector<int32_t> lengths;      ///< how many of the T places each source has; empty: all
   Var summary;                       ///< [B,D]: the whole source; the last state, or the mean of all
   GridSize grid;                     ///< if the places are the cells of an image, row by row
   std::vector<RecurrentState> last;  ///< [B,H] of every layer, forward before backward; empty: the summary stands in
   Var words;                         ///< [T,B,E] as read, for a decoder that rereads them; undefined: the states
+  Ids copies;                        ///< [B,T]: what copying a place says, −1: nothing; empty: nothing can be copied
 };
 
 /// The widths of `Encoded`, known before anything is read, from which decoders are built.
@@ -107,6 +109,7 @@ struct EncoderOptions {
   double dropout = 0, word_dropout = 0;
   LetterOptions letters;
   BlockOptions blocks;
+  int64_t marks = 0;  // of words (SourceEmbeddingOptions); set by the network, not by its user
 
   template <class Visit>
   void fields(Visit&& visit) {
@@ -136,11 +139,22 @@ struct EncoderOptions {
 };
 
 /// The embedding that these options describe.
-inline SourceEmbeddingOptions words_of(const EncoderOptions& o) { return {o.vocabulary, o.size, o.word_dropout, o.letters}; }
+inline SourceEmbeddingOptions words_of(const EncoderOptions& o) {
+  return {o.vocabulary, o.size, o.word_dropout, o.letters, o.marks};
+}
 
 /// The encoder of that kind; throws Error if it does not read text, or images.
 std::unique_ptr<Encoder> make_encoder(const EncoderOptions& options, Random& random);
 std::unique_ptr<Encoder> make_encoder(const ImageEncoderOptions& options, Random& random);
+
+/// The option `texts` of networks that read all texts of a source as one (data::joined_texts).
+constexpr const char* kTextsHelp =
+    "number of texts that a source has; several are read as one, one after the other, each marked by a vector of its own";
+inline Bounds texts_bounds() { return bounds::within(1, 16); }
+/// Kinds of marks that their words need; none for a single text.
+inline int64_t marks_of(int64_t texts) { return texts > 1 ? texts : 0; }
+/// `encoder` over sources of so many texts: places of the second follow those of the first. Of one text: itself.
+std::unique_ptr<Encoder> of_texts(int64_t texts, std::unique_ptr<Encoder> encoder);
 
 /// The mean of each source's states [B,T,D] within its length (empty: all T): [B,D].
 Var mean_state(const Var& states, std::span<const int32_t> lengths);

@@ -12,6 +12,23 @@ namespace attend::models {
 
 EncoderDecoder::EncoderDecoder(Parts parts) : parts_(std::move(parts)) {
   require(parts_.encoder && parts_.decoder, parts_.name, ": expected an encoder and a decoder, got none");
+  require_option(!parts_.decoder->copies() || parts_.label_smoothing == 0, "label_smoothing",
+                 "expected 0 where words are copied (copy), as the words that could be copied instead differ from source "
+                 "to source, got ",
+                 parts_.label_smoothing);
+}
+
+/// With what may be copied, where the decoder copies.
+Encoded EncoderDecoder::encoded(const data::Source& source, Training* training) const {
+  Encoded all = (*parts_.encoder)(source, training);
+  const data::Sequences* copies = parts_.decoder->copies() ? source.copies() : nullptr;
+  if (!copies) return all;
+  const int64_t B = all.states.dim(0), S = all.states.dim(1);  // places of other texts may follow
+  require(copies->count() == B && copies->longest() <= S, parts_.name, ": expected what at most ", S,
+          " places of each of ", B, " sources say, got that of ", copies->ids.shape);
+  all.copies = Ids({B, S}, std::vector<int32_t>(static_cast<size_t>(B * S), -1));
+  for (int64_t b = 0; b < B; ++b) std::ranges::copy(copies->row(b), all.copies.values.begin() + b * S);
+  return all;
 }
 
 void EncoderDecoder::params(const nn::VisitParams& visit) {
@@ -38,42 +55,65 @@ Ids EncoderDecoder::laid_out(Ids ids) const { return parts_.decoder->by_time() ?
 /// With a share of its own words among the inputs, if training says so.
 Prediction EncoderDecoder::predict(Ids inputs, const Decoder::Memory& memory, Training* training) const {
   const Decoder& decoder = *parts_.decoder;
+  const auto known = [&](const Ids& ids) {
+    return decoder.copies() ? Ids(ids.shape, as_read(ids.values, vocabulary())) : ids;
+  };
   if (training && training->own_words > 0) {
     const TapePause pause;
-    const Var guesses = decoder.predict(inputs, memory, nullptr).logits;
+    const Tensor guesses = decoder.predict(known(inputs), memory, nullptr).scores();
     const auto before = static_cast<size_t>(decoder.by_time() ? inputs.shape[1] : 1);
-    inputs = with_own_words(inputs, guesses.value(), before, training->own_words, training->random);
+    inputs = with_own_words(inputs, guesses, before, training->own_words, training->random);
   }
-  return decoder.predict(inputs, memory, training);
+  return decoder.predict(known(inputs), memory, training);
 }
 
 Var EncoderDecoder::loss(const data::Batch& batch, Training* training) const {
   data::require_sources(parts_.name.c_str(), batch);
   if (training) parts_.decoder->require_trainable();
-  const Encoded encoded = (*parts_.encoder)(batch.source, training);
-  const auto memory = parts_.decoder->prepare(encoded, batch.source_of);
+  const auto memory = parts_.decoder->prepare(encoded(batch.source, training), batch.source_of);
   const Prediction said = predict(laid_out(data::decoder_inputs(batch.target)), *memory, training);
   const Ids targets = laid_out(data::decoder_targets(batch));
-  if (!training) return cross_entropy(said.logits, targets);
-  const Var loss = cross_entropy(said.logits, targets, {.smoothing = static_cast<real>(parts_.label_smoothing)});
+  const real smoothing = training ? static_cast<real>(parts_.label_smoothing) : 0;
+  const Var loss = said.copies() ? copy_loss(said.mixture, targets)
+                                 : cross_entropy(said.logits, targets, {.smoothing = smoothing});
+  if (!training) return loss;
   const Var more = parts_.decoder->further_losses(said, *memory, targets, batch.target.lengths);
   return more.defined() ? add(loss, more) : loss;
 }
 
 Var EncoderDecoder::logits(const data::Batch& batch) const {
   data::require_sources(parts_.name.c_str(), batch);
-  const auto memory = parts_.decoder->prepare((*parts_.encoder)(batch.source, nullptr), batch.source_of);
+  const auto memory = parts_.decoder->prepare(encoded(batch.source, nullptr), batch.source_of);
   return predict(laid_out(data::decoder_inputs(batch.target)), *memory, nullptr).logits;
+}
+
+std::vector<std::vector<double>> EncoderDecoder::copied_shares(const data::Batch& batch) const {
+  if (!parts_.decoder->copies()) return {};
+  data::require_sources(parts_.name.c_str(), batch);
+  const TapePause pause;
+  const auto memory = parts_.decoder->prepare(encoded(batch.source, nullptr), batch.source_of);
+  const Prediction said = predict(laid_out(data::decoder_inputs(batch.target)), *memory, nullptr);
+  const Tensor shares = attend::copied_shares(said.mixture, laid_out(data::decoder_targets(batch.target)));
+  std::vector<std::vector<double>> all(batch.target.lengths.size());
+  for (size_t b = 0; b < all.size(); ++b) {
+    for (int64_t t = 0; t <= batch.target.lengths[b]; ++t) {
+      const int64_t n = static_cast<int64_t>(b), at = parts_.decoder->by_time() ? t * shares.dim(1) + n
+                                                                                : n * shares.dim(1) + t;
+      all[b].push_back(static_cast<double>(shares.data()[at]));
+    }
+  }
+  return all;
 }
 
 std::unique_ptr<State> EncoderDecoder::begin(const data::Source& source) const {
   const TapePause pause;
-  return parts_.decoder->begin((*parts_.encoder)(source, nullptr));
+  return parts_.decoder->begin(encoded(source, nullptr));
 }
 
 Tensor EncoderDecoder::next(State& state, std::span<const int32_t> last) const {
   const TapePause pause;
-  return parts_.decoder->next(state, last);
+  if (!parts_.decoder->copies()) return parts_.decoder->next(state, last);
+  return parts_.decoder->next(state, as_read(last, vocabulary()));
 }
 
 int64_t EncoderDecoder::longest_source() const {

@@ -36,13 +36,14 @@ class EncoderDecoder : public Model {
   Var loss(const data::Batch& batch, Training* training = nullptr) const override;
   std::unique_ptr<State> begin(const data::Source& source) const override;
   Tensor next(State& state, std::span<const int32_t> last) const override;
+  std::vector<std::vector<double>> copied_shares(const data::Batch& batch) const override;
   int64_t vocabulary() const override { return parts_.decoder->vocabulary(); }
   int64_t hypothesis_numbers(int64_t length) const override { return parts_.decoder->hypothesis_numbers(length); }
   int64_t longest_source() const override;
   Var word_table() const override { return parts_.encoder->word_table(); }
 
   /// Logits of each word of the targets and of their ends, under teacher forcing: [T,N,V] of a recurrent decoder,
-  /// [N,T,V] of a Transformer's.
+  /// [N,T,V] of a Transformer's. Of a network that copies those of the vocabulary alone.
   Var logits(const data::Batch& batch) const;
   /// Whether each word attends to the source separately; otherwise all words see the same of it.
   bool attends() const { return parts_.decoder->attends(); }
@@ -50,6 +51,7 @@ class EncoderDecoder : public Model {
   void set_align(const std::string& name) { parts_.decoder->set_align(name); }
 
  private:
+  Encoded encoded(const data::Source& source, Training* training) const;
   Ids laid_out(Ids ids) const;
   Prediction predict(Ids inputs, const Decoder::Memory& memory, Training* training) const;
 

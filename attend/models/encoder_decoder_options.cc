@@ -14,7 +14,8 @@ std::unique_ptr<Encoder> make_encoder(const EncoderDecoderOptions& options, Rand
   if (row.of_text && (!row.of_images || options.source_vocabulary > 0)) {
     EncoderOptions text = options.encoder.text;
     text.vocabulary = require_size("source_vocabulary", options.source_vocabulary);
-    return make_encoder(text, random);
+    text.marks = marks_of(options.texts);
+    return of_texts(options.texts, make_encoder(text, random));
   }
   ImageEncoderOptions image = options.encoder.image;
   image.kind = options.encoder.text.kind;
@@ -45,7 +46,8 @@ std::unique_ptr<Decoder> make_transformer(const EncoderDecoderOptions& options, 
                                        .positions = o.positions,
                                        .longest = o.longest,
                                        .tied = o.tied,
-                                       .dropout = o.recurrent.dropout};
+                                       .dropout = o.recurrent.dropout,
+                                       .copy = o.recurrent.copy};
   return std::make_unique<TransformerDecoder>(with_blocks(transformer, o.blocks), encoder.output_size(),
                                               encoder.tokens(), random);
 }

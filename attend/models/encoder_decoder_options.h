@@ -66,7 +66,7 @@ struct DecoderOptions {
 };
 
 struct EncoderDecoderOptions {
-  int64_t source_vocabulary = 0, target_vocabulary = 0;
+  int64_t source_vocabulary = 0, target_vocabulary = 0, texts = 1;
   AnyEncoderOptions encoder;
   DecoderOptions decoder;
   double label_smoothing = 0;
@@ -77,6 +77,7 @@ struct EncoderDecoderOptions {
     visit("source_vocabulary", source_vocabulary, "number of source words; 0: it reads images",
           bounds::count_or_none());
     visit("target_vocabulary", target_vocabulary, "number of target words", bounds::count_or_none());
+    visit("texts", texts, kTextsHelp, texts_bounds());
     visit("encoder", encoder, "");
     visit("decoder", decoder, "");
     visit("attention", recurrent.attention, "");

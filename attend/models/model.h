@@ -31,6 +31,14 @@ class State {
   virtual void take(std::span<const int32_t> rows) = 0;
 };
 
+/// One of the likeliest answers to a source.
+struct BestAnswer {
+  std::vector<int32_t> tokens;
+  /// What it is ranked by. Not normalised where the model has such a score, so that answers from several windows of one document
+  /// can be compared.
+  double score = 0;
+};
+
 class Model {
  public:
   virtual ~Model() = default;
@@ -42,14 +50,20 @@ class Model {
 
   /// Reads the sources. The hypotheses are one per source, all empty.
   virtual std::unique_ptr<State> begin(const data::Source& source) const = 0;
-  /// Logits [N,V] of what follows after `last`, one id per hypothesis: kBegin the first time, then what was chosen.
+  /// Logits [N,V] of what follows after `last`, one id per hypothesis: kBegin the first time, then what was chosen. Where
+  /// words of the source may be copied, [N,W]: those outside the vocabulary come after it (Source::copies), and what a
+  /// hypothesis cannot say is −∞.
   virtual Tensor next(State& state, std::span<const int32_t> last) const = 0;
 
-  /// The likeliest answer to each source, for a state fresh from `begin`, if the answer's length is fixed and the model
-  /// can find it better than label by label; empty: a search must look for it.
-  virtual std::vector<std::vector<int32_t>> best(const State& /*state*/) const { return {}; }
+  /// The `count` likeliest answers to each source, best first (fewer if there are no more), for a state fresh from `begin`, if the
+  /// answer's length is fixed and the model can find so many better than label by label; empty: a search must look for them.
+  virtual std::vector<std::vector<BestAnswer>> best(const State& /*state*/, int64_t /*count*/) const { return {}; }
 
-  /// Number of classes V that `next` chooses from.
+  /// For each target the share of the probability of each of its tokens, and of its end, that copying gives it; empty if
+  /// the network does not copy.
+  virtual std::vector<std::vector<double>> copied_shares(const data::Batch& /*batch*/) const { return {}; }
+
+  /// Number of classes V that `next` chooses from; 0: as many as its logits have, as they are places of the source.
   virtual int64_t vocabulary() const = 0;
   /// How many tokens the answer to a source of this length has, if that is fixed (a label: 1; tags: one per input); -1
   /// if the model predicts kEnd itself.

@@ -19,6 +19,7 @@ RecurrentDecoderOptions decoder_options(const RecurrentModelOptions& o) {
           .input = o.decoder.input,
           .query = o.decoder.query,
           .feeding = o.decoder.feeding,
+          .copy = o.decoder.copy,
           .attention = o.attention,
           .dropout = o.dropout,
           .coverage_penalty = o.coverage_penalty,
@@ -31,7 +32,10 @@ RecurrentDecoderOptions decoder_options(const RecurrentModelOptions& o) {
 /// Source words, target words, encoder, decoder: the order in which they draw their first values.
 EncoderDecoder::Parts parts_of(const RecurrentModelOptions& o, Random& random) {
   EncoderDecoder::Parts parts{.name = "recurrent", .label_smoothing = o.label_smoothing, .names = kRecurrentNames};
-  nn::Embedding source_words(require_size("source_vocabulary", o.source_vocabulary), o.embedding, random);
+  SourceEmbedding source_words({.vocabulary = require_size("source_vocabulary", o.source_vocabulary),
+                                .size = o.embedding,
+                                .marks = marks_of(o.texts)},
+                               random);
   nn::Embedding target_words(require_size("target_vocabulary", o.target_vocabulary), o.embedding, random);
   nn::Recurrent layers({.cell = nn::cell_named(o.cell),
                         .input = o.embedding,
@@ -40,7 +44,8 @@ EncoderDecoder::Parts parts_of(const RecurrentModelOptions& o, Random& random) {
                         .bidirectional = o.bidirectional,
                         .dropout = static_cast<real>(o.dropout)},
                        random);
-  parts.encoder = std::make_unique<RecurrentEncoder>(std::move(source_words), std::move(layers), o.dropout);
+  parts.encoder = of_texts(
+      o.texts, std::make_unique<RecurrentEncoder>(std::move(source_words), std::move(layers), o.dropout));
   parts.decoder =
       std::make_unique<RecurrentDecoder>(decoder_options(o), std::move(target_words), parts.encoder->sizes(), random);
   return parts;

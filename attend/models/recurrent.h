@@ -14,6 +14,7 @@ struct DecoderInputOptions {
   std::string input = "attention";
   std::string query = "before";  // before: hₜ₋₁ is the query, and the context enters the update; after: hₜ is the query
   bool feeding = false;          // query after: the attentional vector enters the next update
+  bool copy = false;             // words may be copied from where attention looks
 
   template <class Visit>
   void fields(Visit&& visit) {
@@ -22,11 +23,12 @@ struct DecoderInputOptions {
           bounds::one_of(decoder_inputs()));
     visit("query", query, "before (Bahdanau) or after (Luong) the state's update", bounds::one_of({"before", "after"}));
     visit("feeding", feeding, "input feeding, with the query after the update");
+    visit("copy", copy, "words of the source may be copied from where attention looks, those outside the vocabulary too");
   }
 };
 
 struct RecurrentModelOptions {
-  int64_t source_vocabulary = 0, target_vocabulary = 0;
+  int64_t source_vocabulary = 0, target_vocabulary = 0, texts = 1;
   int64_t embedding = 256, hidden = 256, layers = 1;
   std::string cell = "gru";
   bool bidirectional = true;
@@ -41,6 +43,7 @@ struct RecurrentModelOptions {
   void fields(Visit&& visit) {
     visit("source_vocabulary", source_vocabulary, "number of source words", bounds::count_or_none());
     visit("target_vocabulary", target_vocabulary, "number of target words", bounds::count_or_none());
+    visit("texts", texts, kTextsHelp, texts_bounds());
     visit("embedding", embedding, "width of a word", bounds::width());
     visit("hidden", hidden, "width of a state", bounds::width());
     visit("layers", layers, "layers of encoder and decoder", bounds::layers());

@@ -38,6 +38,12 @@ constexpr StartRow kStarts[] = {
 /// Every sequence's last states side by side: [B, directions·H].
 Var joined(const std::vector<Var>& parts) { return parts.size() == 1 ? parts[0] : concat(parts, -1); }
 
+/// The mean over heads: [N,heads,Tq,Tk] → [N,Tq,Tk].
+Var mean_head(const Var& weights) {
+  const int64_t N = weights.dim(0), queries = weights.dim(2), keys = weights.dim(3);
+  return weights.dim(1) == 1 ? reshape(weights, {N, queries, keys}) : mean(weights, 1);
+}
+
 /// Σ over heads of the values of a draw: [N,heads,Tq] → [N,Tq,1].
 Var over_heads(const Var& x) { return reshape(sum(x, 1), {x.dim(0), x.dim(2), 1}); }
 
@@ -55,11 +61,13 @@ struct RecurrentDecoder::Source : Memory {
   std::shared_ptr<const Sharing> share;  // none: one source for each row
   Var words;                             // [S,N,E], reread
   std::vector<int32_t> lengths;          // by row; empty: all places count
+  CopiedWords copied;                    // by row
 
   void take(std::span<const int32_t> rows) {
     summary = take_rows(summary, rows);
     if (words.defined()) words = transpose(take_rows(transpose(words, 0, 1), rows), 0, 1);
     if (!lengths.empty()) lengths = taken(lengths, rows);
+    if (copied.words > 0) copied.take(rows);
     if (memory.rows() > 0) memory.take(rows);
   }
 };
@@ -89,13 +97,14 @@ struct RecurrentDecoder::Hypotheses : State {
 
 /// The output of one step, each [N,·].
 struct RecurrentDecoder::Step {
-  Var top, context, weights, asked, log_probability, entropy;
+  Var top, context, weights, pointed, asked, log_probability, entropy;
 };
 
 /// The output of all steps. With the query after the update, states are attentional vectors.
 struct RecurrentDecoder::Trail : AttentionTrail {
   Var states;    // [T,N,H]
-  Var contexts;  // [T,N,context_], if they are read out
+  Var contexts;  // [T,N,context_], if they are read out or the gate of copying needs them
+  Var pointed;   // [N,T,S], if words are copied: the weights before dropout
 };
 
 RecurrentDecoder::RecurrentDecoder(const RecurrentDecoderOptions& options, nn::Embedding words,
@@ -116,10 +125,18 @@ RecurrentDecoder::RecurrentDecoder(const RecurrentDecoderOptions& options, nn::E
                  options.query);
   require_option(input_ == InputKind::attention || !after_, "decoder.query",
                  "only decoder.input attention asks after the update, got input ", options.input);
+  require_option(!options.copy || input_ == InputKind::attention, "decoder.copy",
+                 "words are copied from where attention looks, which needs decoder.input attention, got ",
+                 options.input);
+  require_option(!options.copy || options.attention.window != "local_p", "decoder.copy",
+                 "the weights that words are copied by must sum to one, which those of attention.window local_p do not");
   make_reader(source, random);
   make_update(random);
   make_start(source, random);
   make_readout(random);
+  if (options.copy) {
+    copying_ = std::make_unique<CopyGate>(context_, options_.hidden, words_.table().dim(1), random);
+  }
 }
 
 RecurrentDecoder::~RecurrentDecoder() = default;
@@ -214,6 +231,7 @@ void RecurrentDecoder::params(const nn::VisitParams& visit) {
   if (context_output_) nn::visit_part(visit, "context_output", *context_output_);
   nn::visit_part(visit, "output", *output_);
   if (reinforce_) nn::visit_part(visit, "reinforce", *reinforce_);
+  if (copying_) nn::visit_part(visit, "copying", *copying_);
 }
 
 void RecurrentDecoder::set_align(const std::string& name) {
@@ -242,7 +260,9 @@ AttentionLosses RecurrentDecoder::losses() const {
 
 Var RecurrentDecoder::further_losses(const Prediction& said, const Memory& memory, const Ids& targets,
                                      std::span<const int32_t> target_lengths) const {
-  return losses()(said.trail, said.logits, targets, target_lengths, dynamic_cast<const Source&>(memory).lengths);
+  const bool drawn = said.trail.log_probability.defined();
+  return losses()(said.trail, drawn ? Var(said.scores()) : said.logits, targets, target_lengths,
+                  dynamic_cast<const Source&>(memory).lengths);
 }
 
 std::unique_ptr<RecurrentDecoder::Source> RecurrentDecoder::read_source(const Encoded& encoded,
@@ -258,6 +278,7 @@ std::unique_ptr<RecurrentDecoder::Source> RecurrentDecoder::read_source(const En
     const Var words = encoded.words.defined() ? encoded.words : transpose(encoded.states, 0, 1);
     source->words = source_of.empty() ? words : transpose(take_rows(transpose(words, 0, 1), source_of), 0, 1);
   }
+  if (copying_) source->copied = CopiedWords(encoded, source_of, vocabulary());
   if (!attention_) return source;
   const bool shared = !source_of.empty() && Sharing::fits(attention_->config());
   if (shared) source->share = std::make_shared<const Sharing>(encoded.states.dim(0), source_of);
@@ -318,7 +339,8 @@ void RecurrentDecoder::attend_to(const Source& source, const Var& h, const Var& 
   AttentionStep asked = how;
   asked.position = state.position;
   asked.coverage = state.coverage;
-  asked.weights = options_.attention.coverage || losses().needs_weights();
+  const bool needed = options_.attention.coverage || losses().needs_weights();
+  asked.weights = needed || copying_;
   result.asked = query(h, word);
   const int64_t N = result.asked.dim(0), Q = result.asked.dim(1);
   const auto by_row = [&](const Var& x) {  // [·,each,W] → [N,W]
@@ -328,7 +350,10 @@ void RecurrentDecoder::attend_to(const Source& source, const Var& h, const Var& 
   const AttentionRead read = (*attention_)(queries, source.memory, asked);
   result.context = by_row(read.context);
   if (gate_) result.context = multiply(result.context, sigmoid((*gate_)(h)));
-  if (asked.weights) result.weights = by_row(mean(read.weights, 1));
+  if (needed) result.weights = by_row(mean_head(read.weights));
+  if (copying_) {
+    result.pointed = needed && options_.attention.dropout == 0 ? result.weights : by_row(mean_head(read.undropped));
+  }
   if (options_.attention.coverage) {
     state.coverage = state.coverage.defined() ? add(state.coverage, result.weights) : result.weights;
   }
@@ -380,13 +405,14 @@ RecurrentDecoder::Trail RecurrentDecoder::step_by_step(const Var& words, const V
   AttentionStep how;
   if (training) how = {.random = &training->random, .update = training->update};
   DecoderState state = first_state(source);
-  std::vector<Var> states, contexts, weights, asked, log_probability, entropy;
+  std::vector<Var> states, contexts, weights, pointed, asked, log_probability, entropy;
   for (int64_t t = 0; t < word_gates.dim(0); ++t) {
     const Var word = asks_word_ ? select(words, t) : Var();
     const Step one = step(word, select(word_gates, t), source, state, how);
     states.push_back(one.top);
-    if (reads_out_contexts()) contexts.push_back(one.context);
+    if (keeps_contexts()) contexts.push_back(one.context);
     if (one.weights.defined()) weights.push_back(one.weights);
+    if (one.pointed.defined()) pointed.push_back(one.pointed);
     if (!one.log_probability.defined()) continue;
     asked.push_back(one.asked.detach());
     log_probability.push_back(one.log_probability);
@@ -396,6 +422,7 @@ RecurrentDecoder::Trail RecurrentDecoder::step_by_step(const Var& words, const V
   trail.states = stack(states);
   if (!contexts.empty()) trail.contexts = stack(contexts);
   if (!weights.empty()) trail.weights = stack(weights, 1);
+  if (!pointed.empty()) trail.pointed = stack(pointed, 1);
   if (!log_probability.empty()) {
     trail.asked = stack(asked);
     trail.log_probability = concat(log_probability, 1);
@@ -408,16 +435,18 @@ RecurrentDecoder::Trail RecurrentDecoder::step_by_step(const Var& words, const V
 void RecurrentDecoder::attend_at_once(const Var& words, const Source& source, Training* training, Trail& trail) const {
   AttentionStep how;
   if (training) how = {.random = &training->random, .update = training->update};
-  how.weights = losses().needs_weights();
+  const bool needed = losses().needs_weights();
+  how.weights = needed || copying_;
   trail.asked = query(trail.states, words);
   const auto by_row = [&](const Var& x) { return source.share ? source.share->to_sequences(x) : x; };
   const Var asked = transpose(trail.asked, 0, 1);
   const AttentionRead read = (*attention_)(source.share ? source.share->to_slots(asked) : asked, source.memory, how);
   Var context = transpose(by_row(read.context), 0, 1);
   if (gate_) context = multiply(context, sigmoid((*gate_)(trail.states)));
-  if (reads_out_contexts()) trail.contexts = context;
+  if (keeps_contexts()) trail.contexts = context;
   trail.states = (*combine_)(concat(std::array{context, trail.states}, 2));
-  if (how.weights) trail.weights = by_row(mean(read.weights, 1));
+  if (needed) trail.weights = by_row(mean_head(read.weights));
+  if (copying_) trail.pointed = by_row(mean_head(read.undropped));
   if (!read.log_probability.defined()) return;
   const int64_t N = trail.asked.dim(1), T = trail.asked.dim(0);
   trail.log_probability = reshape(by_row(over_heads(read.log_probability)), {N, T});
@@ -467,8 +496,17 @@ Prediction RecurrentDecoder::predict(const Ids& inputs, const Memory& memory, Tr
   const Var gates = linear(words, word_weight_, bias_);
   Trail trail =
       needs_steps() ? step_by_step(words, gates, source, training) : all_steps(words, gates, source, training);
-  Var logits = readout(trail.states, trail.contexts, words, random);
-  return {std::move(logits), std::move(trail)};
+  Prediction said{.logits = readout(trail.states, trail.contexts, words, random)};
+  if (copying_) {
+    said.mixture = {.logits = said.logits,
+                    .gate = (*copying_)(trail.contexts, trail.states, words),
+                    .weights = trail.pointed,
+                    .words = source.copied.ids,
+                    .by_time = true};
+    said.words = source.copied.words;
+  }
+  said.trail = std::move(trail);
+  return said;
 }
 
 std::unique_ptr<State> RecurrentDecoder::begin(const Encoded& encoded) const {
@@ -485,7 +523,14 @@ Tensor RecurrentDecoder::next(State& state, std::span<const int32_t> last) const
   require(rows == N, "next: expected one id for each of ", rows, " hypotheses, got ", N);
   const Var words = words_(Ids({N}, {last.begin(), last.end()}));
   const Step one = step(words, linear(words, word_weight_, bias_), *hypotheses.source, hypotheses.state, {});
-  return readout(one.top, one.context, words, nullptr).value();
+  const Var logits = readout(one.top, one.context, words, nullptr);
+  if (!copying_) return logits.value();
+  const CopiedWords& copied = hypotheses.source->copied;
+  const CopyMixture mixture{.logits = reshape(logits, {N, 1, vocabulary()}),
+                            .gate = (*copying_)(one.context, one.top, words),
+                            .weights = reshape(one.pointed, {N, 1, one.pointed.dim(1)}),
+                            .words = copied.ids};
+  return copy_log_probabilities(mixture, copied.words).reshape({N, copied.words});
 }
 
 }  // namespace attend::models

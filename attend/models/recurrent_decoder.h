@@ -43,6 +43,7 @@ struct RecurrentDecoderOptions {
   bool feeding = false;          // query after: the attentional vector enters the next update
   bool gate = false;             // βₜ = σ(w·h + b) times what attention reads
   std::string readout = "joint";
+  bool copy = false;             // words may be copied from where attention looks
   AttentionConfig attention{.score = "additive"};
   double dropout = 0;
   double coverage_penalty = 0;      // weight of Σ min(a, c)
@@ -65,13 +66,14 @@ struct RecurrentDecoderOptions {
     visit("gate", gate, "recurrent: how much of what was read counts is decided word by word (beta)");
     visit("readout", readout, "recurrent: what words are told from: joint (all), deep (all, by tanh) or state (alone)",
           bounds::one_of(readouts()));
+    visit("copy", copy, "words of the source may be copied from where attention looks, those outside the vocabulary too");
   }
 };
 
 /// E·yₜ₋₁ is the previous word, cₜ what a step sees of the source; layers are stacked:
 ///   query before: cₜ = read(hₜ₋₁), hₜ = f(E·yₜ₋₁, cₜ, hₜ₋₁);
 ///   query after: hₜ = f(E·yₜ₋₁, [h̃ₜ₋₁,] hₜ₋₁), cₜ = read(hₜ), and h̃ₜ = tanh(W[cₜ; hₜ]) is read out in its place;
-///   p(yₜ) = softmax(readout).
+///   p(yₜ) = softmax(readout), or a mixture of that with what attention points at (copying.h; the mean over its heads).
 /// Answers to one source share one memory if nothing in the attention depends on a query's position.
 class RecurrentDecoder : public Decoder {
  public:
@@ -91,6 +93,7 @@ class RecurrentDecoder : public Decoder {
   std::unique_ptr<State> begin(const Encoded& encoded) const override;
   Tensor next(State& state, std::span<const int32_t> last) const override;
   bool attends() const override { return attention_ != nullptr; }
+  bool copies() const override { return copying_ != nullptr; }
   void set_align(const std::string& name) override;
   int64_t longest_source() const override;
 
@@ -123,6 +126,7 @@ class RecurrentDecoder : public Decoder {
   Trail all_steps(const Var& words, const Var& word_gates, const Source& source, Training* training) const;
   Var readout(const Var& states, const Var& contexts, const Var& words, Random* training) const;
   bool reads_out_contexts() const;
+  bool keeps_contexts() const { return reads_out_contexts() || copying_; }
   AttentionLosses losses() const;
 
   RecurrentDecoderOptions options_;
@@ -145,6 +149,7 @@ class RecurrentDecoder : public Decoder {
   std::unique_ptr<nn::Linear> combine_;  // query after: tanh(W[context; state])
   std::unique_ptr<nn::Linear> state_output_, context_output_;  // deep
   std::unique_ptr<nn::Linear> output_;
+  std::unique_ptr<CopyGate> copying_;
 };
 
 }  // namespace attend::models

@@ -57,7 +57,8 @@ Encoded RecurrentEncoder::operator()(const data::Source& source, Training* train
   nn::Recurrent::Output read = layers_(encoded.words, source.lengths(), {}, random);
   const size_t count = read.last.size();
   encoded.summary = both_ways() ? joined(read.last[count - 2].h, read.last[count - 1].h) : read.last.back().h;
-  encoded.states = transpose(joined(read.y), 0, 1);
+  encoded.by_time = joined(read.y);
+  encoded.states = transpose(encoded.by_time, 0, 1);
   encoded.lengths = source.lengths();
   encoded.last = std::move(read.last);
   return encoded;

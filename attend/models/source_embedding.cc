@@ -8,6 +8,7 @@
 #include "attend/autograd/ops.h"
 #include "attend/base/error.h"
 #include "attend/base/names.h"
+#include "attend/data/parts.h"
 #include "attend/models/rows.h"
 #include "attend/nn/recurrent.h"
 
@@ -121,6 +122,7 @@ SourceEmbedding::SourceEmbedding(const SourceEmbeddingOptions& o, Random& random
       word_dropout_(o.word_dropout),
       letters_size_(letter_reader(o.letters.kind).size(o.letters)),
       letters_(letter_reader(o.letters.kind).make(o.letters, random)) {
+  if (o.marks > 0) marks_.emplace(o.marks, size(), random);
   require(word_dropout_ >= 0 && word_dropout_ < 1, "word_dropout: expected a share in [0, 1), got ", word_dropout_);
 }
 
@@ -135,8 +137,15 @@ Var SourceEmbedding::operator()(const data::Source& source, Training* training, 
   const data::Sequences& text = source.text();
   const Ids ids = training && word_dropout_ > 0 ? with_unknown(text, word_dropout_, training->random) : text.ids;
   const Var words = words_(by_time ? data::transposed(ids) : ids);
-  if (!letters_) return words;
-  return concat(std::array{words, read_letters(source, by_time)}, 2);
+  const Var read = letters_ ? concat(std::array{words, read_letters(source, by_time)}, 2) : words;
+  return marks_ ? marked(read, source, by_time) : read;
+}
+
+Var SourceEmbedding::marked(const Var& words, const data::Source& source, bool by_time) const {
+  const data::Part* marks = source.find(source.parts().front().name + std::string(data::kMarks));
+  require(marks != nullptr, "SourceEmbedding: expected the words of \"", source.parts().front().name,
+          "\" to be marked, got no part for that");
+  return add(words, (*marks_)(by_time ? data::transposed(marks->ids.ids) : marks->ids.ids));
 }
 
 /// Each word is read once, however often it occurs.
@@ -167,6 +176,7 @@ Var SourceEmbedding::read_letters(const data::Source& source, bool by_time) cons
 void SourceEmbedding::params(const nn::VisitParams& visit) {
   words_.params(visit);
   if (letters_) nn::visit_part(visit, "letters", *letters_);
+  if (marks_) nn::visit_part(visit, "marks", *marks_);
 }
 
 }  // namespace attend::models

@@ -1,9 +1,11 @@
-// What an encoder sees of each word of its source: a vector from a table and, if it is set to look inside words, one
-// made from the word's letters. Letters help with words that training never saw, by their endings, capitals and digits.
+// What an encoder sees of each word of its source: a vector from a table, if it is set to look inside words one made from the
+// word's letters, and where words are marked (which text a word is from, whether another text has it) a vector of that mark.
+// Letters help with words that training never saw, by their endings, capitals and digits.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -47,6 +49,7 @@ struct SourceEmbeddingOptions {
   int64_t vocabulary = 0, size = 0;  // words, and the width of each
   double word_dropout = 0;           // share of the words that training replaces with kUnknown
   LetterOptions letters;
+  int64_t marks = 0;                 // kinds of marks (data/parts.h); 0: words are not marked
 };
 
 /// Turns the letters of a word into a vector.
@@ -58,8 +61,8 @@ class LetterReader {
   virtual void params(const nn::VisitParams& visit) = 0;
 };
 
-/// xₜ = [E[wₜ]; r(letters of wₜ)]: word ids and their letters → [B,T,size()]. For a word without letters, such as
-/// padding, r is zero.
+/// xₜ = [E[wₜ]; r(letters of wₜ)] + M[mark of wₜ]: word ids and their letters → [B,T,size()]. For a word without letters, such
+/// as padding, r is zero.
 class SourceEmbedding {
  public:
   SourceEmbedding(const SourceEmbeddingOptions& options, Random& random);
@@ -68,7 +71,7 @@ class SourceEmbedding {
 
   /// [B,T,size()], or by time [T,B,size()]. In training, words may be hidden; their letters never are.
   Var operator()(const data::Source& source, Training* training, bool by_time) const;
-  /// Words alone, without looking inside them: ids [..] → [..,size()].
+  /// Words alone, without looking inside them, unmarked: ids [..] → [..,size()].
   Var operator()(const Ids& ids) const;
 
   int64_t size() const { return words_.table().dim(1) + letters_size_; }
@@ -77,11 +80,13 @@ class SourceEmbedding {
 
  private:
   Var read_letters(const data::Source& source, bool by_time) const;
+  Var marked(const Var& words, const data::Source& source, bool by_time) const;
 
   nn::Embedding words_;
   double word_dropout_ = 0;
   int64_t letters_size_ = 0;
   std::unique_ptr<LetterReader> letters_;  // none: words alone
+  std::optional<nn::Embedding> marks_;
 };
 
 }  // namespace attend::models

@@ -99,10 +99,14 @@ Tensor Tagger::next(State& state, std::span<const int32_t> last) const {
   return logits;
 }
 
-std::vector<std::vector<int32_t>> Tagger::best(const State& state) const {
-  if (!crf_) return {};
+std::vector<std::vector<BestAnswer>> Tagger::best(const State& state, int64_t count) const {
+  if (!crf_ || count > 1) return {};
   const auto& field = dynamic_cast<const FieldState&>(state);
-  return crf_->best(field.emissions, field.lengths);
+  std::vector<std::vector<BestAnswer>> answers;
+  for (std::vector<int32_t>& tags : crf_->best(field.emissions, field.lengths)) {
+    answers.emplace_back().push_back({std::move(tags)});
+  }
+  return answers;
 }
 
 }  // namespace attend::models

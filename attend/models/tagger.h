@@ -34,7 +34,8 @@ class Tagger : public Labeller {
   void params(const nn::VisitParams& visit) override;
   std::unique_ptr<State> begin(const data::Source& source) const override;
   Tensor next(State& state, std::span<const int32_t> last) const override;
-  std::vector<std::vector<int32_t>> best(const State& state) const override;
+  /// Of the likeliest labelling alone.
+  std::vector<std::vector<BestAnswer>> best(const State& state, int64_t count) const override;
   int64_t answer_length(int64_t source_length) const override { return source_length; }
 
  private:

@@ -1,10 +1,12 @@
 #include "attend/models/transformer.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "attend/autograd/ops.h"
 #include "attend/autograd/tape.h"
 #include "attend/base/error.h"
+#include "attend/data/parts.h"
 #include "attend/models/rows.h"
 #include "attend/nn/initial.h"
 
@@ -38,7 +40,8 @@ std::unique_ptr<Encoder> TransformerEncoder::make(const EncoderOptions& o, Rando
                                    .longest = o.longest,
                                    .dropout = o.dropout,
                                    .word_dropout = o.word_dropout,
-                                   .letters = o.letters};
+                                   .letters = o.letters,
+                                   .marks = o.marks};
   return std::make_unique<TransformerEncoder>(with_blocks(options, o.blocks), random);
 }
 
@@ -62,6 +65,7 @@ void TransformerEncoder::params(const nn::VisitParams& visit) {
 /// The source prepared for each block.
 struct TransformerDecoder::Memories : Memory {
   std::vector<AttentionMemory> blocks;
+  CopiedWords copied;
   std::unique_ptr<const Sharing> share;  // none: one source for each row
 };
 
@@ -70,11 +74,13 @@ struct TransformerDecoder::Caches : State {
   std::vector<AttentionCache> blocks;
   std::vector<AttentionMemory> memories;
   std::vector<int64_t> positions;  // of each hypothesis's next token
+  CopiedWords copied;
 
   void take(std::span<const int32_t> rows) override {
     for (AttentionCache& cache : blocks) cache.take(rows);
     for (AttentionMemory& memory : memories) memory.take(rows);
     positions = taken(positions, rows);
+    if (copied.words > 0) copied.take(rows);
   }
 };
 
@@ -95,6 +101,10 @@ TransformerDecoder::TransformerDecoder(const TransformerOptions& o, int64_t sour
   if (o.norm == "pre") norm_ = std::make_unique<nn::LayerNorm>(o.size);
   if (o.tied == "none") output_weight_ = Var::leaf(nn::initial("glorot", {vocabulary_, o.size}, random));
   output_bias_ = Var::leaf(Tensor::zeros({vocabulary_}));
+  if (!o.copy) return;
+  require_option(source_ && o.decoder_layers > 0, "copy",
+                 "words are copied from where a block of the decoder looks at the source, got a decoder without one");
+  copying_ = std::make_unique<CopyGate>(o.size, o.size, o.size, random);
 }
 
 void TransformerDecoder::params(const nn::VisitParams& visit) {
@@ -103,18 +113,23 @@ void TransformerDecoder::params(const nn::VisitParams& visit) {
   if (norm_) nn::visit_part(visit, "norm", *norm_);
   if (output_weight_.defined()) visit("output.weight", output_weight_);
   visit("output.bias", output_bias_);
+  if (copying_) nn::visit_part(visit, "copying", *copying_);
 }
 
-Var TransformerDecoder::output(const Var& x) const {
-  const Var y = norm_ ? (*norm_)(x) : x;
-  return linear(y, output_weight_.defined() ? output_weight_ : words().table(), output_bias_);
+/// What words are told from → logits.
+Var TransformerDecoder::output(const Var& top) const {
+  return linear(top, output_weight_.defined() ? output_weight_ : words().table(), output_bias_);
 }
 
-Var TransformerDecoder::logits(const Ids& ids, const std::vector<AttentionMemory>& memories,
-                               const BlockContext& context) const {
-  Var x = words()(ids, random_of(context.training), !source_);
-  for (size_t i = 0; i < blocks_.size(); ++i) x = blocks_[i](x, source_ ? &memories[i] : nullptr, context);
-  return output(x);
+/// What the blocks make of the words; it is the last one that points.
+Var TransformerDecoder::top(const Var& words, const std::vector<AttentionMemory>& memories, BlockContext context) const {
+  Pointing* const pointing = std::exchange(context.pointing, nullptr);
+  Var x = words;
+  for (size_t i = 0; i < blocks_.size(); ++i) {
+    if (i + 1 == blocks_.size()) context.pointing = pointing;
+    x = blocks_[i](x, source_ ? &memories[i] : nullptr, context);
+  }
+  return norm_ ? (*norm_)(x) : x;
 }
 
 std::unique_ptr<Decoder::Memory> TransformerDecoder::prepare(const Encoded& encoded,
@@ -132,12 +147,23 @@ std::unique_ptr<Decoder::Memory> TransformerDecoder::prepare(const Encoded& enco
     }
   }
   for (const TransformerBlock& block : blocks_) memories->blocks.push_back(block.prepare(states, lengths));
+  if (copying_) memories->copied = CopiedWords(encoded, source_of, vocabulary_);
   return memories;
 }
 
 Prediction TransformerDecoder::predict(const Ids& inputs, const Memory& memory, Training* training) const {
   const auto& memories = dynamic_cast<const Memories&>(memory);
-  return {logits(inputs, memories.blocks, {training, {}, memories.share.get()})};
+  const Var said = words()(inputs, random_of(training), !source_);
+  Pointing pointing;
+  const Var y = top(said, memories.blocks, {training, {}, memories.share.get(), copying_ ? &pointing : nullptr});
+  Prediction all{.logits = output(y)};
+  if (!copying_) return all;
+  all.mixture = {.logits = all.logits,
+                 .gate = (*copying_)(pointing.context, y, said),
+                 .weights = pointing.weights,
+                 .words = memories.copied.ids};
+  all.words = memories.copied.words;
+  return all;
 }
 
 std::unique_ptr<State> TransformerDecoder::begin(const Encoded& encoded) const {
@@ -146,12 +172,15 @@ std::unique_ptr<State> TransformerDecoder::begin(const Encoded& encoded) const {
   for (const TransformerBlock& block : blocks_) {
     caches.memories.push_back(block.prepare(encoded.states, encoded.lengths));
   }
+  if (copying_) caches.copied = CopiedWords(encoded, {}, vocabulary_);
   return state;
 }
 
 Tensor TransformerDecoder::next(State& state, std::span<const int32_t> last) const { return step(state, last, {}); }
 
-Var TransformerDecoder::alone(const Ids& ids, Training* training) const { return logits(ids, {}, {training, {}}); }
+Var TransformerDecoder::alone(const Ids& ids, Training* training) const {
+  return output(top(words()(ids, random_of(training), !source_), {}, {training, {}}));
+}
 
 std::unique_ptr<State> TransformerDecoder::begin_alone(int64_t rows) const {
   auto caches = std::make_unique<Caches>();
@@ -165,12 +194,23 @@ Tensor TransformerDecoder::step(State& state, std::span<const int32_t> ids, std:
   auto& caches = dynamic_cast<Caches&>(state);
   require(ids.size() == caches.positions.size(), "next: expected one id for each of ", caches.positions.size(),
           " hypotheses, got ", ids.size());
-  Var x = words().at(ids, caches.positions);
+  const Var said = words().at(ids, caches.positions);
+  Pointing pointing;
+  Var x = said;
   for (size_t i = 0; i < blocks_.size(); ++i) {
-    x = blocks_[i].step(x, source_ ? &caches.memories[i] : nullptr, caches.blocks[i], active);
+    Pointing* const points = copying_ && i + 1 == blocks_.size() ? &pointing : nullptr;
+    x = blocks_[i].step(x, source_ ? &caches.memories[i] : nullptr, caches.blocks[i], active, points);
   }
   for (size_t n = 0; n < ids.size(); ++n) caches.positions[n] += active.empty() || active[n] ? 1 : 0;
-  return output(x).value().reshape({static_cast<int64_t>(ids.size()), vocabulary_});
+  if (norm_) x = (*norm_)(x);
+  const Var logits = output(x);
+  const int64_t N = static_cast<int64_t>(ids.size());
+  if (!copying_) return logits.value().reshape({N, vocabulary_});
+  const CopyMixture mixture{.logits = logits,
+                            .gate = (*copying_)(pointing.context, x, said),
+                            .weights = pointing.weights,
+                            .words = caches.copied.ids};
+  return copy_log_probabilities(mixture, caches.copied.words).reshape({N, caches.copied.words});
 }
 
 void TransformerDecoder::set_align(const std::string& name) {
@@ -192,22 +232,29 @@ int64_t TransformerDecoder::longest_source() const {
 
 EncoderDecoder::Parts parts_of(const TransformerOptions& options, Random& random) {
   EncoderDecoder::Parts parts{.name = "transformer", .label_smoothing = options.label_smoothing};
-  auto encoder = std::make_unique<TransformerEncoder>(options, random);
+  TransformerOptions marked = options;
+  marked.marks = marks_of(options.texts);
+  auto encoder = std::make_unique<TransformerEncoder>(marked, random);
   parts.decoder = std::make_unique<TransformerDecoder>(options, options.size, encoder->tokens(), random);
-  parts.encoder = std::move(encoder);
+  parts.encoder = of_texts(options.texts, std::move(encoder));
   return parts;
 }
 
 TransformerLanguageModel::TransformerLanguageModel(const TransformerOptions& options, Random& random)
     : options_(options), decoder_(options, 0, nullptr, random) {}
 
+data::Sequences TransformerLanguageModel::words_of(const data::Source& source) const {
+  return options_.texts > 1 ? data::joined_texts(source).text() : source.text();
+}
+
 Var TransformerLanguageModel::loss(const data::Batch& batch, Training* training) const {
   require_same_count("language_model", batch);
   refuse_own_words("language_model", training);
   // source, kBegin, target → the same without its first token, and kEnd; only what follows kBegin counts.
   std::vector<std::vector<int32_t>> inputs, outputs;
-  for (int64_t b = 0; b < batch.source.count(); ++b) {
-    std::vector<int32_t> input = batch.source.text().row(b);
+  const data::Sequences sources = words_of(batch.source);
+  for (int64_t b = 0; b < sources.count(); ++b) {
+    std::vector<int32_t> input = sources.row(b);
     std::vector<int32_t> output(input.size(), -1);
     const std::vector<int32_t> target = batch.target.row(b);
     input.push_back(data::kBegin);
@@ -231,14 +278,15 @@ Var TransformerLanguageModel::loss(const data::Batch& batch, Training* training)
 std::unique_ptr<State> TransformerLanguageModel::begin(const data::Source& source) const {
   require(!source.lengths().empty(), "language_model: expected at least one source (it may have no tokens), got none");
   std::unique_ptr<State> state = decoder_.begin_alone(source.count());
-  const size_t B = static_cast<size_t>(source.count()), S = static_cast<size_t>(source.text().longest());
-  const int32_t longest = *std::max_element(source.lengths().begin(), source.lengths().end());
+  const data::Sequences words = words_of(source);
+  const size_t B = static_cast<size_t>(source.count()), S = static_cast<size_t>(words.longest());
+  const int32_t longest = *std::max_element(words.lengths.begin(), words.lengths.end());
   for (size_t t = 0; t < static_cast<size_t>(longest); ++t) {
     std::vector<int32_t> ids(B);
     std::vector<uint8_t> active(B);
     for (size_t b = 0; b < B; ++b) {
-      ids[b] = source.text().ids.values[b * S + t];
-      active[b] = static_cast<size_t>(source.lengths()[b]) > t;
+      ids[b] = words.ids.values[b * S + t];
+      active[b] = static_cast<size_t>(words.lengths[b]) > t;
     }
     decoder_.step(*state, ids, active);
   }

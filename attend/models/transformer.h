@@ -46,6 +46,7 @@ class TransformerDecoder : public Decoder {
   std::unique_ptr<State> begin(const Encoded& encoded) const override;
   Tensor next(State& state, std::span<const int32_t> last) const override;
   bool attends() const override { return source_; }
+  bool copies() const override { return copying_ != nullptr; }
   void set_align(const std::string& name) override;
   /// A key and a value of each token in each block.
   int64_t hypothesis_numbers(int64_t length) const override;
@@ -65,8 +66,8 @@ class TransformerDecoder : public Decoder {
   struct Caches;
 
   const TokenEmbedding& words() const { return own_words_ ? *own_words_ : *shared_words_; }
-  Var logits(const Ids& ids, const std::vector<AttentionMemory>& memories, const BlockContext& context) const;
-  Var output(const Var& x) const;
+  Var top(const Var& words, const std::vector<AttentionMemory>& memories, BlockContext context) const;
+  Var output(const Var& top) const;
 
   bool source_;
   int64_t vocabulary_;
@@ -75,6 +76,7 @@ class TransformerDecoder : public Decoder {
   std::vector<TransformerBlock> blocks_;
   std::unique_ptr<nn::LayerNorm> norm_;
   Var output_weight_, output_bias_;  // the weight is undefined if it is the words' table
+  std::unique_ptr<CopyGate> copying_;
 };
 
 /// Encoder and decoder: translation.
@@ -96,6 +98,8 @@ class TransformerLanguageModel : public Model {
   Var word_table() const override;
 
  private:
+  data::Sequences words_of(const data::Source& source) const;
+
   TransformerOptions options_;
   TransformerDecoder decoder_;
 };

@@ -92,6 +92,21 @@ Var TransformerBlock::residual(const Var& x, const nn::LayerNorm& norm, Random* 
   return norm(add(x, dropout_(part(x), training)));
 }
 
+namespace {
+
+/// The context of a read, and what it says about pointing if that is asked for.
+Var context_of(const AttentionRead& read, const Sharing* share, Pointing* pointing) {
+  const auto by_row = [&](const Var& x) { return share ? share->to_sequences(x) : x; };
+  const Var context = by_row(read.context);
+  if (!pointing) return context;
+  const Var head = slice(read.undropped, 1, 0, 1);
+  pointing->context = context;
+  pointing->weights = by_row(reshape(head, {head.dim(0), head.dim(2), head.dim(3)}));
+  return context;
+}
+
+}  // namespace
+
 Var TransformerBlock::operator()(const Var& x, const AttentionMemory* memory, const BlockContext& context) const {
   AttentionStep how;
   Random* random = context.training ? &context.training->random : nullptr;
@@ -99,20 +114,22 @@ Var TransformerBlock::operator()(const Var& x, const AttentionMemory* memory, co
   Var y = residual(x, norms_[0], random,
                    [&](const Var& in) { return self_(in, self_.prepare(in, in, context.lengths), how).context; });
   if (memory_) {
+    how.weights = context.pointing != nullptr;
     y = residual(y, norms_[1], random, [&](const Var& in) {
-      if (!context.share) return (*memory_)(in, *memory, how).context;
-      return context.share->to_sequences((*memory_)(context.share->to_slots(in), *memory, how).context);
+      const Var queries = context.share ? context.share->to_slots(in) : in;
+      return context_of((*memory_)(queries, *memory, how), context.share, context.pointing);
     });
   }
   return residual(y, norms_.back(), random, [&](const Var& in) { return feed_forward_(in, random); });
 }
 
 Var TransformerBlock::step(const Var& x, const AttentionMemory* memory, AttentionCache& cache,
-                           std::span<const uint8_t> active) const {
-  AttentionStep how{.position = cache.steps()};
+                           std::span<const uint8_t> active, Pointing* pointing) const {
+  const AttentionStep how{.position = cache.steps(), .weights = pointing != nullptr};
   Var y = residual(x, norms_[0], nullptr, [&](const Var& in) { return self_(in, in, in, cache, active).context; });
   if (memory_) {
-    y = residual(y, norms_[1], nullptr, [&](const Var& in) { return (*memory_)(in, *memory, how).context; });
+    y = residual(y, norms_[1], nullptr,
+                 [&](const Var& in) { return context_of((*memory_)(in, *memory, how), nullptr, pointing); });
   }
   return residual(y, norms_.back(), nullptr, [&](const Var& in) { return feed_forward_(in, nullptr); });
 }
@@ -129,7 +146,8 @@ void TransformerBlock::params(const nn::VisitParams& visit) {
 }
 
 TokenEmbedding::TokenEmbedding(const TransformerOptions& o, int64_t words, Random& random)
-    : words_({words, o.size - letter_reader(o.letters.kind).size(o.letters), o.word_dropout, o.letters}, random),
+    : words_({words, o.size - letter_reader(o.letters.kind).size(o.letters), o.word_dropout, o.letters, o.marks},
+             random),
       positions_(positions_of(o.positions, o.longest, o.size, random)),
       dropout_(static_cast<real>(o.dropout)),
       scale_(std::sqrt(static_cast<real>(o.size))) {}

@@ -16,7 +16,7 @@
 namespace attend::models {
 
 struct TransformerOptions {
-  int64_t source_vocabulary = 0, target_vocabulary = 0;
+  int64_t source_vocabulary = 0, target_vocabulary = 0, texts = 1;
   int64_t size = 256, heads = 4, hidden = 1024;  // width of a token; of the feed-forward layer inside
   int64_t encoder_layers = 3, decoder_layers = 3;
   std::string norm = "pre";              // before each part (Xiong et al. 2020), or after it ("post", the paper's)
@@ -27,14 +27,17 @@ struct TransformerOptions {
   double dropout = 0.1, label_smoothing = 0.1;
   std::string score = "scaled_dot", align = "softmax";
   int64_t window = 0;  // self-attention reaches this far; 0: everywhere
+  bool copy = false;   // words may be copied from where the last block looks
   // Not options of this network, but of encoders (EncoderOptions):
   double word_dropout = 0;
   LetterOptions letters;
+  int64_t marks = 0;
 
   template <class Visit>
   void fields(Visit&& visit) {
     visit("source_vocabulary", source_vocabulary, "number of source words", bounds::count_or_none());
     visit("target_vocabulary", target_vocabulary, "number of target words", bounds::count_or_none());
+    visit("texts", texts, kTextsHelp, texts_bounds());
     visit("size", size, "width of a token", bounds::width());
     visit("heads", heads, "heads of every attention", bounds::width());
     visit("hidden", hidden, "width inside the feed-forward layers", bounds::width());
@@ -50,6 +53,9 @@ struct TransformerOptions {
     visit("score", score, "of every attention", bounds::one_of(scores()));
     visit("align", align, "of every attention", bounds::one_of(aligns()));
     visit("window", window, "how far self-attention reaches; 0: everywhere", bounds::count_or_none());
+    visit("copy", copy,
+          "words of the source may be copied from where the first head of the last block looks, those outside the "
+          "vocabulary too");
   }
 };
 
@@ -70,11 +76,18 @@ TransformerOptions with_blocks(TransformerOptions options, const BlockOptions& b
 /// The options; throws Error if one is not among its choices or does not fit another.
 TransformerOptions checked(const TransformerOptions& options);
 
+/// What a block reads of its memory, and by which weights its first head does. One head points, so that the others are
+/// free to look elsewhere (Gehrmann et al. 2018, section 3).
+struct Pointing {
+  Var context, weights;  // [N,T,D], [N,T,S]
+};
+
 /// Where a stack is in a forward pass.
 struct BlockContext {
   Training* training = nullptr;
   std::span<const int32_t> lengths;  // of the stack's own sequences; empty: all of full length
   const Sharing* share = nullptr;    // of the memory; null: each sequence has its own
+  Pointing* pointing = nullptr;      // filled in if given
 };
 
 /// Self-attention, attention to a memory (decoders that have one), feed-forward; each with its residual and norm.
@@ -87,8 +100,8 @@ class TransformerBlock {
   /// Whole sequences x [B,T,D]; `memory` for Kind::decoder.
   Var operator()(const Var& x, const AttentionMemory* memory, const BlockContext& context) const;
   /// One position of N hypotheses, x [N,1,D]. Rows that are not `active` leave no trace in the cache.
-  Var step(const Var& x, const AttentionMemory* memory, AttentionCache& cache,
-           std::span<const uint8_t> active = {}) const;
+  Var step(const Var& x, const AttentionMemory* memory, AttentionCache& cache, std::span<const uint8_t> active = {},
+           Pointing* pointing = nullptr) const;
   /// A source prepared for this block's attention to it.
   AttentionMemory prepare(const Var& source, std::span<const int32_t> lengths) const;
   /// Of a decoder: its attention to the source.

@@ -13,6 +13,8 @@
 #include "attend/models/encoder_decoder_options.h"
 #include "attend/models/glimpse.h"
 #include "attend/models/image_classifier.h"
+#include "attend/models/memory.h"
+#include "attend/models/reader.h"
 #include "attend/models/recurrent.h"
 #include "attend/models/tagger.h"
 #include "attend/models/transformer.h"
@@ -59,6 +61,12 @@ constexpr ModelRow kZoo[] = {
     {"tagger", "one label per step (many to many), each by itself or all together (crf)",
      "Graves & Schmidhuber 2005; Lample et al. 2016", make<Tagger, TaggerOptions>, options<TaggerOptions>, Reads::words,
      Answers::tags},
+    {"reader", "the answer to a question as a span of a document, by attention both ways",
+     "Seo et al. 2017; Clark & Gardner 2018", make<Reader, ReaderOptions>, options<ReaderOptions>, Reads::words,
+     Answers::span},
+    {"memory", "one label for a question about a document: hops of attention to its sentences",
+     "Weston et al. 2015; Sukhbaatar et al. 2015", make<Memory, MemoryOptions>, options<MemoryOptions>, Reads::words,
+     Answers::label, nullptr, true},
     {"ctc", "a sequence of labels without alignment", "Graves et al. 2006", make<CtcModel, CtcModelOptions>,
      options<CtcModelOptions>},
     {"captioner", "says what it sees: attention to the cells of an image, soft or drawn", "Xu et al. 2015",

@@ -20,9 +20,9 @@ namespace attend::models {
 /// What a network reads: text or pixels; `either` if its options decide.
 enum class Reads { words, images, either };
 inline bool can_read(Reads network, Reads what) { return network == Reads::either || network == what; }
-/// What it answers with: a sequence that it ends itself, one label, a label for each token of its source (all by begin
-/// and next), or an image (begin and next throw).
-enum class Answers { words, label, tags, image };
+/// What it answers with: a sequence that it ends itself, one label, a label for each token of its source, a stretch of its
+/// first part, told by its first and last token (all by begin and next), or an image (begin and next throw).
+enum class Answers { words, label, tags, span, image };
 
 struct ModelRow {
   std::string_view name, summary, paper;
@@ -35,6 +35,8 @@ struct ModelRow {
   /// If its options decide: what a network with these settings reads. `either`: text if it is given a source
   /// vocabulary, otherwise images.
   Reads (*reads_with)(const Settings& settings) = nullptr;
+  /// It reads the part ".sentence" of its first part: which sentence each token belongs to, from 0.
+  bool sentences = false;
 
   Reads reads_of(const Settings& settings) const { return reads_with ? reads_with(settings) : reads; }
 };

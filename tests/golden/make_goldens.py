@@ -423,6 +423,139 @@ def optimiser_settings():
     return settings
 
 
+# ------------------------------------------------------------------------------------------------- networks of answers
+
+ANSWERS = {"words": 11, "size": 5, "documents": [7, 3, 5], "questions": [2, 4, 1], "spans": [[2, 4], [0, 0], [4, 4]],
+           "cells": 3, "labels": 6, "hops": 3}
+
+
+def asked(draw):
+    """Documents and questions of several lengths, padded with 0."""
+    texts = []
+    for lengths in (ANSWERS["documents"], ANSWERS["questions"]):
+        ids = 4 + draw.below(ANSWERS["words"] - 4, len(lengths), max(lengths))
+        for row, length in zip(ids, lengths):
+            row[length:] = 0
+        texts.append(ids)
+    return texts
+
+
+def both_ways(x, lengths, weights, name, layers=1):
+    """A stack of LSTMs over x [B,T,I] by its cells, one row and one step at a time; padding gives 0."""
+    for layer in range(layers):
+        sides = []
+        for direction in ("forward", "backward"):
+            w, u, b = (weights[f"{name}.{layer}.{direction}.{part}"] for part in ("input_weight", "state_weight", "bias"))
+            size = u.shape[1]
+            rows = []
+            for row, length in zip(x, lengths):
+                h = c = torch.zeros(size, dtype=x.dtype)
+                said = [torch.zeros(size, dtype=x.dtype)] * len(row)
+                for t in (range(length) if direction == "forward" else reversed(range(length))):
+                    i, f, g, o = (w @ row[t] + u @ h + b).view(4, size)
+                    c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
+                    h = torch.sigmoid(o) * torch.tanh(c)
+                    said[t] = h
+                rows.append(torch.stack(said))
+            sides.append(torch.stack(rows))
+        x = torch.cat(sides, 2)
+    return x
+
+
+def reader():
+    """The pointers of a reader (Seo et al. 2017), the loss of spans, and the gradients of all weights."""
+    draw, size = Draw(21), ANSWERS["size"]
+    document, question = asked(draw)
+    shapes = {"encoder.words.table": (ANSWERS["words"], size), "encoder.words.marks.table": (3, size)}
+    for part in ("query", "key", "both"):
+        shapes["attention.score." + part] = (1, 2 * size) if part == "query" else (2 * size,)
+    for name, width in (("encoder.layers.0", size), ("modelling.0", 8 * size), ("modelling.1", 2 * size),
+                        ("last.0", 2 * size)):
+        for direction in ("forward", "backward"):
+            shapes[f"{name}.{direction}.input_weight"] = (4 * size, width)
+            shapes[f"{name}.{direction}.state_weight"] = (4 * size, size)
+            shapes[f"{name}.{direction}.bias"] = (4 * size,)
+    shapes.update({"pointers.weight": (2, 8 * size), "pointers.bias": (2,), "start.weight": (1, 2 * size),
+                   "end.weight": (1, 2 * size)})
+    given = {name: draw.normal(*shape, scale=0.6) for name, shape in shapes.items()}
+    weights = {name: leaf(value) for name, value in given.items()}
+    lengths, asked_lengths = ANSWERS["documents"], ANSWERS["questions"]
+    shared = torch.tensor([[int(w != 0 and w in q) for w in d] for d, q in zip(document.tolist(), question.tolist())])
+    words, marks = weights["encoder.words.table"], weights["encoder.words.marks.table"]
+    h = both_ways(words[document] + marks[shared], lengths, weights, "encoder.layers")
+    u = both_ways(words[question] + marks[2], asked_lengths, weights, "encoder.layers")
+    start, end = [], []
+    met = torch.zeros(len(lengths), max(lengths), 8 * size, dtype=h.dtype)
+    for b, (T, J) in enumerate(zip(lengths, asked_lengths)):
+        w = torch.cat([weights["attention.score." + part].flatten() for part in ("query", "key", "both")])
+        scores = torch.stack([torch.stack([w @ torch.cat((h[b, t], u[b, j], h[b, t] * u[b, j])) for j in range(J)])
+                              for t in range(T)])
+        read = torch.softmax(scores, 1) @ u[b, :J]
+        of_document = torch.softmax(scores.max(1).values, 0) @ h[b, :T]
+        met[b, :T] = torch.cat((h[b, :T], read, h[b, :T] * read, h[b, :T] * of_document), 1)
+    m = both_ways(met, lengths, weights, "modelling", 2)
+    m2 = both_ways(m, lengths, weights, "last")
+    pointers = {}
+    for i, (name, states) in enumerate((("start", m), ("end", m2))):
+        pointers[name] = met @ weights["pointers.weight"][i] + states @ weights[name + ".weight"][0] \
+            + weights["pointers.bias"][i]
+    losses = {"joint": [], "apart": []}
+    for b, (T, (first, last)) in enumerate(zip(lengths, ANSWERS["spans"])):
+        start, end = pointers["start"][b, :T], pointers["end"][b, :T]
+        spans = torch.stack([start[s] + end[e] for s in range(T) for e in range(s, T)])
+        losses["joint"].append(torch.logsumexp(spans, 0) - start[first] - end[last])
+        losses["apart"].append(-torch.log_softmax(start, 0)[first] - torch.log_softmax(end, 0)[last])
+    losses = {name: sum(all_of) / (2 * len(lengths)) for name, all_of in losses.items()}
+    slopes = gradients([losses["joint"]], [torch.ones((), dtype=h.dtype)], list(weights.values()))
+    result = {"document": document, "question": question, **given, "loss.joint": losses["joint"], "loss.apart": losses["apart"]}
+    beyond = torch.arange(max(lengths)) >= torch.tensor(lengths).unsqueeze(1)
+    result.update({name: value.masked_fill(beyond, 0) for name, value in pointers.items()})
+    result.update({"d" + name: slope for name, slope in zip(weights, slopes)})
+    return result
+
+
+def memory():
+    """The logits of a memory with hops (Sukhbaatar et al. 2015), adjacent and layer-wise, soft and linear."""
+    draw, size, hops, cells = Draw(22), ANSWERS["size"], ANSWERS["hops"], ANSWERS["cells"]
+    document, question = asked(draw)
+    result = {"document": document, "question": question}
+    for tying in ("adjacent", "layerwise"):
+        tables = hops + 1 if tying == "adjacent" else 2
+        shapes = {}
+        for i in range(tables):
+            shapes.update({f"encoder.words.{i}": (ANSWERS["words"], size), f"encoder.ages.{i}": (cells, size)})
+        if tying == "layerwise":
+            shapes.update({"encoder.question": (ANSWERS["words"], size), "encoder.state": (size, size)})
+        shapes.update({"output.weight": (ANSWERS["labels"], size), "output.bias": (ANSWERS["labels"],)})
+        weights = {name: draw.normal(*shape, scale=0.4) for name, shape in shapes.items()}
+        result.update({f"{tying}.{name}": value for name, value in weights.items()})
+
+        def sentence(words, table):
+            count = len(words)
+            place = [[(1 - j / count) - k / size * (1 - 2 * j / count) for k in range(1, size + 1)]
+                     for j in range(1, count + 1)]
+            return (torch.tensor(place, dtype=torch.float64) * table[words]).sum(0)
+
+        for align in ("soft", "linear"):
+            logits = []
+            for b, (T, J) in enumerate(zip(ANSWERS["documents"], ANSWERS["questions"])):
+                # Sentences of two words each, of which the last ones are remembered.
+                kept = [document[b, t:min(t + 2, T)] for t in range(0, T, 2)][-cells:]
+                first = weights["encoder.words.0" if tying == "adjacent" else "encoder.question"]
+                u = sentence(question[b, :J], first)
+                for hop in range(hops):
+                    key = hop if tying == "adjacent" else 0
+                    m, c = (torch.stack([sentence(s, weights[f"encoder.words.{i}"])
+                                         + weights[f"encoder.ages.{i}"][len(kept) - 1 - place]
+                                         for place, s in enumerate(kept)]) for i in (key, key + 1))
+                    energies = m @ u
+                    shares = torch.softmax(energies, 0) if align == "soft" else energies
+                    u = (u if tying == "adjacent" else weights["encoder.state"] @ u) + shares @ c
+                logits.append(weights["output.weight"] @ u + weights["output.bias"])
+            result[f"{tying}.{align}"] = torch.stack(logits)
+    return result
+
+
 # -------------------------------------------------------------------------------------------------------------- files
 
 SUBJECTS = {
@@ -443,6 +576,8 @@ SUBJECTS = {
     "ctc": (ctc, {case: dict(zip(("blank", "lengths", "targets"), given)) for case, given in CTC_CASES.items()}),
     "activations": (activations, {"gelu": "x*Phi(x), error function", "axis": -1}),
     "optimisers": (optimisers, optimiser_settings()),
+    "reader": (reader, ANSWERS),
+    "memory": (memory, ANSWERS),
 }
 
 

@@ -105,6 +105,82 @@ TEST(EncoderDecoder, HasTheRightGradientHoweverTheDecoderReads) {
   }
 }
 
+/// Three sources with none, one and two words outside the vocabulary, and answers that say them.
+data::Batch copying_batch() {
+  data::Source source{rows({{4, 5, 6, 7}, {1, 4}, {6, 1, 1, 5, 1}})};
+  source.add_copies(rows({{4, 5, 6, 7}, {9, 4}, {6, 9, 10, 5, 9}}));
+  return {source, rows({{4, 5, 6}, {9, 8}, {10}, {9, 5, 10, 8}, {8, 6}}), {}, {0, 1, 2, 2, 0}};
+}
+
+TEST(Copying, HasTheRightGradientInEachDecoder) {
+  const data::Batch batch = copying_batch();
+  for (const DecoderRow& decoder : decoders()) {
+    for (const char* query : {"before", "after"}) {
+      if (decoder.name != "recurrent" && query == std::string("after")) continue;
+      const auto model = made_pair(kText + Settings{{"decoder.kind", std::string(decoder.name)},
+                                                    {"decoder.query", query},
+                                                    {"decoder.copy", "true"},
+                                                    {"attention.coverage", "true"}});
+      test::expect_right_gradient(
+          *model, [&] { return model->loss(batch); }, std::string(decoder.name) + " " + query);
+    }
+  }
+}
+
+TEST(Copying, GivesEveryWordOfTheSourceAndTheVocabularyOneProbability) {
+  for (const DecoderRow& decoder : decoders()) {
+    const auto model = made_pair(kText + Settings{{"decoder.kind", std::string(decoder.name)}, {"decoder.copy", "true"}});
+    const data::Batch batch = copying_batch();
+    const auto state = model->begin(batch.source);
+    const Tensor scores = model->next(*state, std::vector<int32_t>(3, data::kBegin));
+    ASSERT_EQ(scores.shape(), (Shape{3, kPairWords + 2}));
+    for (int64_t b = 0; b < 3; ++b) {
+      double sum = 0;
+      for (int64_t w = 0; w < kPairWords + 2; ++w) {
+        const double score = static_cast<double>(scores.data()[b * (kPairWords + 2) + w]);
+        EXPECT_EQ(std::isfinite(score), w < kPairWords + b) << "source " << b << " has " << b << " words of its own";
+        sum += std::exp(score);
+      }
+      EXPECT_NEAR(sum, 1, 1e-5);
+    }
+    // What was copied is read as an unknown word.
+    const Tensor after = model->next(*state, std::vector<int32_t>{4, 9, 10});
+    const auto again = model->begin(batch.source);
+    (void)model->next(*again, std::vector<int32_t>(3, data::kBegin));
+    const Tensor unknown = model->next(*again, std::vector<int32_t>{4, data::kUnknown, data::kUnknown});
+    for (size_t i = 0; i < after.size(); ++i) EXPECT_EQ(after.data()[i], unknown.data()[i]);
+  }
+}
+
+TEST(Copying, SharesAreOneForWordsThatCanOnlyBeCopied) {
+  for (const DecoderRow& decoder : decoders()) {
+    const auto model = made_pair(kText + Settings{{"decoder.kind", std::string(decoder.name)}, {"decoder.copy", "true"}});
+    const std::vector<std::vector<double>> shares = model->copied_shares(copying_batch());
+    ASSERT_EQ(shares.size(), kAnswers.size());
+    EXPECT_EQ(shares[1].size(), 3u) << "two words and the end";
+    EXPECT_NEAR(shares[1][0], 1, 1e-6);
+    EXPECT_EQ(shares[1][1], 0) << "not in the source";
+    EXPECT_EQ(shares[1][2], 0) << "the end";
+    EXPECT_GT(shares[0][0], 0);
+    EXPECT_LT(shares[0][0], 1);
+  }
+  EXPECT_TRUE(made_pair(kText)->copied_shares({rows({{4}}), rows({{4}})}).empty());
+}
+
+TEST(Copying, IsRefusedWhereItCannotBe) {
+  EXPECT_EQ(message_of([] { made_pair(kText + Settings{{"decoder.copy", "true"}, {"decoder.input", "bridge"}}); }),
+            "decoder.copy: words are copied from where attention looks, which needs decoder.input attention, got bridge");
+  EXPECT_NE(message_of([] { made_pair(kText + Settings{{"decoder.copy", "true"}, {"attention.window", "local_p"},
+                                                       {"attention.width", "2"}}); }),
+            "");
+  EXPECT_NE(message_of([] { made_pair(kText + Settings{{"decoder.copy", "true"}, {"label_smoothing", "0.1"}}); })
+                .find("label_smoothing: expected 0 where words are copied"),
+            std::string::npos);
+  const auto model = made_pair(kText + Settings{{"decoder.copy", "true"}});
+  EXPECT_EQ(message_of([&] { model->loss({rows({{4}}), rows({{4}})}); }),
+            "copy: expected what copying each place of the source says (Source::add_copies), got nothing");
+}
+
 struct Seen : Sink {
   std::vector<Tensor> weights;
   void observe(const Observation& seen) override {

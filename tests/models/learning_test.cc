@@ -58,6 +58,69 @@ TEST(ReverseSlow, AttentionHoldsWhereAFixedVectorFails) {
   }
 }
 
+/// A sentence of known words with two names that are outside the vocabulary, and what is said about them: the second name,
+/// a word of the sentence, the first name. Names are new in every sentence.
+data::Batch about_names(int64_t count, Random& random, bool copies) {
+  constexpr int32_t kWords = data::kFirstWord + kKinds;
+  std::vector<std::vector<int32_t>> read, said, targets;
+  for (int64_t i = 0; i < count; ++i) {
+    const size_t length = 6 + random.below(7), first = random.below(length / 2), second = length / 2 + random.below(length / 2);
+    read.push_back(random_words(length, kKinds, random));
+    said.push_back(read.back());
+    read.back()[first] = read.back()[second] = data::kUnknown;
+    said.back()[first] = kWords, said.back()[second] = kWords + 1;
+    const int32_t between = read.back()[length - 1 == second ? 0 : length - 1];
+    const int32_t word = between == data::kUnknown ? data::kFirstWord : between;
+    targets.push_back({copies ? kWords + 1 : data::kUnknown, word, copies ? kWords : data::kUnknown});
+  }
+  data::Batch batch{data::Sequences(read), data::Sequences(targets)};
+  if (copies) batch.source.add_copies(data::Sequences(said));
+  return batch;
+}
+
+/// How many of 200 new sentences are answered exactly; without copying, a name is said as an unknown word and is not right.
+double exact_names(const models::Model& model, bool copies) {
+  Random random(77);
+  const data::Batch named = about_names(200, random, true);
+  Random again(77);
+  const auto found = decode::search(model, about_names(200, again, copies).source, {.max_length = 6});
+  double right = 0;
+  for (size_t b = 0; b < found.size(); ++b) {
+    right += found[b][0].tokens == named.target.row(static_cast<int64_t>(b)) ? 1 : 0;
+  }
+  return right / static_cast<double>(found.size());
+}
+
+// A name that training never saw can be said only by copying it.
+TEST(CopySlow, UnseenNamesComeThrough) {
+  for (const char* model : {"recurrent", "transformer"}) {
+    for (const bool copies : {true, false}) {
+      Settings settings{{"source_vocabulary", std::to_string(data::kFirstWord + kKinds)},
+                        {"target_vocabulary", std::to_string(data::kFirstWord + kKinds)}};
+      const bool recurrent = model == std::string("recurrent");
+      const Settings more = recurrent ? Settings{{"embedding", "32"}, {"hidden", "64"}, {"decoder.query", "after"}}
+                                      : Settings{{"size", "64"},           {"hidden", "128"},       {"heads", "4"},
+                                                 {"encoder_layers", "2"},  {"decoder_layers", "2"}, {"dropout", "0"},
+                                                 {"label_smoothing", "0"}};
+      settings.insert(more.begin(), more.end());
+      settings[recurrent ? "decoder.copy" : "copy"] = copies ? "true" : "false";
+      Random random(1), draws(5);
+      const auto network = models::make_model(model, settings, random);
+      const auto adam = train::make_optimiser("adam", {}, nn::parameters(*network));
+      models::Training training{Random(3), 0};
+      for (const int64_t steps = recurrent ? 400 : 800; training.update < steps; ++training.update) {
+        Tape tape;
+        tape.backward(network->loss(about_names(32, draws, copies), &training));
+        adam->step(recurrent ? 5e-3 : 2e-3, train::clip_scale(train::gradient_norm(adam->parameters()), 1));
+        adam->clear_gradients();
+      }
+      const double exact = exact_names(*network, copies);
+      std::printf("%s %s copying: %.1f %%\n", model, copies ? "with" : "without", 100 * exact);
+      EXPECT_TRUE(copies ? exact >= 0.95 : exact < 0.05) << model;
+    }
+  }
+}
+
 TEST(ReverseAgainSlow, ReadingForEveryWord) {
   const Task task = reverse_task(kKinds);
   const Lesson lesson{.longest = 20, .steps = 250, .batch = 32, .rate = 4e-3};

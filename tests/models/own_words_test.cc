@@ -118,9 +118,13 @@ TEST(OwnWords, AreRefusedByNetworksWithoutADecoderThatReadsWords) {
       }
     }
     const auto model = row.make(settings, random);
-    const data::Batch batch{rows({{4, 5, 6}}), rows({row.name == "classifier" ? std::vector<int32_t>{4}
-                                                     : row.name == "ctc"      ? std::vector<int32_t>{4, 5}
-                                                                              : std::vector<int32_t>{4, 5, 6}})};
+    const bool asks = row.answers == Answers::span || row.sentences;
+    data::Batch batch{{}, rows({row.answers == Answers::label  ? std::vector<int32_t>{4}
+                                : row.answers == Answers::span ? std::vector<int32_t>{0, 2}
+                                : row.name == "ctc"            ? std::vector<int32_t>{4, 5}
+                                                               : std::vector<int32_t>{4, 5, 6}})};
+    batch.source.add(asks ? "document" : "text", rows({{4, 5, 6}}));
+    if (asks) batch.source.add("question", rows({{4}})).add("document.sentence", rows({{0, 0, 1}}));
     Training training{Random(1), 0, 0};
     EXPECT_NO_THROW(model->loss(batch, &training)) << row.name;
     training.own_words = 0.5;

@@ -18,6 +18,7 @@
 #include "attend/models/glimpse.h"
 #include "attend/models/image_encoder.h"
 #include "attend/models/recurrent.h"
+#include "attend/models/state_layers.h"
 #include "attend/models/transformer.h"
 #include "attend/train/optimiser.h"
 #include "tests/models/small.h"
@@ -25,7 +26,7 @@
 namespace attend::models {
 namespace {
 
-enum class Answer { free, same_length, label, shorter, none };
+enum class Answer { free, same_length, label, shorter, span, none };
 
 struct Variant {
   std::string name;
@@ -33,6 +34,7 @@ struct Variant {
   Settings settings;
   Answer answer = Answer::free;
   bool trains = true;  // else: used with what another align has learnt
+  bool asks = false;   // reads a document and a question
 };
 
 constexpr int64_t kWords = 11;
@@ -193,6 +195,123 @@ void add_combinations(std::vector<Variant>& all) {
   add("dot", text + Settings{{"attention.score", "dot"}});
 }
 
+/// Words of the source may be copied; each source has its own number of words outside the vocabulary.
+void add_copying_variants(std::vector<Variant>& all) {
+  const std::string words = std::to_string(kWords);
+  const Settings vocabularies{{"source_vocabulary", words}, {"target_vocabulary", words}};
+  const Settings recurrent =
+      vocabularies + Settings{{"embedding", "6"}, {"hidden", "8"}, {"decoder.copy", "true"}};
+  const auto add = [&](const std::string& name, const std::string& model, const Settings& settings, bool trains = true) {
+    all.push_back({model + " copy " + name, model, settings, Answer::free, trains});
+  };
+  for (const std::string query : {"before", "after"}) {
+    const Settings base = recurrent + Settings{{"decoder.query", query}};
+    add(query, "recurrent", base);
+    add(query + " coverage", "recurrent",
+        base + Settings{{"attention.coverage", "true"}, {"coverage_penalty", "0.5"}, {"attention.dropout", "0.2"}});
+    add(query + " heads, lstm, two layers", "recurrent",
+        base + Settings{{"attention.heads", "2"}, {"attention.score", "scaled_dot"}, {"cell", "lstm"}, {"layers", "2"}});
+    add(query + " drawn", "recurrent", base + Settings{{"attention.align", "sample"}});
+    add(query + " sparsemax", "recurrent", base + Settings{{"attention.align", "sparsemax"}});
+  }
+  add("feeding", "recurrent", recurrent + Settings{{"decoder.query", "after"}, {"decoder.feeding", "true"}});
+  const Settings transformer = vocabularies + Settings{{"size", "8"},
+                                                       {"heads", "2"},
+                                                       {"hidden", "12"},
+                                                       {"encoder_layers", "2"},
+                                                       {"decoder_layers", "2"},
+                                                       {"label_smoothing", "0"},
+                                                       {"dropout", "0"},
+                                                       {"copy", "true"}};
+  add("pre", "transformer", transformer);
+  add("post, tied", "transformer", transformer + Settings{{"norm", "post"}, {"tied", "all"}});
+  for (const DecoderRow& decoder : decoders()) {
+    for (const char* encoder : {"recurrent", "transformer"}) {
+      add(std::string(encoder) + " " + std::string(decoder.name), "encoder_decoder",
+          vocabularies + Settings{{"encoder.kind", encoder},
+                                  {"encoder.size", "8"},
+                                  {"encoder.heads", "2"},
+                                  {"encoder.hidden", "12"},
+                                  {"decoder.kind", std::string(decoder.name)},
+                                  {"decoder.size", "8"},
+                                  {"decoder.heads", "2"},
+                                  {"decoder.hidden", "12"},
+                                  {"decoder.readout", "deep"},
+                                  {"decoder.copy", "true"}});
+    }
+  }
+}
+
+/// Networks that read a document and a question.
+void add_readers(std::vector<Variant>& all) {
+  const std::string words = std::to_string(kWords);
+  const Settings reader{{"encoder.vocabulary", words}, {"encoder.size", "6"},      {"encoder.heads", "2"},
+                        {"encoder.hidden", "12"},      {"modelling.heads", "2"},   {"modelling.hidden", "12"},
+                        {"modelling.layers", "1"},     {"attention.longest", "8"}, {"attention.width", "2"}};
+  const auto reads = [&](const std::string& name, const Settings& settings, bool trains = true) {
+    all.push_back({"reader " + name, "reader", reader + settings, Answer::span, trains, true});
+  };
+  for (const EncoderRow& encoder : encoders()) {
+    if (encoder.of_text) reads(std::string(encoder.name), {{"encoder.kind", std::string(encoder.name)}});
+  }
+  for (const LetterRow& letters : letter_readers()) {
+    if (letters.name == "none") continue;
+    reads("letters " + std::string(letters.name), {{"encoder.letters.kind", std::string(letters.name)},
+                                                   {"encoder.letters.vocabulary", words},
+                                                   {"encoder.letters.size", "2"},
+                                                   {"encoder.letters.filters", "3"}});
+  }
+  for (const ScoreRow& score : scores()) {
+    reads("score " + std::string(score.name), {{"attention.score", std::string(score.name)}});
+  }
+  for (const StateLayerRow& layers : state_layers()) {
+    reads("modelling " + std::string(layers.name),
+          {{"modelling.kind", std::string(layers.name)}, {"modelling.layers", "2"}, {"modelling.size", "8"}});
+  }
+  reads("heads", {{"attention.heads", "2"}, {"attention.score", "scaled_dot"}});
+  reads("no match", {{"match", "false"}});
+  reads("self-matching", {{"self_matching", "true"}});
+  reads("apart", {{"spans", "apart"}});
+  for (const char* spans : {"joint", "apart"}) {
+    reads(std::string("no answer, ") + spans, {{"spans", spans}, {"no_answer", "true"}});
+  }
+  reads("short answers", {{"longest_answer", "2"}});
+  const Settings memory{{"source_vocabulary", words}, {"labels", words}, {"size", "6"}, {"noise", "0"}};
+  const auto remembers = [&](const std::string& name, const Settings& settings) {
+    all.push_back({"memory " + name, "memory", memory + settings, Answer::label, true, true});
+  };
+  for (const char* tying : {"adjacent", "layerwise"}) {
+    for (const char* hops : {"1", "3"}) {
+      remembers(std::string(tying) + ", hops " + hops, {{"tying", tying}, {"hops", hops}});
+    }
+  }
+  remembers("bag of words", {{"words", "bag"}});
+  remembers("few cells", {{"cells", "2"}});
+  remembers("noise", {{"noise", "0.3"}});
+  remembers("linear start", {{"linear_start", "20"}});
+  // All texts as one, under any decoder.
+  const Settings joined{{"source_vocabulary", words}, {"target_vocabulary", words}, {"texts", "2"}};
+  const Settings transformer{{"size", "8"},           {"heads", "2"},   {"hidden", "12"},         {"encoder_layers", "1"},
+                             {"decoder_layers", "1"}, {"dropout", "0"}, {"label_smoothing", "0"}, {"longest", "24"}};
+  const auto answers = [&](const std::string& name, const std::string& model, const Settings& settings) {
+    all.push_back({name + " of two texts", model, joined + settings, Answer::free, true, true});
+  };
+  answers("recurrent", "recurrent", {{"embedding", "6"}, {"hidden", "8"}});
+  answers("transformer", "transformer", transformer);
+  answers("transformer, tied,", "transformer", transformer + Settings{{"tied", "all"}});
+  answers("language_model", "language_model", transformer);
+  for (const EncoderRow& encoder : encoders()) {
+    if (!encoder.of_text) continue;
+    answers("encoder_decoder " + std::string(encoder.name), "encoder_decoder",
+            {{"encoder.kind", std::string(encoder.name)},
+             {"encoder.size", "8"},
+             {"encoder.heads", "2"},
+             {"encoder.hidden", "12"},
+             {"decoder.size", "8"},
+             {"decoder.start", "zeros"}});
+  }
+}
+
 std::vector<Variant> variants() {
   std::vector<Variant> all;
   const std::string words = std::to_string(kWords);
@@ -265,6 +384,7 @@ std::vector<Variant> variants() {
           transformer + Settings{{"score", std::string(score.name)}});
     }
   }
+  add_copying_variants(all);
   for (const EncoderRow& encoder : encoders()) {
     if (!encoder.of_text) continue;
     const Settings base{{"encoder.kind", std::string(encoder.name)},
@@ -295,6 +415,7 @@ std::vector<Variant> variants() {
     add("ctc " + std::string(encoder.name) + " upsampled", "ctc", base + Settings{{"upsample", "3"}}, Answer::shorter);
   }
   add_combinations(all);
+  add_readers(all);
   add_image_variants(all);
   add_glimpse_variants(all);
   return all;
@@ -314,20 +435,42 @@ data::Sequences one(const std::vector<int32_t>& row) {
 
 /// Sentences of different lengths, or images, with answers of the variant's kind.
 struct Pairs {
-  std::vector<std::vector<int32_t>> source, target;
+  std::vector<std::vector<int32_t>> source, target, question = {};
   Tensor images = {};
-  bool letters = false;
+  bool letters = false, copies = false;
 
   size_t count() const { return target.size(); }
-  data::Source sources() const { return images.defined() ? data::Source::of_images(images) : read(source); }
+  data::Source sources() const { return images.defined() ? data::Source::of_images(images) : read(source, question); }
   data::Source source_alone(size_t b) const {
     const int64_t row = static_cast<int64_t>(b);
-    return images.defined() ? data::Source::of_images(images.rows(row, row + 1)) : read({source[b]});
+    if (images.defined()) return data::Source::of_images(images.rows(row, row + 1));
+    return question.empty() ? read({source[b]}, {}) : read({source[b]}, {question[b]});
   }
-  /// Texts; where a network looks inside words, each is spelled by its own number and those below it.
-  data::Source read(const std::vector<std::vector<int32_t>>& texts) const {
-    data::Source all = data::Sequences(texts);
-    if (!letters) return all;
+  /// Texts, or documents and questions.
+  data::Source read(const std::vector<std::vector<int32_t>>& texts,
+                    const std::vector<std::vector<int32_t>>& questions) const {
+    data::Source all;
+    add_text(all, std::string(questions.empty() ? "text" : "document"), texts);
+    if (copies) all.add_copies(data::Sequences(texts));
+    if (questions.empty()) return all;
+    add_text(all, "question", questions);
+    std::vector<std::vector<int32_t>> sentences;  // of two words each
+    for (const auto& text : texts) {
+      sentences.emplace_back();
+      for (size_t t = 0; t < text.size(); ++t) sentences.back().push_back(static_cast<int32_t>(t / 2));
+    }
+    return all.add("document.sentence", data::Sequences(sentences));
+  }
+  /// Where a network looks inside words, each is spelled by its own number and those below it. Words from kWords on, which
+  /// can be copied, are unknown to the network.
+  void add_text(data::Source& all, const std::string& name, const std::vector<std::vector<int32_t>>& texts) const {
+    std::vector<std::vector<int32_t>> known = texts;
+    for (auto& text : known) {
+      for (int32_t& word : text) word = word < kWords ? word : data::kUnknown;
+    }
+    const data::Sequences words(known);
+    all.add(name, words);
+    if (!letters) return;
     std::vector<std::vector<std::vector<int32_t>>> spelled;
     for (const auto& text : texts) {
       spelled.emplace_back();
@@ -336,8 +479,7 @@ struct Pairs {
         for (int32_t letter = word; letter >= data::kFirstWord; --letter) spelled.back().back().push_back(letter);
       }
     }
-    all.add_letters(data::letter_rows(spelled, all.text().longest()));
-    return all;
+    all.add_letters(data::letter_rows(spelled, words.longest()), name);
   }
   data::Batch batch() const { return {sources(), data::Sequences(target)}; }
   data::Batch alone(size_t b) const { return {source_alone(b), one(target[b])}; }
@@ -357,19 +499,31 @@ Tensor random_images(int64_t count, const Settings& settings, Random& random) {
 Pairs pairs_for(const Variant& variant, Random random) {
   Pairs pairs;
   pairs.letters = variant.settings.contains("encoder.letters.kind");
+  pairs.copies = variant.settings.contains("decoder.copy") || variant.settings.contains("copy");
   const Reads reads = model_row(variant.model).reads_of(variant.settings);
   const bool reads_images =
       reads == Reads::images || (reads == Reads::either && !variant.settings.contains("source_vocabulary"));
   for (const size_t length : {5, 2, 7, 4, 1}) {
     if (!reads_images) pairs.source.push_back(random_words(length, random));
+    // Every third word of a source is outside the vocabulary, and what is said begins with the first of them.
+    int32_t unknown = kWords;
+    for (size_t i = 0; pairs.copies && i < length; i += 3) pairs.source.back()[i] = unknown++;
+    if (variant.asks) pairs.question.push_back(random_words(1 + random.below(4), random));
     switch (variant.answer) {
       case Answer::free: pairs.target.push_back(random_words(1 + random.below(6), random)); break;
       case Answer::same_length: pairs.target.push_back(random_words(length, random)); break;
       case Answer::none:
       case Answer::label: pairs.target.push_back(random_words(1, random)); break;
+      case Answer::span: {
+        const auto last = static_cast<int32_t>(random.below(length));
+        pairs.target.push_back({static_cast<int32_t>(random.below(static_cast<uint64_t>(last) + 1)), last});
+        continue;
+      }
       case Answer::shorter: pairs.target.push_back(random_words((length + 1) / 2, random)); break;
     }
-    auto& target = pairs.target.back();  // CTC needs a frame between equal labels
+    auto& target = pairs.target.back();
+    if (pairs.copies) target[0] = pairs.source.back()[0];
+    // CTC needs a frame between equal labels.
     for (size_t i = 1; i < target.size(); ++i) {
       if (target[i] == target[i - 1]) target[i] = target[i] + 1 < kWords ? target[i] + 1 : data::kFirstWord;
     }

@@ -1,0 +1,115 @@
+// Memory with hops: what its cells are, what training alone does, and what observers see.
+#include "attend/models/memory.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+
+#include "attend/attention/observe.h"
+#include "attend/autograd/tape.h"
+#include "attend/models/zoo.h"
+#include "tests/models/small.h"
+#include "tests/support/message.h"
+
+namespace attend::models {
+namespace {
+
+using Texts = std::vector<std::vector<int32_t>>;
+
+data::Source story(const Texts& documents, const Texts& sentences, const Texts& questions) {
+  data::Source source;
+  source.add("document", data::Sequences(documents))
+      .add("document.sentence", data::Sequences(sentences))
+      .add("question", data::Sequences(questions));
+  return source;
+}
+
+const data::Source kStory = story({{4, 5, 6, 7, 8}, {9}}, {{0, 0, 1, 2, 2}, {0}}, {{4, 10}, {5}});
+const data::Batch kStoryBatch{kStory, rows({{3}, {1}})};
+
+std::unique_ptr<Model> small_memory(const Settings& more = {}) {
+  Random random(5);
+  auto model = make_model(
+      "memory", Settings{{"source_vocabulary", "11"}, {"labels", "5"}, {"size", "6"}, {"noise", "0"}} + more, random);
+  for (const nn::NamedParam& p : nn::parameters(*model)) {
+    Var var = p.var;
+    for (real& x : var.value().values()) x *= 8;
+  }
+  return model;
+}
+
+double in_training(const Model& model, const data::Batch& batch, int64_t update, uint64_t seed = 1) {
+  Training training{Random(seed), update};
+  const TapePause pause;
+  return static_cast<double>(model.loss(batch, &training).item());
+}
+
+TEST(Memory, LinearStartLastsForItsUpdatesInTrainingAlone) {
+  const auto plain = small_memory(), linear = small_memory({{"linear_start", "10"}});
+  EXPECT_EQ(loss_of(*linear, kStoryBatch), loss_of(*plain, kStoryBatch));
+  EXPECT_NE(in_training(*linear, kStoryBatch, 9), in_training(*plain, kStoryBatch, 9));
+  EXPECT_EQ(in_training(*linear, kStoryBatch, 10), in_training(*plain, kStoryBatch, 10));
+}
+
+TEST(Memory, NoiseIsForTrainingAlone) {
+  const auto plain = small_memory(), noisy = small_memory({{"noise", "0.5"}});
+  EXPECT_EQ(loss_of(*noisy, kStoryBatch), loss_of(*plain, kStoryBatch));
+  std::map<double, int> losses;
+  for (uint64_t seed = 0; seed < 20; ++seed) ++losses[in_training(*noisy, kStoryBatch, 0, seed)];
+  EXPECT_GT(losses.size(), 5u);
+  EXPECT_EQ(in_training(*plain, kStoryBatch, 0), loss_of(*plain, kStoryBatch));
+}
+
+TEST(Memory, TheOrderOfWordsCountsUnlessTheyAreABag) {
+  const data::Batch forth{story({{4, 5, 6}}, {{0, 0, 0}}, {{4, 10}}), rows({{3}})};
+  const data::Batch back{story({{6, 5, 4}}, {{0, 0, 0}}, {{4, 10}}), rows({{3}})};
+  const auto position = small_memory(), bag = small_memory({{"words", "bag"}});
+  EXPECT_GT(std::abs(loss_of(*position, forth) - loss_of(*position, back)), 1e-3);
+  EXPECT_NEAR(loss_of(*bag, forth), loss_of(*bag, back), kTolerance);
+}
+
+/// Keeps the weights of each hop.
+struct Hops : Sink {
+  std::vector<Tensor> weights;
+  void observe(const Observation& o) override {
+    EXPECT_EQ(o.site, "memory.hop");
+    EXPECT_EQ(o.purpose, Purpose::hop);
+    EXPECT_EQ(o.layer, static_cast<int64_t>(weights.size()));
+    weights.push_back(o.weights);
+  }
+};
+
+TEST(Memory, TellsWhatEachHopReads) {
+  for (const char* cells : {"50", "2"}) {
+    const auto model = small_memory({{"cells", cells}});
+    Hops hops;
+    {
+      const Observing observing(hops);
+      (void)model->begin(kStory);
+    }
+    ASSERT_EQ(hops.weights.size(), 3u);
+    for (const Tensor& weights : hops.weights) {
+      ASSERT_EQ(weights.shape(), (Shape{2, 1, 1, 3})) << "three sentences, remembered or not";
+      const real* w = weights.data();
+      EXPECT_NEAR(w[0] + w[1] + w[2], 1, 1e-5);
+      EXPECT_EQ(w[0] == 0, std::string_view(cells) == "2") << "the first is forgotten";
+      EXPECT_NEAR(w[3], 1, 1e-6) << "there is only one";
+    }
+  }
+}
+
+TEST(Memory, BadInputIsRefused) {
+  const auto model = small_memory();
+  const auto says = [&](const data::Source& source, const char* part) {
+    const std::string message = test::message_of([&] { (void)model->begin(source); });
+    EXPECT_NE(message.find(part), std::string::npos) << message;
+  };
+  says(rows({{4, 5}}), "got none called \"document\"");
+  says(story({{4, 5}}, {{0}}, {{4}}), "expected the sentence of each of the 2 words of document 0, got 1");
+  says(story({{4, 5}}, {{1, 0}}, {{4}}), "in their order, got 0 at word 1");
+  says(story({{4, 5}}, {{0, 0}}, {{}}), "question 0 is empty");
+}
+
+}  // namespace
+}  // namespace attend::models
