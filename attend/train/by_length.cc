@@ -84,7 +84,10 @@ std::vector<double> score_by_length(const ScoreRow& score, const Judged& judged,
   for (const LengthGroup& group : groups) {
     Judged some;
     for (size_t i = 0; i < lengths.size(); ++i) {
-      if (group.has(lengths[i])) some.outputs.push_back(judged.outputs[i]), some.right.push_back(judged.right[i]);
+      if (!group.has(lengths[i])) continue;
+      some.outputs.push_back(judged.outputs[i]), some.right.push_back(judged.right[i]);
+      if (!judged.sources.empty()) some.sources.push_back(judged.sources[i]);
+      if (!judged.groups.empty()) some.groups.push_back(judged.groups[i]);
     }
     scores.push_back(some.outputs.empty() ? std::numeric_limits<double>::quiet_NaN() : score.score(some));
   }

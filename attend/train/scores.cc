@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "attend/base/error.h"
@@ -11,8 +12,11 @@
 #include "attend/train/agreement.h"
 #include "attend/train/brackets.h"
 #include "attend/train/chrf.h"
+#include "attend/train/copying.h"
 #include "attend/train/edits.h"
 #include "attend/train/labels.h"
+#include "attend/train/rouge.h"
+#include "attend/train/squad.h"
 #include "attend/train/tags.h"
 
 namespace attend::train {
@@ -162,6 +166,129 @@ void report_caption_bleu(const Judged& judged, const BleuOptions&, ordered_json&
   report["bleu_signature"] = bleu_signature(kCaptionBleu, alike ? first : 0);
 }
 
+double squad_exact(const Judged& judged) { return squad_scores(judged.outputs, judged.right).all.exact_percent(); }
+double squad_f1(const Judged& judged) { return squad_scores(judged.outputs, judged.right).all.f1_percent(); }
+
+/// With the keys of evaluate-v2.0.py where some questions have no answer.
+void report_squad(const Judged& judged, const BleuOptions&, ordered_json& report) {
+  const SquadScores scores = squad_scores(judged.outputs, judged.right);
+  report["squad_exact"] = rounded(scores.all.exact_percent()), report["squad_f1"] = rounded(scores.all.f1_percent());
+  if (scores.script == SquadScript::v1_1) return;
+  const std::pair<std::string, SquadScore> parts[] = {{"HasAns", scores.with_answer}, {"NoAns", scores.without_answer}};
+  for (const auto& [key, part] : parts) {
+    if (part.total == 0) continue;
+    report["squad_v2"][key + "_exact"] = rounded(part.exact_percent());
+    report["squad_v2"][key + "_f1"] = rounded(part.f1_percent());
+    report["squad_v2"][key + "_total"] = part.total;
+  }
+}
+
+template <size_t Kind>
+double rouge(const Judged& judged) {
+  return 100 * rouge_scores(judged.outputs, judged.right, false)[Kind].f1;
+}
+
+void report_rouge(const Judged& judged, const BleuOptions&, ordered_json& report) {
+  const auto all = [&](bool stems) {
+    const RougeScores scores = rouge_scores(judged.outputs, judged.right, stems);
+    ordered_json parts;
+    for (size_t kind = 0; kind < scores.size(); ++kind) {
+      parts[std::string(kRougeNames[kind])] = {{"precision", rounded(100 * scores[kind].precision)},
+                                               {"recall", rounded(100 * scores[kind].recall)},
+                                               {"f1", rounded(100 * scores[kind].f1)}};
+    }
+    return parts;
+  };
+  const ordered_json plain = all(false);
+  for (const auto& [name, parts] : plain.items()) report[name] = parts.at("f1");
+  report["rouge"] = plain, report["rouge_stemmed"] = all(true);
+}
+
+double copied(const Judged& judged) {
+  if (judged.sources.empty()) return std::numeric_limits<double>::quiet_NaN();
+  return 100 * novelty(judged.outputs, judged.sources).copied_share();
+}
+
+/// Of the outputs, and of the references for comparison.
+void report_copying(const Judged& judged, const BleuOptions&, ordered_json& report) {
+  if (judged.sources.empty()) return;
+  const auto shares = [&](const std::vector<std::string>& texts) -> ordered_json {
+    const Novelty one = novelty(texts, judged.sources);
+    std::vector<double> novel;
+    for (size_t n = 1; n <= Novelty::kOrders; ++n) novel.push_back(rounded(100 * one.novel_share(n)));
+    return {{"copied_words", rounded(100 * one.copied_share())}, {"novel_words", novel[0]}, {"novel_ngrams", novel}};
+  };
+  const ordered_json outputs = shares(judged.outputs);
+  report["copied"] = outputs.at("copied_words"), report["novel"] = outputs.at("novel_words");
+  report["copying"] = {{"outputs", outputs}, {"references", shares(judged.references())}};
+}
+
+struct GroupAccuracy {
+  std::string name;
+  int64_t right = 0, total = 0;
+  double error() const { return 100 - 100 * static_cast<double>(right) / static_cast<double>(total); }
+};
+
+/// Natural order: "qa2" before "qa10".
+bool before_in_order(const std::string& a, const std::string& b) {
+  const auto number = [](const std::string& text, size_t& at) {
+    const size_t begin = at;
+    while (at < text.size() && text[at] >= '0' && text[at] <= '9') ++at;
+    return text.substr(begin, at - begin);
+  };
+  for (size_t i = 0, j = 0; i < a.size() && j < b.size();) {
+    const std::string left = number(a, i), right = number(b, j);
+    if (left != right) return left.size() != right.size() ? left.size() < right.size() : left < right;
+    if (i == a.size() || j == b.size()) break;
+    if (a[i] != b[j]) return a[i] < b[j];
+    ++i, ++j;
+  }
+  return a.size() < b.size();
+}
+
+std::vector<GroupAccuracy> accuracy_by_group(const Judged& judged) {
+  require(judged.groups.size() == judged.outputs.size(), "scores: expected a kind for each of ", judged.outputs.size(),
+          " outputs, got ", judged.groups.size());
+  std::map<std::string, GroupAccuracy, decltype(&before_in_order)> groups(before_in_order);
+  for (size_t i = 0; i < judged.outputs.size(); ++i) {
+    GroupAccuracy& group = groups[judged.groups[i]];
+    group.right += percent_right({{judged.outputs[i]}, {judged.right[i]}}, false) == 100;
+    ++group.total;
+  }
+  std::vector<GroupAccuracy> all;
+  for (auto& [name, group] : groups) all.push_back(group), all.back().name = name;
+  return all;
+}
+
+/// Whether examples are of several kinds.
+bool has_groups(const Judged& judged) {
+  return std::ranges::any_of(judged.groups, [](const std::string& one) { return !one.empty(); });
+}
+
+double mean_error_of(std::span<const GroupAccuracy> groups) {
+  double sum = 0;
+  for (const GroupAccuracy& group : groups) sum += group.error();
+  return sum / static_cast<double>(groups.size());
+}
+
+double group_error(const Judged& judged) {
+  if (!has_groups(judged)) return std::numeric_limits<double>::quiet_NaN();
+  return mean_error_of(accuracy_by_group(judged));
+}
+
+/// Each kind, and how many kinds have more than 5 % of errors: a failed task, as bAbI's papers count.
+void report_groups(const Judged& judged, const BleuOptions&, ordered_json& report) {
+  if (!has_groups(judged)) return;
+  const std::vector<GroupAccuracy> groups = accuracy_by_group(judged);
+  report["group_error"] = rounded(mean_error_of(groups));
+  report["failed_groups"] = std::ranges::count_if(groups, [](const GroupAccuracy& one) { return one.error() > 5; });
+  for (const GroupAccuracy& group : groups) {
+    report["groups"][group.name.empty() ? "others" : group.name] = {{"accuracy", rounded(100 - group.error())},
+                                                                    {"error", rounded(group.error())},
+                                                                    {"examples", group.total}};
+  }
+}
+
 /// What another row of the same task reports.
 void nothing(const Judged&, const BleuOptions&, ordered_json&) {}
 
@@ -189,6 +316,17 @@ std::vector<ScoreRow>& table() {
       {"bleu1", "BLEU-1", "BLEU-1", "of single words, against all captions", 1, bleu_up_to<1>, nothing},
       {"bleu2", "BLEU-2", "BLEU-2", "of n-grams up to two words, against all captions", 1, bleu_up_to<2>, nothing},
       {"bleu3", "BLEU-3", "BLEU-3", "of n-grams up to three words, against all captions", 1, bleu_up_to<3>, nothing},
+      {"squad_exact", "EM %", "exact match, %",
+       "share of answers that are right but for case, punctuation and articles, as SQuAD's scripts compute it", 1,
+       squad_exact, report_squad},
+      {"squad_f1", "F1 %", "F1, %", "of the words of answers, as SQuAD's scripts compute it", 1, squad_f1, nothing},
+      {"group_error", "Mean error %", "mean error, %", "share of wrong answers, mean over the kinds of examples", -1,
+       group_error, report_groups},
+      {"rouge1", "ROUGE-1", "ROUGE-1 F1, %", "of single words, as rouge-score computes it", 1, rouge<0>, report_rouge},
+      {"rouge2", "ROUGE-2", "ROUGE-2 F1, %", "of pairs of words, as rouge-score computes it", 1, rouge<1>, nothing},
+      {"rougeL", "ROUGE-L", "ROUGE-L F1, %", "of the longest common subsequence, as rouge-score computes it", 1,
+       rouge<2>, nothing},
+      {"copied", "Copied %", "copied words, %", "share of words that occur in the source", 1, copied, report_copying},
   });
   return rows;
 }

@@ -15,6 +15,8 @@ namespace attend::train {
 struct Judged {
   std::vector<std::string> outputs;
   std::vector<std::vector<std::string>> right;
+  std::vector<std::string> sources = {};  ///< what each answers, where scores of copying are asked for; or none
+  std::vector<std::string> groups = {};   ///< what kind of example each is; or none
 
   std::vector<std::string> references() const;
 };

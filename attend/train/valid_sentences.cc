@@ -13,8 +13,10 @@ void ValidSentences::save(const std::filesystem::path& folder) const {
   std::string lines;
   for (size_t i = 0; i < outputs.size(); ++i) {
     const double score = chrf(std::span(&outputs[i], 1), std::span(&references[i], 1));
-    const ordered_json line{
-        {"source", sources[i]}, {"reference", references[i]}, {"output", outputs[i]}, {"chrf", score}};
+    ordered_json line{{"source", sources[i]}, {"reference", references[i]}, {"output", outputs[i]}, {"chrf", score}};
+    if (!inputs.empty()) {
+      for (const auto& [name, text] : inputs[i]) line["inputs"][name] = text;
+    }
     lines += line.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
   }
   write_file(folder / kFile, lines);
