@@ -82,7 +82,8 @@ void require_words(const char* side, std::span<const int32_t> word_of, int64_t w
 bool attends_to_source(const models::Model& model) {
   const std::vector<std::vector<int32_t>> any_word{{data::kUnknown}};
   data::Batch batch{data::Sequences(any_word), data::Sequences(any_word)};
-  batch.source.add_letters(data::Sequences(any_word));  // for those that look inside words
+  batch.source.add_letters(data::Sequences(any_word));  // for those that look inside words, …
+  batch.source.add_copies(data::Sequences(any_word));   // … and those that copy
   MemorySink sink(batch);
   look(model, batch, sink);
   return sink.any();

@@ -28,6 +28,27 @@ bool by_words(const std::string& level) {
   return level == "words";
 }
 
+/// Each place is a label of its own.
+Axis numbered_axis(std::vector<std::string> labels) {
+  Axis axis{std::move(labels), {}};
+  axis.label_of.resize(axis.labels.size());
+  std::iota(axis.label_of.begin(), axis.label_of.end(), 0);
+  return axis;
+}
+
+/// The source, the target, or a further input.
+const TraceSide& side_named(const Trace& trace, const std::string& name) {
+  if (name == "source") return trace.source;
+  if (name == "target") return trace.target;
+  const auto found = std::ranges::find(trace.inputs, name, &TraceSide::name);
+  require(found != trace.inputs.end(),
+          "trace: expected a site's queries and keys as source, target, before, source+before, sentences or the name of an "
+          "input, got '",
+          name, "'");
+  check_side(name.c_str(), *found);
+  return *found;
+}
+
 /// What was read before each target token: the beginning, and then the token before.
 Axis before_axis(const TraceSide& target, bool words) {
   Axis axis{{kBegin}, {0}};
@@ -136,17 +157,21 @@ std::string formatted(double value, const char* format) {
 
 }  // namespace
 
+std::vector<std::string> sentences_of(const TraceSide& input) {
+  std::vector<std::string> texts;
+  for (const auto& [begin, end] : input.sentences) {
+    texts.push_back(input.text.substr(static_cast<size_t>(begin), static_cast<size_t>(end - begin)));
+  }
+  return texts;
+}
+
 Axis axis_of(const Trace& trace, const std::string& side, bool words) {
-  require(side == "source" || side == "target" || side == "before" || side == "source+before",
-          "trace: expected a site's queries and keys as source, target, before or source+before, got '", side, "'");
   check_side("source", trace.source), check_side("target", trace.target);
   if (side == "before") return before_axis(trace.target, words);
   if (side == "source+before") return joined_axes(axis_of(trace, "source", words), before_axis(trace.target, words));
-  const TraceSide& from = side == "source" ? trace.source : trace.target;
-  if (words) return {from.words, from.word_of};
-  Axis axis{from.tokens, std::vector<int32_t>(from.tokens.size())};
-  std::iota(axis.label_of.begin(), axis.label_of.end(), 0);
-  return axis;
+  if (side == "sentences") return numbered_axis(sentences_of(trace.source));
+  const TraceSide& from = side_named(trace, side);
+  return words ? Axis{from.words, from.word_of} : numbered_axis(from.tokens);
 }
 
 Grid map_grid(const Trace& trace, const TraceMap& map, const std::string& level) {

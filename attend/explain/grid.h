@@ -38,7 +38,10 @@ struct Axis {
   std::vector<std::string> labels;
   std::vector<int32_t> label_of;
 };
-/// For "source", "target", "before" or "source+before" (TraceSite). Throws Error if a side's parts disagree.
+/// The sentences of an input, as texts.
+std::vector<std::string> sentences_of(const TraceSide& input);
+/// For anything that a TraceSite's queries and keys may be. Sentences and tokens are labels of their own. Throws Error if a
+/// side's parts disagree.
 Axis axis_of(const Trace& trace, const std::string& side, bool words);
 
 /// A map of the trace at level "words" or "tokens". Throws Error if the sizes of the trace's parts disagree.

@@ -15,6 +15,7 @@ namespace attend::explain {
 namespace {
 
 constexpr size_t kGradientPasses = 3;   // forwards, and twice as much backwards
+constexpr double kLeast = -30;  // ln p of a word that could only be copied, from a place that is not looked at
 constexpr size_t kOutputs = 4;          // words per step whose probability the Jacobian follows
 
 /// How many of `rows` copies of an answer go into one pass.
@@ -308,7 +309,11 @@ void Answered::require_passes(size_t count) const {
 
 std::vector<decode::Hypothesis> Answered::scored(const data::Batch& batch) const {
   decode::StepWatcher steps(check);
-  return decode::score(model, batch, check ? &steps : nullptr);
+  std::vector<decode::Hypothesis> all = decode::score(model, batch, check ? &steps : nullptr);
+  for (decode::Hypothesis& one : all) {
+    for (double& step : one.token_log_probabilities) step = std::max(step, kLeast);
+  }
+  return all;
 }
 
 data::Source Answered::sources(size_t copies) const {
@@ -317,6 +322,39 @@ data::Source Answered::sources(size_t copies) const {
   return sources(std::vector(copies, places));
 }
 
+namespace {
+
+/// A part besides the words and letters of the source: what belongs to its tokens loses those places, too; what else was read
+/// stays.
+void add_part(const data::Part& part, const std::vector<std::vector<int32_t>>& kept, bool hidden, data::Source& all) {
+  const std::string first = all.parts().front().name + ".";
+  const bool of_source = part.name.starts_with(first);
+  if (of_source && part.is_letters()) return;
+  std::vector<std::vector<int32_t>> rows;
+  if (part.is_letters()) {
+    const std::string of = part.name.substr(0, part.name.size() - data::Part::kLetters.size());
+    for (size_t copy = 0; copy < kept.size(); ++copy) {
+      for (int64_t word = 0; word < part.ids.count(); ++word) rows.push_back(part.ids.row(word));
+    }
+    all.add_letters(data::Sequences(rows), of);
+    return;
+  }
+  const std::vector<int32_t> whole = part.ids.row(0);
+  for (const std::vector<int32_t>& places : kept) {
+    const bool loses = of_source && !hidden;
+    rows.push_back(loses ? std::vector<int32_t>() : whole);
+    for (const int32_t place : places) {
+      if (loses) rows.back().push_back(whole[static_cast<size_t>(place)]);
+    }
+    if (loses && places.empty() && !whole.empty()) {
+      rows.back().push_back(part.name.ends_with(data::Part::kCopies) ? data::kUnknown : whole.front());
+    }
+  }
+  all.add(part.name, data::Sequences(rows));
+}
+
+}  // namespace
+
 data::Source Answered::sources(const std::vector<std::vector<int32_t>>& kept) const {
   require(letters.empty() || letters.size() == source.size(), "explain: expected the letters of ", source.size(),
           " words, got those of ", letters.size());
@@ -324,14 +362,26 @@ data::Source Answered::sources(const std::vector<std::vector<int32_t>>& kept) co
   std::vector<std::vector<std::vector<int32_t>>> spelled;
   for (const std::vector<int32_t>& places : kept) {
     ids.emplace_back(), spelled.emplace_back();
+    if (points()) {
+      ids.back().assign(source.size(), data::kUnknown), spelled.back().resize(source.size());
+      for (const int32_t place : places) {
+        const auto at = static_cast<size_t>(place);
+        ids.back()[at] = source[at];
+        if (!letters.empty()) spelled.back()[at] = letters[at];
+      }
+      continue;
+    }
     for (const int32_t place : places) {
       ids.back().push_back(source[static_cast<size_t>(place)]);
       if (!letters.empty()) spelled.back().push_back(letters[static_cast<size_t>(place)]);
     }
     if (places.empty() && !source.empty()) ids.back().push_back(data::kUnknown);
   }
-  data::Source all = data::Sequences(ids);
+  const std::string name(whole.empty() ? data::Source::kText : std::string_view(whole.parts().front().name));
+  data::Source all;
+  all.add(name, data::Sequences(ids));
   if (!letters.empty()) all.add_letters(data::letter_rows(spelled, all.text().longest()));
+  for (size_t i = 1; i < whole.parts().size(); ++i) add_part(whole.parts()[i], kept, points(), all);
   return all;
 }
 

@@ -25,12 +25,15 @@ struct Answered {
   std::vector<double> log_probabilities;  ///< of each target token, and of the end if the model predicts it
   std::function<void()> check = {};       ///< called between the passes of a method; may throw to end it
   std::vector<std::vector<int32_t>> letters = {};  ///< of each source token, if the model looks inside words
+  data::Source whole = {};  ///< if there is more than one text: all that was read, the source first
   int64_t pass_tokens = kPassTokens;  ///< that are read in one pass of a method, between two checks
   int64_t most_tokens = 0;     ///< that a method may read in all its passes (TooLarge); 0: any
 
   void checked() const {
     if (check) check();
   }
+  /// Whether the answer is told by places of the source.
+  bool points() const { return model.vocabulary() == 0; }
   /// Whether the answer still fits the source when a word is left out of it: not if there is one label per word.
   bool may_lose_words() const {
     const int64_t length = static_cast<int64_t>(source.size());
@@ -38,11 +41,13 @@ struct Answered {
   }
   /// Throws TooLarge if source and target may not be read so many times.
   void require_passes(size_t count) const;
-  /// decode::score that can be ended after each step.
+  /// decode::score that can be ended after each step. ln p of a token is at least −30, also where it could only be copied from a
+  /// place that was left out.
   std::vector<decode::Hypothesis> scored(const data::Batch& batch) const;
   /// The source, `copies` times.
   data::Source sources(size_t copies = 1) const;
-  /// The source with only these of its places kept; if none is, an unknown word.
+  /// The source with only these of its places kept; if none is, an unknown word. An answer that is told by places of the source needs
+  /// them all: the others are then hidden, as unknown words.
   data::Source sources(const std::vector<std::vector<int32_t>>& kept) const;
   /// Predictions: one per token, and the end.
   int64_t steps() const { return static_cast<int64_t>(log_probabilities.size()); }

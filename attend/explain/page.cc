@@ -3,6 +3,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "attend/explain/document.h"
 #include "attend/explain/grid.h"
 #include "attend/explain/labels.h"
 #include "attend/explain/tree_picture.h"
@@ -97,7 +98,7 @@ std::string lighten(std::vector<Trace>& traces, size_t most) {
     if (numbers_of(traces) <= most) break;
     for (Trace& trace : traces) {
       for (TraceSite& site : trace.sites) {
-        const bool crosses = site.queries == "target" && site.keys.starts_with("source");
+        const bool crosses = site.queries == "target" && (site.keys.starts_with("source") || site.keys == "sentences");
         if (!site.weights.defined() || (crosses && (!all || trace.maps.empty()))) continue;
         site.weights = {}, site.centres = {};
         if (named.find(site.site) == named.npos) named += (named.empty() ? "" : ", ") + site.site;
@@ -106,6 +107,14 @@ std::string lighten(std::vector<Trace>& traces, size_t most) {
   }
   if (named.empty()) return "";
   return "The text is long: the weights of " + named + " are left out of this page. A trace (--out x.json) has them.";
+}
+
+/// What was asked and what was answered; a tree is drawn, and so is a document.
+std::string title_of(const Trace& trace) {
+  if (is_tree(trace)) return isolated(trace.source.text);
+  if (!is_document(trace)) return isolated(trace.source.text) + " → " + isolated(trace.target.text);
+  const std::string answer = isolated(answer_in(trace));
+  return trace.inputs.empty() ? answer : isolated(trace.inputs[0].text) + " → " + answer;
 }
 
 }  // namespace
@@ -120,15 +129,13 @@ std::string html_picture(const std::vector<Trace>& all, const PictureOptions& op
     list += (list.empty() ? "" : ",\n") + trace_json(trace);
   }
   const nlohmann::json chosen{{"level", options.level}, {"heads", options.heads}, {"leftOut", left_out}};
-  const std::string title = traces.size() == 1
-                                ? isolated(traces[0].source.text) +
-                                      (is_tree(traces[0]) ? "" : " → " + isolated(traces[0].target.text))
-                                : std::to_string(traces.size()) + " sentences";
+  const std::string title = traces.size() == 1 ? title_of(traces[0]) : std::to_string(traces.size()) + " sentences";
   return page_of({title,
                   chosen.dump(),
                   "[" + list + "]",
-                  {"theme.css", "heatmap.css", "tree.css", "picture.css"},
-                  {"grid.js", "draw.js", "switches.js", "canvas.js", "heatmap.js", "pointing.js", "tree.js", "picture.js"}});
+                  {"theme.css", "heatmap.css", "tree.css", "document.css", "picture.css"},
+                  {"grid.js", "draw.js", "switches.js", "canvas.js", "heatmap.js", "pointing.js", "tree.js",
+                   "document.js", "picture.js"}});
 }
 
 std::string html_picture(std::span<const ImageLook> looks) {

@@ -4,6 +4,8 @@
 #include <cstdio>
 
 #include "attend/base/error.h"
+#include "attend/explain/document.h"
+#include "attend/explain/document_picture.h"
 #include "attend/explain/draw.h"
 #include "attend/explain/labels.h"
 #include "attend/explain/multiples.h"
@@ -70,6 +72,11 @@ Fragment all_heads(const Trace& trace, const std::string& level) {
 
 std::string svg_picture(const Trace& trace, const PictureOptions& options) {
   require(!trace.maps.empty(), "picture: expected a trace with a map, got one without");
+  if (is_document(trace)) {
+    const Fragment document = draw_document(trace);
+    const Fragment below = options.heads ? all_heads(trace, options.level) : Fragment{};
+    return svg_document(stacked({document, below, evidence(trace, document.width)}, 16), 20);
+  }
   const Grid grid = map_grid(trace, trace.maps[0], options.level);
   const Fragment map = draw_grid(grid, {});
   const Fragment heads = options.heads ? all_heads(trace, options.level) : Fragment{};

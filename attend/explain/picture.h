@@ -19,9 +19,9 @@ struct PictureOptions {
   }
 };
 
-/// As SVG: the text and its answer (a tree is drawn), the trace's first map with its legend and what it shows, the
-/// heads if requested, and the evidence if there is any. Throws Error if the trace has no map, or if the sizes of its
-/// parts disagree.
+/// As SVG: the text and its answer (a tree is drawn), the trace's first map with its legend and what it shows (for a
+/// document as running text), the heads if requested, and the evidence if there is any. Throws Error if the trace has
+/// no map, or if the sizes of its parts disagree.
 std::string svg_picture(const Trace& trace, const PictureOptions& options);
 
 }  // namespace attend::explain

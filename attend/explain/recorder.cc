@@ -6,6 +6,22 @@
 #include "attend/base/error.h"
 
 namespace attend::explain {
+namespace {
+
+/// Who asks, and who is asked, when that is over before the search begins.
+struct Asked {
+  std::string_view queries, keys;
+};
+Asked asked_by(Purpose purpose) {
+  switch (purpose) {
+    case Purpose::self: return {"source", "source"};
+    case Purpose::question: return {"source", "question"};
+    case Purpose::hop: return {"target", "sentences"};
+    default: return {"target", "source"};
+  }
+}
+
+}  // namespace
 
 using decode::Predicted;
 
@@ -38,7 +54,7 @@ void Recorder::observe(const Observation& o) {
     return;
   }
   // A decoder alone reads its source token by token, which is not attention to a whole source: its answers show it.
-  if (o.purpose != Purpose::self && o.purpose != Purpose::pooling) return;
+  if (o.purpose == Purpose::source || o.purpose == Purpose::past || o.purpose == Purpose::glimpse) return;
   keep(kept.weights.defined() ? kept.weights.size() : 0);
   const auto known = std::ranges::find_if(whole_, [&](const Whole& parts) { return parts.front().same_site(kept); });
   (known != whole_.end() ? *known : whole_.emplace_back()).push_back(std::move(kept));
@@ -199,17 +215,17 @@ TraceSite Recorder::Kept::described(std::string queries_of, std::string keys_of)
           .reach = reach};
 }
 
-/// What was read of a whole source before the search began. The places of an encoder query each other, [heads,S,S]; the
-/// query of a pooling is the first prediction, [heads,steps,S].
+/// What was read before the search began. The places of an encoder query each other, [heads,S,S], or those of a
+/// question, [heads,S,Q]; of a pooling or a hop the first prediction queries the source, [heads,steps,S].
 TraceSite Recorder::whole(const Whole& parts, int32_t sentence, int64_t source_length, int64_t steps) {
   const Kept &first = parts.front(), &last = parts.back();
-  const bool pooled = first.purpose == Purpose::pooling;
-  TraceSite site = first.described(pooled ? "target" : "source", "source");
+  const auto [queries, keys] = asked_by(first.purpose);
+  TraceSite site = first.described(std::string(queries), std::string(keys));
   if (!first.weights.defined()) return site;
   // Reported place by place, a source has as many places as words, and each sees only those before it.
-  const bool at_once = pooled || !first.lengths.empty();
+  const bool at_once = queries == "target" || keys != "source" || !first.lengths.empty();
   const int64_t places = at_once ? first.length(sentence) : std::min(source_length, last.step + last.queries);
-  const int64_t heads = first.heads, rows = pooled ? steps : places;
+  const int64_t heads = first.heads, rows = queries == "target" ? steps : keys == "source" ? places : source_length;
   site.weights = Tensor::zeros({heads, rows, places});
   if (first.centres.defined()) site.centres = Tensor::zeros({heads, rows});
   for (const Kept& kept : parts) {

@@ -5,6 +5,8 @@
 
 #include "attend/base/error.h"
 #include "attend/base/replacement.h"
+#include "attend/data/sentences.h"
+#include "attend/data/utf8.h"
 #include "attend/explain/trace_json-inl.h"
 #include "attend/tensor/safetensors.h"
 
@@ -17,13 +19,21 @@ constexpr size_t kLargest = size_t{1} << 30;
 constexpr const char* kFormat = "attend-trace/1";
 constexpr const char* kFates[] = {"grown", "ended", "cut", "passed"};
 
+Json range_json(const data::TextRange& range) { return Json::array({range.begin, range.end}); }
+
+Json ranges_json(const std::vector<data::TextRange>& ranges) {
+  Json list = Json::array();
+  for (const data::TextRange& range : ranges) list.push_back(range_json(range));
+  return list;
+}
+
 Json side_json(const TraceSide& side) {
-  return {{"text", side.text},
-          {"tokens", side.tokens},
-          {"words", side.words},
-          {"word_of", side.word_of},
-          {"unknown", side.unknown},
-          {"kind", side.kind}};
+  Json json{{"text", side.text},       {"tokens", side.tokens},   {"words", side.words},
+            {"word_of", side.word_of}, {"unknown", side.unknown}, {"kind", side.kind}};
+  if (!side.name.empty()) json["name"] = side.name;
+  if (!side.word_ranges.empty()) json["word_ranges"] = ranges_json(side.word_ranges);
+  if (!side.sentences.empty()) json["sentences"] = ranges_json(side.sentences);
+  return json;
 }
 
 /// Where a tensor's numbers go: into the JSON, or, if they are many, into a file beside it under this name.
@@ -72,11 +82,15 @@ Json as_json(const Trace& trace, const Beside& beside) {
   json["options"] = Json::object();
   for (const auto& [name, value] : trace.options) json["options"][name] = value;
   json["source"] = side_json(trace.source);
+  if (!trace.inputs.empty()) json["inputs"] = Json::array();
+  for (const TraceSide& input : trace.inputs) json["inputs"].push_back(side_json(input));
   Json target = side_json(trace.target);
   target["given"] = trace.given, target["ended"] = trace.ended;
   target["score"] = total(trace.score), target["log_probability"] = total(trace.log_probability);
   target["log_probabilities"] = Json::array();
   for (const double p : trace.token_log_probabilities) target["log_probabilities"].push_back(total(p));
+  for (const double share : trace.copied) target["copied"].push_back(rounded(share));
+  if (trace.found) target["found"] = range_json(*trace.found);
   json["target"] = std::move(target);
   for (const char* list : {"sites", "maps", "evidence", "beam", "answers"}) json[list] = Json::array();
   for (size_t i = 0; i < trace.sites.size(); ++i) json["sites"].push_back(site_json(trace.sites[i], i, beside));
@@ -99,6 +113,7 @@ Json as_json(const Trace& trace, const Beside& beside) {
                                {"log_probability", total(answer.log_probability)},
                                {"ended", answer.ended},
                                {"node", answer.node}});
+    if (answer.found) json["answers"].back()["found"] = range_json(*answer.found);
   }
   json["notes"] = trace.notes;
   return json;
@@ -112,9 +127,40 @@ Tensor tensor_of(const Json& json, const std::string& key, int rank, const Safet
   return tensor_at(json, key, rank);
 }
 
+data::TextRange range_of(const Json& json, const std::string& text) {
+  require(json.is_array() && json.size() == 2, "trace: expected a range as [begin, end] in bytes, got ", json.dump());
+  const data::TextRange range{json[0].get<int64_t>(), json[1].get<int64_t>()};
+  require(0 <= range.begin && range.begin <= range.end && range.end <= static_cast<int64_t>(text.size()),
+          "trace: expected a range within the ", text.size(), " bytes of its text, got [", range.begin, ", ", range.end,
+          "]");
+  return range;
+}
+
+/// In ascending order; none if there is no such list.
+std::vector<data::TextRange> ranges_of(const Json& json, const char* key, const std::string& text) {
+  std::vector<data::TextRange> ranges;
+  if (!json.contains(key)) return ranges;
+  for (const Json& one : json.at(key)) {
+    ranges.push_back(range_of(one, text));
+    require(ranges.size() < 2 || ranges[ranges.size() - 2].end <= ranges.back().begin, "trace: ", key,
+            ": expected ranges one after another, got one that begins at ", ranges.back().begin);
+  }
+  return ranges;
+}
+
+std::optional<data::TextRange> found_of(const Json& json, const std::string& text) {
+  if (!json.contains("found")) return std::nullopt;
+  return range_of(json.at("found"), text);
+}
+
 TraceSide side_of(const Json& json) {
-  return {json.at("text"), json.at("tokens"), json.at("words"), json.at("word_of"),
-          json.value("unknown", std::vector<int32_t>()), json.value("kind", "words")};
+  TraceSide side{json.at("text"), json.at("tokens"), json.at("words"), json.at("word_of"),
+                 json.value("unknown", std::vector<int32_t>()), json.value("kind", "words"), json.value("name", "")};
+  side.word_ranges = ranges_of(json, "word_ranges", side.text);
+  require(side.word_ranges.empty() || side.word_ranges.size() == side.words.size(),
+          "trace: word_ranges: expected one for each of ", side.words.size(), " words, got ", side.word_ranges.size());
+  side.sentences = ranges_of(json, "sentences", side.text);
+  return side;
 }
 
 /// Older traces do not have it: it is derived from who looks at what.
@@ -139,11 +185,14 @@ Trace trace_of(const Json& json, const SafetensorsFile* beside) {
   trace.line = json.value("line", int64_t{0}), trace.part = json.value("part", int64_t{0});
   for (const auto& [name, value] : json.at("options").items()) trace.options.emplace_back(name, value);
   trace.source = side_of(json.at("source"));
+  for (const Json& input : json.value("inputs", Json::array())) trace.inputs.push_back(side_of(input));
   const Json& target = json.at("target");
   trace.target = side_of(target);
   trace.given = target.at("given"), trace.ended = target.at("ended");
   trace.score = number_of(target.at("score")), trace.log_probability = number_of(target.at("log_probability"));
   for (const Json& one : target.at("log_probabilities")) trace.token_log_probabilities.push_back(number_of(one));
+  for (const Json& one : target.value("copied", Json::array())) trace.copied.push_back(number_of(one));
+  trace.found = found_of(target, trace.source.text);
   for (const Json& one : json.at("sites")) {
     trace.sites.push_back({one.at("site"), purpose_of(one), one.at("layer"), one.at("heads"), one.at("queries"),
                            one.at("keys"), one.at("hard"), tensor_of(one, "weights", 3, beside),
@@ -167,7 +216,7 @@ Trace trace_of(const Json& json, const SafetensorsFile* beside) {
   }
   for (const Json& one : json.at("answers")) {
     trace.answers.push_back({one.at("text"), number_of(one.at("score")), number_of(one.at("log_probability")),
-                             one.at("ended"), one.at("node")});
+                             one.at("ended"), one.at("node"), found_of(one, trace.source.text)});
   }
   trace.notes = json.value("notes", std::vector<std::string>());
   return trace;
@@ -191,6 +240,17 @@ TraceSide text_side(const data::Tokeniser& tokeniser, const data::TokenisedWords
     if (words.ids[i] == data::kUnknown) side.unknown.push_back(static_cast<int32_t>(i));
   }
   return side;
+}
+
+void locate(TraceSide& input) {
+  input.word_ranges.clear();
+  for (const std::string_view word : data::split_words(input.text)) {
+    const int64_t begin = word.data() - input.text.data();
+    input.word_ranges.push_back({begin, begin + static_cast<int64_t>(word.size())});
+  }
+  require(input.word_ranges.size() == input.words.size(), "trace: expected the ", input.word_ranges.size(),
+          " words of its text, got ", input.words.size());
+  input.sentences = data::split_sentences(input.text);
 }
 
 std::string trace_json(const Trace& trace) { return dumped(as_json(trace, {})); }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "attend/attention/observe.h"
+#include "attend/data/example.h"
 #include "attend/data/tokeniser.h"
 #include "attend/tensor/tensor.h"
 
@@ -22,16 +23,22 @@ struct TraceSide {
   std::vector<std::string> tokens, words;
   std::vector<int32_t> word_of;
   std::vector<int32_t> unknown;  ///< indices of tokens that stand for something outside the vocabulary
-  /// For an answer also "label"; "tags", one for each word of the source; or "tree": tokens are brackets and parts of
-  /// speech.
+  /// For an answer also "label"; "tags", one for each word of the source; "tree": tokens are brackets and parts of
+  /// speech; or "span", a stretch of the source: tokens are those at which it starts and ends.
   std::string kind = "words";
+  std::string name = {};                            ///< of an input: "document"; may be empty
+  std::vector<data::TextRange> word_ranges = {};    ///< of an input, the bytes of each word in `text`; empty: not known
+  std::vector<data::TextRange> sentences = {};      ///< of an input, the bytes of each sentence in `text`
 };
-/// Of a text.
+/// Of a text, without the places of its words and sentences.
 TraceSide text_side(const data::Tokeniser& tokeniser, const data::TokenisedWords& words, std::string text);
+/// Adds to an input where in its text its words and sentences (data::split_sentences) stand.
+void locate(TraceSide& input);
 
-/// What one attention did, over all steps. `queries` and `keys` say whose places they are: "source", "target" (row t is the
-/// prediction of target token t, the end included), "before" (key k is what was read before target token k: 0 is the
-/// beginning) or "source+before" (the source's, and then those: a decoder alone reads its source as its past).
+/// What one attention did, over all steps. `queries` and `keys` say whose places they are: "source", "target" (row t is
+/// the prediction of target token t, the end included), "before" (key k is what was read before target token k: 0 is
+/// the beginning), "source+before" (the source's, and then those: a decoder alone reads its source as its past),
+/// "sentences" (those of the source) or the name of a further input ("question").
 struct TraceSite {
   std::string site;                   ///< "decoder.memory"
   Purpose purpose = Purpose::source;  ///< what it is for
@@ -60,6 +67,7 @@ struct TraceAnswer {
   double score = 0, log_probability = 0;
   bool ended = true;
   int32_t node = -1;  ///< its last prediction
+  std::optional<data::TextRange> found = {};  ///< of a span: the bytes of the source that it is
 };
 
 /// How much each token of the target (rows) depended on each of the source (columns), by one method; an attention that
@@ -88,10 +96,13 @@ struct Trace {
   int64_t line = 0, part = 0;  ///< of a file, and of a line that was answered in parts: from 1; 0: not given
   std::vector<std::pair<std::string, std::string>> options;  ///< of the search
   TraceSide source, target;                                  ///< the target's last token is "</s>" if it ended
+  std::vector<TraceSide> inputs = {};                        ///< what was read besides the source, each with its name
   bool given = false;                                        ///< the target was given, not found
   bool ended = true;
   double score = 0, log_probability = 0;
   std::vector<double> token_log_probabilities;  ///< one per target token
+  std::vector<double> copied = {};              ///< one per target token: how far it was copied, 0 to 1; or none
+  std::optional<data::TextRange> found = {};    ///< of a span: the bytes of the source that the answer is
   std::vector<TraceSite> sites;
   std::vector<TraceMap> maps;
   std::vector<TraceEvidence> evidence;

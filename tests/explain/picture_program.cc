@@ -7,12 +7,14 @@
 #include "attend/base/replacement.h"
 #include "attend/data/image_file.h"
 #include "attend/explain/answer_text.h"
+#include "attend/explain/document_text.h"
 #include "attend/explain/heatmap.h"
 #include "attend/explain/image_picture.h"
 #include "attend/explain/image_text.h"
 #include "attend/explain/multiples.h"
 #include "attend/explain/page.h"
 #include "attend/explain/png.h"
+#include "tests/support/document_traces.h"
 #include "tests/support/looks.h"
 #include "tests/support/traces.h"
 
@@ -81,6 +83,15 @@ int main(int argc, char** argv) try {
   write(folder, "tree", test::tree_trace(), false);
   write(folder, "tags", test::tags_trace(), false);
   write(folder, "large", test::large_trace(500), false);
+  write(folder, "span", test::span_trace(), false);
+  write(folder, "hops", test::hops_trace(), false);
+  write(folder, "many-hops", test::hops_trace(60), false);
+  write(folder, "summary", test::summary_trace(), false);
+  write(folder, "odd-document", test::odd_document_trace(), false);
+  for (const auto& trace : {test::span_trace(), test::hops_trace(60), test::summary_trace()}) {
+    std::puts(explain::text_document(trace, {.width = 80}).c_str());
+    std::puts(explain::text_document(trace, {explain::Ink::true_colour, 80}).c_str());
+  }
   write_file(folder / "multiples.svg", explain::svg_multiples(test::heads_trace(6, 8), "decoder.memory"));
   write_file(folder / "several.html",
              explain::html_picture({test::hindi_trace(), test::signed_trace(), test::heads_trace()}, {}));

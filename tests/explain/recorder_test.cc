@@ -261,6 +261,36 @@ TEST(Recorder, WhatAClassifierPoolsIsWhatItsLabelLookedAt) {
   }
 }
 
+/// What was reported before the first step, of two sentences of which the second is shorter.
+TEST(Recorder, QuestionsAndHopsKnowWhoAsksWhom) {
+  Recorder recorder;
+  const std::vector<int32_t> words{2, 1}, sentences{3, 2};
+  const auto numbers = [](const Shape& shape) {
+    Tensor t(shape);
+    for (size_t i = 0; i < t.size(); ++i) t.data()[i] = static_cast<real>(i);
+    return t;
+  };
+  recorder.observe({.site = "q", .purpose = Purpose::question, .weights = numbers({2, 1, 4, 2}), .key_lengths = words});
+  for (const int64_t hop : {0, 1}) {
+    recorder.observe({.site = "hop", .purpose = Purpose::hop, .layer = hop, .weights = numbers({2, 1, 1, 3}),
+                      .key_lengths = sentences});
+  }
+  for (const int32_t b : {0, 1}) {
+    recorder.predicted({b, b, b, -1, 7, -0.1, -0.1, decode::Predicted::Fate::ended});
+    recorder.completed(b);
+  }
+  recorder.stepped();
+  const std::vector<TraceSite> sites = recorder.sites(1, 1, 3);  // of four places, the last is padding
+  ASSERT_EQ(sites.size(), 3u);
+  EXPECT_EQ(sites[1].layer, 1);
+  EXPECT_EQ(sites[0].queries + " " + sites[0].keys, "target sentences");
+  ASSERT_EQ(sites[0].weights.shape(), (Shape{1, 1, 2}));
+  EXPECT_EQ(sites[0].weights.data()[1], 4);
+  EXPECT_EQ(sites[2].queries + " " + sites[2].keys, "source question");
+  ASSERT_EQ(sites[2].weights.shape(), (Shape{1, 3, 1}));
+  EXPECT_EQ(sites[2].weights.data()[2], 12);
+}
+
 TEST(Recorder, AnEncoderThatTellsPlaceByPlaceIsOneSiteOfEachLayer) {
   const auto network = pooling_network("intra");
   Recorder recorder;

@@ -57,10 +57,30 @@ inline tasks::TaskModel untrained(const SettingList& settings, const tasks::Corp
   tasks::TaskConfig config(settings);
   const tasks::Prepared silent = [](const std::string&) {};
   tasks::TaskModel::Inputs inputs = tasks::TaskModel::new_inputs(config);
-  std::unique_ptr<tasks::Output> output = config.row().output->make(config);
-  for (const auto& input : inputs) input->learn(corpus, config, silent);
+  std::unique_ptr<tasks::Output> output = config.output().make(config);
+  tasks::TaskModel::each_learner(inputs, config, [&](tasks::Input& input) { input.learn(corpus, config, silent); });
   output->learn(corpus, *inputs[0], silent);
   return tasks::TaskModel(std::move(config), std::move(inputs), std::move(output));
+}
+
+inline tasks::Example question(const std::string& document, const std::string& asked,
+                               const std::vector<std::string>& right = {}) {
+  return {.inputs = {document, asked}, .right = right};
+}
+/// A small reader of spans, with the settings of its task `answer` but for these; what it has read are letters.
+inline SettingList small_reader(const SettingList& more = {}) {
+  SettingList settings{{"task", "answer", ""},
+                       {"model.encoder.size", "8", ""},
+                       {"tokeniser.min_count", "1", ""},
+                       {"document.window", "40", ""},
+                       {"document.stride", "15", ""}};
+  settings.insert(settings.end(), more.begin(), more.end());
+  return settings;
+}
+inline tasks::Corpus question_corpus() {
+  std::string words;
+  for (char c = 'a'; c <= 'z'; ++c) words += std::string(1, c) + " ";
+  return {.stream = std::make_shared<ListStream>(std::vector{question(words, "where is it ?")})};
 }
 
 /// The folder of such a model, as a run would have left it.

@@ -10,7 +10,7 @@
 // A choice: {map: 0, level: "words"} is a map of the trace; {site: "decoder.memory", layer: 0, head: 2, level: "tokens"} is an
 // attention, where layer or head −1 means all of them, combined by "mean" or "max".
 //
-// A Grid: {rows, columns (labels), rowSide, columnSide ("source", "target", "before", "source+before"), values (row by row), signed, hard,
+// A Grid: {rows, columns (labels), rowSide, columnSide (as queries and keys of a site), values (row by row), signed, hard,
 // windows (per row {centre, first, last} in columns, or null), most (largest absolute value), percent, label}.
 
 const BEGIN = "<s>";
@@ -25,13 +25,31 @@ function joinedAxes(first, second) {
   };
 }
 
+/** Each place is a label of its own. */
+const numberedAxis = (labels) => ({ labels, labelOf: labels.map((_, i) => i), tokens: labels.length });
+
+/** Its places are in bytes. */
+function sentenceTexts({ text, sentences = [] }) {
+  const bytes = new TextEncoder().encode(text);
+  const decoder = new TextDecoder();
+  return sentences.map(([begin, end]) => decoder.decode(bytes.subarray(begin, end)));
+}
+
+/** The source, the target, or a further input. */
+function sideNamed(trace, name) {
+  const found = name === "source" || name === "target" ? trace[name] : trace.inputs?.find((input) => input.name === name);
+  if (!found) throw new Error(`trace: expected a side that it has, got ${name}`);
+  return found;
+}
+
 /** Labels of one side, and for each token its label (−1: none). */
 function axisOf(trace, side, level) {
   if (side === "source+before") return joinedAxes(axisOf(trace, "source", level), axisOf(trace, "before", level));
+  if (side === "sentences") return numberedAxis(sentenceTexts(trace.source));
   const before = side === "before";
-  const from = side === "source" ? trace.source : trace.target;
+  const from = before ? trace.target : sideNamed(trace, side);
   const tokens = before ? [BEGIN, ...from.tokens.slice(0, -1)] : from.tokens;
-  if (level !== "words") return { labels: tokens, labelOf: tokens.map((_, i) => i), tokens: tokens.length };
+  if (level !== "words") return numberedAxis(tokens);
   if (!before) return { labels: from.words, labelOf: from.word_of, tokens: tokens.length };
   const labelOf = tokens.map((_, k) => (k === 0 ? 0 : from.word_of[k - 1] < 0 ? -1 : from.word_of[k - 1] + 1));
   return { labels: [BEGIN, ...from.words], labelOf, tokens: tokens.length };

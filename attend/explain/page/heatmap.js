@@ -164,9 +164,9 @@ class Sentences {
     list.addEventListener("pointerleave", () => this.view.focus(-1, -1));
     list.addEventListener("focusin", (event) => point(at(event)));
     list.addEventListener("keydown", (event) => this.key(event, axis, at(event)));
-    const node = make("div", { className: "hm-line" }, make("span", { className: "hm-side" }, names[side]), list);
+    const node = make("div", { className: "hm-line" }, make("span", { className: "hm-side" }, names[side] ?? side), list);
     node.setAttribute("role", "group");
-    node.setAttribute("aria-label", names[side]);
+    node.setAttribute("aria-label", names[side] ?? side);
     return { node, chips, list };
   }
 

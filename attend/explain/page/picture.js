@@ -55,21 +55,34 @@ view.addEventListener("heatfocus", ({ detail: { row, column } }) =>
   }),
 );
 
+// A document replaces the sentences, too; its map is below it.
+const running = new DocumentView((side, index) =>
+  quietly(() => {
+    const { level, site, map } = heatmap.options;
+    if (site !== null || map !== 0 || level !== "words") return;
+    heatmap.focus(side === "target" ? index : -1, side === "source" ? index : -1);
+  }),
+);
+
+const titleOf = ({ source, target, inputs = [] }) => `${(inputs[0] ?? source).text} → ${target.text}`;
+
 function show(number) {
   const trace = traces[number];
   const parsed = treeOf(trace) !== null;
+  const long = !parsed && documentOf(trace);
   document.getElementById("model").textContent = modelLine(trace);
-  const shown = { trace, map: 0, sentences: !parsed };
+  const shown = { trace, map: 0, sentences: !parsed && !long };
   if (heatmap) heatmap.update({ ...shown, site: null, layer: -1, head: -1 });
   else heatmap = renderHeatmap(view, { ...shown, level: options.level, heads: options.heads });
-  document.getElementById("tree").replaceChildren(...(parsed ? [tree.element, tree.readout] : []));
-  if (parsed) quietly(() => tree.render({ trace }));
+  const above = parsed ? tree : long ? running : null;
+  document.getElementById("above").replaceChildren(...(above ? [above.element, above.readout] : []));
+  if (above) quietly(() => above.render({ trace }));
   evidence.replaceChildren(...(trace.evidence.length > 0 ? [evidenceTable(trace)] : []));
 }
 
 const chooser = document.getElementById("chooser");
 if (traces.length > 1) {
-  const list = traces.map((trace, i) => [String(i), `${i + 1}. ${trace.source.text} → ${trace.target.text}`]);
+  const list = traces.map((trace, i) => [String(i), `${i + 1}. ${titleOf(trace)}`]);
   chooser.append(choice("sentence", "trace", list, 0, (value) => show(Number(value))));
 }
 const leftOut = document.getElementById("left-out");
