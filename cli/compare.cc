@@ -11,6 +11,7 @@
 #include "attend/base/joined.h"
 #include "attend/base/names.h"
 #include "attend/base/replacement.h"
+#include "attend/data/spool.h"
 #include "attend/tasks/comparison.h"
 #include "attend/tasks/data_files.h"
 #include "attend/tasks/layers.h"
@@ -164,7 +165,7 @@ std::string difference(const tasks::TaskConfig& before, const tasks::TaskConfig&
   if (before.model.name != now.model.name) return "model.name was " + before.model.name + ", now " + now.model.name;
   const std::vector<OptionInfo> old = before.all();
   const auto is_derived = [&](const std::string& name) {
-    return name == "size" || name == "channels" || now.row().derives(tasks::ModelChoice::own_name(name));
+    return name == "size" || name == "channels" || now.row().derives(now.model.name, tasks::ModelChoice::own_name(name));
   };
   for (const OptionInfo& option : now.all()) {
     if (is_derived(option.name)) continue;
@@ -219,6 +220,10 @@ void choose_tests(std::vector<Wanted>& all, const CompareOptions& options) {
   for (Wanted& wanted : all) wanted.test = tasks::test_set(wanted.config, options.test.files);
 }
 
+std::string pipe_objection(const std::string& name) {
+  return "expected files, which every model reads, got a pipe (" + data::shown_name(name) + "); write it to a file first";
+}
+
 std::vector<Wanted> plan(const std::vector<std::string>& subjects, const std::vector<Recipe>& recipes,
                          const SettingList& flags, const CompareOptions& options) {
   std::vector<Wanted> all;
@@ -235,7 +240,9 @@ std::vector<Wanted> plan(const std::vector<std::string>& subjects, const std::ve
     }
   }
   for (const Wanted& wanted : all) {
-    if (!wanted.trained) wanted.config.check_files();
+    if (wanted.trained) continue;
+    wanted.config.check_files();
+    if (const auto pipes = tasks::pipes(wanted.config); !pipes.empty()) fail_usage(pipe_objection(pipes[0]));
   }
   place(all, options);
   choose_tests(all, options);
@@ -385,6 +392,9 @@ std::string objection(const std::vector<std::string>& named, const std::vector<s
     return "recipes, tasks and folders come before the flags: attend compare " + named.back();
   if (o.out.empty()) return "--out is needed: the folder of the report";
   if (const std::string wrong = o.test.objection(); !wrong.empty()) return wrong;
+  for (const std::string& file : o.test.files.text.all()) {
+    if (data::is_pipe(file)) return pipe_objection(file);
+  }
   if (!recipes && !(o.vary.empty() && o.variant.empty())) {
     return "--vary and --variant need a recipe or a task to train: a trained model is taken as it is";
   }

@@ -14,6 +14,7 @@
 #include "attend/base/replacement.h"
 #include "attend/data/alignment.h"
 #include "attend/data/lines.h"
+#include "attend/data/shallow_json.h"
 #include "attend/explain/alignment.h"
 #include "attend/explain/heatmap.h"
 #include "attend/explain/png.h"
@@ -33,8 +34,9 @@ namespace fs = std::filesystem;
 
 struct EvalOptions {
   TestFlags test;
-  std::string task, output, alignments, possible, answer, confusion, save_output;
-  double alignment_threshold = 0;
+  bool labels = false;  // the model answers with labels
+  std::string task, output, alignments, possible, answer, confusion, save_output, predictions;
+  double alignment_threshold = 0, no_answer_threshold = 0;
   int64_t copies = 1;
   ThreadOption threads;
 
@@ -44,7 +46,11 @@ struct EvalOptions {
     if (!test.row) {
       visit("task", task, "whose scores: one of those that `attend list tasks` names",
             bounds::one_of(tasks::tasks(), {""}));
-      visit("output", output, "outputs to score in place of a model's, one per line", bounds::files_to_read());
+      visit("output", output,
+            "outputs to score in place of a model's, one per line; of questions also JSON, {\"name\": \"answer\"}",
+            bounds::files_to_read());
+      visit("data", test.files.text.data, "their right answers in the task's own format, in place of --target",
+            bounds::files_to_read());
     }
     if (test.is_pairs()) {
       visit("alignments", alignments,
@@ -56,8 +62,15 @@ struct EvalOptions {
             "a model links all words with at least this weight; 0: each target word with its best source word",
             bounds::within(0, 1));
     }
+    if (test.row && test.row->inputs.size() > 1) {
+      visit("no_answer_threshold", no_answer_threshold,
+            "networks that may give no answer: how much the score of one has to be above that; none: the model's own",
+            bounds::within(-1e6, 1e6));
+      visit("predictions", predictions, "file for the answers by the names of their questions, as SQuAD's scripts read them",
+            bounds::file_to_write());
+    }
     if (test.row) visit("answer", answer, "score this one answer to every example, to compare the model with");
-    if (test.row && test.row->output == &tasks::kLabelOutput) {
+    if (labels) {
       visit("confusion", confusion, "file for the confusion matrix as a picture: .svg or .png",
             bounds::file_to_write());
     }
@@ -108,16 +121,48 @@ data::ByteOrderMark mark_for(const tasks::TaskRow& row) {
   return as_sacrebleu ? data::ByteOrderMark::kept : data::ByteOrderMark::dropped;
 }
 
+/// {"name": "answer"}, in the order of the examples.
+std::vector<std::string> named_outputs(const std::string& path, const tasks::Examples& examples) {
+  const nlohmann::json all = data::shallow_json(read_file(path, size_t{1} << 30), 1);
+  require(all.is_object(), path, ": expected a JSON object {\"name of a question\": \"answer\"}, got something else");
+  std::vector<std::string> outputs;
+  for (int64_t i = 0; i < examples.count; ++i) {
+    const std::string name = examples.at(i).name;
+    const auto found = all.find(name);
+    require(found != all.end() && found->is_string(), path, ": expected the answer to the question named ", quoted(name),
+            ", got none");
+    outputs.push_back(*found);
+  }
+  return outputs;
+}
+
+/// Outputs beside the right answers of files in the task's own format.
+train::Judged judged_by_data(const EvalOptions& options, const tasks::TaskRow& row) {
+  const tasks::TaskConfig config(SettingList{{"task", std::string(row.name), "--task"}});
+  const tasks::Examples examples = tasks::read_test(config, options.test.files);
+  train::Judged judged{.outputs = fs::path(options.output).extension() == ".json" ? named_outputs(options.output, examples)
+                                                                                  : data::read_lines(options.output)};
+  for (int64_t i = 0; i < examples.count; ++i) tasks::add_example(examples.at(i), judged);
+  require_as_many(judged.outputs.size(), options.output, judged.right.size(), options.test.files.text.data.at(0));
+  return judged;
+}
+
+train::Judged judged_by_lines(const EvalOptions& options, const tasks::TaskRow& row) {
+  const data::ByteOrderMark mark = mark_for(row);
+  train::Judged judged{.outputs = data::read_lines(options.output, mark)};
+  const std::string& target = options.test.files.text.target.at(0);
+  for (std::string& line : data::read_lines(target, mark)) judged.right.push_back({std::move(line)});
+  require_as_many(judged.outputs.size(), options.output, judged.right.size(), target);
+  return judged;
+}
+
 /// Outputs and alignments of files, whoever made them.
 nlohmann::ordered_json score_files(const EvalOptions& options, const train::BleuOptions& bleu) {
   nlohmann::ordered_json report = nlohmann::ordered_json::object();
   const tasks::TaskRow& row = options.task.empty() ? tasks::tasks()[0] : tasks::task_named(options.task);
   if (!options.output.empty()) {
-    const data::ByteOrderMark mark = mark_for(row);
-    train::Judged judged{.outputs = data::read_lines(options.output, mark)};
-    const std::string& target = options.test.files.text.target.at(0);
-    for (std::string& line : data::read_lines(target, mark)) judged.right.push_back({std::move(line)});
-    require_as_many(judged.outputs.size(), options.output, judged.right.size(), target);
+    const train::Judged judged =
+        options.test.files.text.data.empty() ? judged_by_lines(options, row) : judged_by_data(options, row);
     report = train::report_of(row.scores, judged, bleu);
     report["lines"] = judged.outputs.size();
   }
@@ -136,12 +181,29 @@ void add_gaze(const tasks::TaskModel& model, const tasks::Examples& examples, nl
   json["on_object_by_chance"] = percent(looked.by_chance());
 }
 
+void add_support(const tasks::TaskModel& model, const tasks::Examples& examples, nlohmann::ordered_json& json) {
+  Progress bar("which sentences were read", static_cast<long>(examples.count));
+  const auto show = [&](int64_t done) { bar.show(static_cast<long>(done), ""); };
+  const tasks::Support read = tasks::support(model, examples, show);
+  json["most_read_supports"] = percent(read.read);
+  json["supports_by_chance"] = percent(read.by_chance);
+}
+
 void save_outputs(const std::string& path, const tasks::Scored& scored, bool titles) {
   std::string text;
   for (size_t i = 0; i < scored.judged.outputs.size(); ++i) {
     text += (titles ? scored.titles[i] + "\t" : "") + scored.judged.outputs[i] + "\n";
   }
   write_file(path, text);
+}
+
+void save_predictions(const std::string& path, const tasks::Examples& examples, const tasks::Scored& scored) {
+  nlohmann::ordered_json all = nlohmann::ordered_json::object();
+  for (size_t i = 0; i < scored.judged.outputs.size(); ++i) {
+    const std::string name = examples.at(static_cast<int64_t>(i)).name;
+    all[name.empty() ? std::to_string(i) : name] = scored.judged.outputs[i];
+  }
+  write_file(path, all.dump(2) + "\n");
 }
 
 /// How often each label (rows) was taken for each (columns), in shares of its row.
@@ -185,8 +247,10 @@ nlohmann::ordered_json score_model(const tasks::TaskModel& model, const EvalOpti
     report["alignment"] = alignment_json(scored.links, scored.gold, read_possible(options, scored.gold.size()));
   }
   if (!given && tasks::has_gaze(model, examples)) add_gaze(model, examples, report);
+  if (!given && tasks::has_support(model, examples)) add_support(model, examples, report);
   if (!options.confusion.empty()) draw_confusion(options.confusion, scored.judged);
   if (!options.save_output.empty()) save_outputs(options.save_output, scored, !text);
+  if (!options.predictions.empty()) save_predictions(options.predictions, examples, scored);
   return report;
 }
 
@@ -206,7 +270,14 @@ std::string objection(bool model, const EvalOptions& o) {
     return "name a model's folder, --output and --target, or --alignments and --gold";
   }
   if (!files.text.source.empty()) return "--source needs a model's folder before it";
-  if (o.output.empty() != files.text.target.empty()) return "--output and --target go together";
+  if (!files.text.data.empty()) {
+    if (o.task.empty()) return "--data needs --task, whose format it is in";
+    if (!files.text.target.empty()) return "--data or --target, not both";
+    if (o.output.empty()) return "--data without a model's folder needs --output";
+    if (tasks::task_named(o.task).format == "pairs") return "--data: the files of " + o.task + " are pairs; name --target";
+  } else if (o.output.empty() != files.text.target.empty()) {
+    return "--output and --target go together";
+  }
   if (o.alignments.empty() != files.gold.empty()) return "--alignments and --gold go together";
   return "";
 }
@@ -235,6 +306,7 @@ int eval(int argc, char** argv) {
   const ModelArgument given = model_argument(argc, argv);
   std::string folder;
   EvalOptions options{.test = {.row = given.row()}};
+  options.labels = given.config && &given.config->output() == &tasks::kLabelOutput;
   train::BleuOptions bleu;
   tasks::AnswerOptions answer;
   answer.search = given.search();
@@ -257,6 +329,7 @@ int eval(int argc, char** argv) {
   flags.check_files();
   options.threads.apply();
   answer.threshold = options.alignment_threshold;
+  if (flags.given("no_answer_threshold")) answer.no_answer = options.no_answer_threshold;
   nlohmann::ordered_json report;
   flags.check([&] {  // of a search for which there is no memory
     report = given.config ? score_loaded(given, options, answer, bleu, copies) : score_files(options, bleu);

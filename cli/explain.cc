@@ -15,6 +15,8 @@
 #include "attend/base/names.h"
 #include "attend/base/replacement.h"
 #include "attend/explain/answer_text.h"
+#include "attend/explain/document.h"
+#include "attend/explain/document_text.h"
 #include "attend/explain/heatmap.h"
 #include "attend/explain/image_picture.h"
 #include "attend/explain/image_text.h"
@@ -23,8 +25,10 @@
 #include "attend/explain/picture.h"
 #include "attend/explain/png.h"
 #include "attend/tasks/explanation.h"
+#include "attend/tasks/typed.h"
 #include "cli/commands.h"
 #include "cli/flags.h"
+#include "cli/input_flags.h"
 #include "cli/model_argument.h"
 #include "cli/quiet.h"
 #include "cli/terminal.h"
@@ -38,12 +42,16 @@ using explain::Trace;
 using tasks::Explanation;
 
 struct ExplainFlags {
+  explicit ExplainFlags(const tasks::TaskRow* row) : inputs(row) {}
+
+  InputFlags inputs;
   std::string out, target, right, example;
   std::string colour = "auto";
   ThreadOption threads;
 
   template <class Visit>
   void fields(Visit&& visit) {
+    inputs.fields(visit);
     visit("out", out, "file for the picture: .html, .svg, .png, .json, of images .gif too; without it, the terminal",
           bounds::file_to_write());
     visit("target", target, "explain this answer in place of the model's own");
@@ -149,11 +157,16 @@ void print(const ImageLook& look, const explain::PictureOptions&, const explain:
 
 void print(const Trace& trace, const explain::PictureOptions& picture, const explain::TextOptions& how) {
   if (trace.part > 0) std::cout << (trace.part > 1 ? "\n" : "") << "part " << trace.part << "\n\n";
-  std::cout << explain::text_answer(trace, how) << "\n"
-            << trace.maps[0].label << ": " << side_named(trace.maps[0].keys) << " above, "
-            << side_named(trace.maps[0].queries) << " to the left\n\n";
-  const explain::Grid map = explain::map_grid(trace, trace.maps[0], picture.level);
-  std::cout << explain::text_heatmap(map, how) << "\n" << explain::text_legend(map, how);
+  if (explain::is_document(trace)) {
+    std::cout << explain::text_document(trace, how);
+  } else {
+    const explain::Grid map = explain::map_grid(trace, trace.maps[0], picture.level);
+    std::cout << explain::text_answer(trace, how) << "\n"
+              << trace.maps[0].label << ": " << side_named(trace.maps[0].keys) << " above, "
+              << side_named(trace.maps[0].queries) << " to the left\n\n"
+              << explain::text_heatmap(map, how) << "\n"
+              << explain::text_legend(map, how);
+  }
   if (picture.heads) print_heads(trace, picture.level, how);
   std::cout << std::flush;
   print_evidence(trace);
@@ -217,8 +230,13 @@ void name_right(ImageLook& look, const std::string& right) {
 /// What is explained: a text in the parts in which `attend run` answers it (an answer that is given belongs to all of it), or
 /// one image after another.
 std::vector<tasks::Example> parts_of(const tasks::TaskModel& model, const tasks::Example& example, bool given) {
-  std::vector<tasks::Ready> parts = model.input().parts(example.inputs.at(0), model.longest());
+  std::vector<tasks::Ready> parts = model.parts(example);
   if (parts.size() < 2) return {example};
+  if (model.reads_documents()) {
+    note("attend explain: the " + model.input().name() + " was read in " + std::to_string(parts.size()) +
+         " windows; shown is the one that the answer is from");
+    return {example};
+  }
   note("attend explain: the text has more than " + std::to_string(model.longest()) +
        " tokens, the longest that training saw; explained in " +
        (given ? "one piece, as --target is one answer to it" : std::to_string(parts.size()) + " parts, as it is answered"));
@@ -243,11 +261,36 @@ std::vector<Explanation> explained(const tasks::TaskModel& model, const tasks::E
   return all;
 }
 
+/// What is wrong with the texts that were given to a task of several inputs; "" if nothing is.
+std::string texts_objection(const tasks::TaskRow& row, const InputFlags& inputs, size_t given) {
+  if (row.inputs.size() == 1 || given == 0 || inputs.any() || given == row.inputs.size()) return inputs.objection();
+  const std::string first(row.inputs[0].name), last(row.inputs.back().name);
+  return "say what the model is to answer: --" + first + " FILE and a " + last + ", or " + tasks::input_names(row) +
+         " as " + std::to_string(row.inputs.size()) + " texts";
+}
+
+/// The inputs that come before those of a person's words, and these.
+tasks::Example example_of(const tasks::TaskRow& row, std::vector<std::string> texts,
+                          const std::vector<std::string>& given) {
+  const bool one = row.inputs.size() - texts.size() == 1;
+  if (one) texts.push_back(joined(given, " "));
+  if (!one) texts.insert(texts.end(), given.begin(), given.end());
+  tasks::Example example;
+  for (size_t i = 0; i < texts.size(); ++i) {
+    tasks::check_typed("explain", row.inputs[i].name, texts[i]);
+    example.inputs.emplace_back(std::move(texts[i]));
+  }
+  return example;
+}
+
 /// What a person gave: texts are one text, files one image each, numbers test examples.
-std::vector<tasks::Example> examples_of(const tasks::TaskModel& model, const std::vector<std::string>& given,
-                                        const std::string& numbers, const tasks::TestFiles& files) {
+std::vector<tasks::Example> examples_of(const tasks::TaskModel& model, const std::vector<std::string>& before,
+                                        const std::vector<std::string>& given, const std::string& numbers,
+                                        const tasks::TestFiles& files) {
   std::vector<tasks::Example> examples;
-  if (!given.empty() && model.row().input().streamed) {
+  if (!given.empty() && model.reads_documents()) {
+    examples.push_back(example_of(model.row(), before, given));
+  } else if (!given.empty() && model.row().input().streamed) {
     examples.push_back({.inputs = {joined(given, " ")}});
   } else {
     for (const std::string& file : given) {
@@ -268,7 +311,7 @@ int explain(int argc, char** argv) {
   const ModelArgument named = model_argument(argc, argv);
   std::string folder;
   std::vector<std::string> given;
-  ExplainFlags flags_of;
+  ExplainFlags flags_of(named.row());
   TestFlags known{.row = named.row()};
   explain::PictureOptions picture;
   tasks::ExplainOptions options;
@@ -288,15 +331,19 @@ int explain(int argc, char** argv) {
   if (given.empty() && flags_of.example.empty()) {
     return flags.refuse("say what the model is to answer: a text, an image file, or --example 0");
   }
+  if (const std::string wrong = texts_objection(*named.row(), flags_of.inputs, given.size()); !wrong.empty()) {
+    return flags.refuse(wrong);
+  }
   const bool image = !named.row()->input().streamed;
   complete_search(flags, options.search);
   if (const std::string wrong = objection(flags_of, image); !wrong.empty()) return flags.refuse(wrong);
   flags.check_files();
   flags_of.threads.apply();
   if (flags.given("target")) options.target = flags_of.target;
+  const std::vector<std::string> before = flags_of.inputs.read();
   const tasks::TaskModel model = named.load();
   std::vector<Explanation> parts;
-  const std::vector<tasks::Example> examples = examples_of(model, given, flags_of.example, known.files);
+  const std::vector<tasks::Example> examples = examples_of(model, before, given, flags_of.example, known.files);
   flags.check([&] {
     try {
       for (const tasks::Example& example : examples) {

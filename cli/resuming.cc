@@ -6,6 +6,7 @@
 #include "attend/base/error.h"
 #include "attend/base/names.h"
 #include "attend/tasks/config.h"
+#include "attend/tasks/data_files.h"
 #include "cli/training.h"
 
 namespace attend::cli {
@@ -42,7 +43,15 @@ std::string printed(SettingList saved, const Setting& setting) {
 
 }  // namespace
 
-Resumed resumed(const SettingList& saved, const SettingList& asked) {
+std::vector<std::string> options_of_pipes(const std::string& out) {
+  std::vector<std::string> names;
+  for (const tasks::DataFile& file : tasks::saved_data_files(out).value_or(std::vector<tasks::DataFile>{})) {
+    if (file.pipe && std::ranges::find(names, file.option) == names.end()) names.push_back(file.option);
+  }
+  return names;
+}
+
+Resumed resumed(const SettingList& saved, const SettingList& asked, const std::vector<std::string>& pipes) {
   const std::vector<OptionInfo> before = options_of(saved);
   Resumed result{saved, {}};
   if (const Setting* model = find_setting(asked, "model.name");
@@ -50,12 +59,23 @@ Resumed resumed(const SettingList& saved, const SettingList& asked) {
     refuse(*model, value_of(before, "model.name"),
            model->value);  // before its options, which the run's model may not have
   }
+  for (const std::string& name : pipes) {
+    std::string flag = "--" + name;
+    std::ranges::replace(flag, '_', '-');
+    require_usage(find_setting(asked, name) != nullptr, flag,
+                  " is needed: the run read it from a pipe, which is gone; give it again, or a file with the same "
+                  "contents");
+  }
+  const auto may_differ = [&](const std::string& name) {
+    return may_change(name) || std::ranges::find(pipes, name) != pipes.end();
+  };
   const tasks::TaskRow& row = tasks::task_of(saved);
+  const std::string network = value_of(before, "model.name");
   for (const Setting& setting : asked) {
     const bool last = find_setting(asked, setting.name) == &setting;  // a flag comes after the recipe
-    if (!last || row.derives(tasks::ModelChoice::own_name(setting.name))) continue;
+    if (!last || row.derives(network, tasks::ModelChoice::own_name(setting.name))) continue;
     const std::string was = value_of(before, setting.name), is = printed(saved, setting);
-    if (was != is && !may_change(setting.name)) refuse(setting, was, is);
+    if (was != is && !may_differ(setting.name)) refuse(setting, was, is);
     result.settings.push_back(setting);
     // Another number of steps than the time gave.
     const bool number = setting.name == "train.steps" || setting.name == "train.epochs";

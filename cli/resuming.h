@@ -15,7 +15,10 @@ struct Resumed {
 };
 
 /// Throws Error where a setting that is asked for would make it another run: its data, its network, how they are batched.
-/// Those of search and most of train may change.
-Resumed resumed(const SettingList& saved, const SettingList& asked);
+/// Those of search and most of train may change. `pipes`: options that named pipes, which have to be asked for again, by
+/// whatever name the data has now.
+Resumed resumed(const SettingList& saved, const SettingList& asked, const std::vector<std::string>& pipes = {});
+/// Those of the run in a folder.
+std::vector<std::string> options_of_pipes(const std::string& out);
 
 }  // namespace attend::cli

@@ -1,4 +1,6 @@
 // `attend run`: answers what it is given: one line for each line of text, one for each image.
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -7,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -18,9 +21,12 @@
 #include "attend/data/image_file.h"
 #include "attend/data/lines.h"
 #include "attend/explain/trace.h"
+#include "attend/tasks/typed.h"
 #include "cli/commands.h"
 #include "cli/flags.h"
+#include "cli/input_flags.h"
 #include "cli/model_argument.h"
+#include "cli/on_error.h"
 #include "cli/quiet.h"
 
 namespace attend::cli {
@@ -29,11 +35,16 @@ namespace {
 namespace fs = std::filesystem;
 
 struct RunOptions {
-  const tasks::TaskRow* row = nullptr;
+  explicit RunOptions(const tasks::TaskRow* row) : row(row), given(row) {}
+
+  const tasks::TaskRow* row;
+  InputFlags given;
+  double no_answer_threshold = 0;
   std::string input, output, prefix, prefixes, alignments, trace, rebuilt;
   double alignment_threshold = 0;
   bool unk_replace = false, scores = false;
   int64_t batch = 256;
+  std::string on_error = "stop";
   ThreadOption threads;
 
   bool of_text() const { return !row || row->input().streamed; }
@@ -41,7 +52,13 @@ struct RunOptions {
   template <class Visit>
   void fields(Visit&& visit) {
     if (of_text()) {
+      given.fields(visit);
       visit("input", input, "file or pipe of lines, plain or gzip; - or none: standard input", bounds::files_to_read());
+      if (row && row->inputs.size() > 1) {
+        visit("no_answer_threshold", no_answer_threshold,
+              "networks that may give no answer: how much the score of one has to be above that; none: the model's own",
+              bounds::within(-1e6, 1e6));
+      }
       visit("prefix", prefix, "how every answer begins");
       visit("prefixes", prefixes, "file with one such beginning per line", bounds::files_to_read());
       visit("alignments", alignments,
@@ -59,6 +76,11 @@ struct RunOptions {
     } else {
       visit("rebuilt", rebuilt, "autoencoder: folder for what it makes of the images, as PNG");
     }
+    visit("on_error", on_error,
+          of_text() ? "a line that cannot be answered (no UTF-8, too long, …): stop, skip it, or replace its answer by an "
+                      "empty line, so that line i still answers line i"
+                    : "an image that cannot be answered: stop, skip it, or replace its answer by an empty one",
+          bounds::one_of({"stop", "skip", "replace"}));
     visit("output", output, "file in place of standard output", bounds::file_to_write());
     visit("scores", scores,
           "write \"score<tab>answer\" (of a label its probability); n-best lists of text have them anyway: \"line ||| "
@@ -67,18 +89,24 @@ struct RunOptions {
   }
 };
 
+/// A line to be answered; or why it cannot be.
+struct InputLine {
+  std::string text, fault = {};
+};
+
 /// Lines to be answered, some at once: as many as have come, but at least one.
 class InputLines {
  public:
   explicit InputLines(data::LineReader reader) : reader_(std::move(reader)) {}
 
-  /// False at the end. A line that is not text is refused once those before it have been answered.
-  bool next(std::vector<std::string>& lines, size_t most) {
+  const std::string& name() const { return reader_.name(); }
+
+  /// False at the end. Where a file cannot be read on, the lines before that are answered first.
+  bool next(std::vector<InputLine>& lines, size_t most) {
     lines.clear();
     if (fault_) std::rethrow_exception(fault_);
     try {
-      for (std::string line; lines.size() < most && (lines.empty() || !reader_.waits()) && reader_.next(line);) {
-        lines.push_back(std::move(line));
+      while (lines.size() < most && (lines.empty() || !reader_.waits()) && add_next(lines)) {
       }
     } catch (const Error&) {
       if (lines.empty()) throw;
@@ -88,14 +116,24 @@ class InputLines {
   }
 
  private:
+  bool add_next(std::vector<InputLine>& lines) {
+    try {
+      std::string text;
+      if (!reader_.next(text)) return false;
+      lines.push_back({std::move(text)});
+    } catch (const data::BadLine& bad) {
+      lines.push_back({"", bad.what()});
+    }
+    return true;
+  }
+
   data::LineReader reader_;
   std::exception_ptr fault_;
 };
 
 /// A file or a pipe by its name; "" and "-" are standard input.
 data::LineReader open_input(const std::string& path) {
-  if (path.empty() || path == "-") return data::LineReader::standard_input();
-  return data::LineReader(std::filesystem::path(path));
+  return data::LineReader(fs::path(path.empty() ? "-" : path));
 }
 
 /// Standard output or a file; a write that fails is an error, not silence.
@@ -134,10 +172,10 @@ class Warnings {
     }
   }
 
-  void line(int64_t number, const std::vector<tasks::Answer>& answers, int64_t longest) {
+  void line(int64_t number, const std::vector<tasks::Answer>& answers, const tasks::TaskModel& model) {
     if (answers.empty()) return;
-    if (answers[0].parts > 1) {
-      note("attend run: line " + std::to_string(number) + " has more than " + std::to_string(longest) +
+    if (answers[0].parts > 1 && !model.reads_documents()) {
+      note("attend run: line " + std::to_string(number) + " has more than " + std::to_string(model.longest()) +
            " tokens, the longest that training saw; answered in " + std::to_string(answers[0].parts) + " parts");
     }
     if (!answers[0].ended && cut_++ == 0) first_cut_ = number;
@@ -187,7 +225,7 @@ std::string files_objection(const ModelArgument& given, const RunOptions& o, con
   if (o.of_text() && files.empty()) return "";
   if (o.of_text()) return "unexpected argument " + quoted(files[0]) + ": texts come from --input or standard input";
   if (files.empty()) return "name at least one image: attend run " + given.folder + " a.png";
-  const bool rebuilds = given.row()->output == &tasks::kImageOutput;
+  const bool rebuilds = &given.config->output() == &tasks::kImageOutput;
   if (rebuilds && o.rebuilt.empty()) return "--rebuilt is needed, as an autoencoder answers with images";
   if (!rebuilds && !o.rebuilt.empty()) return "--rebuilt is for autoencoders, got " + given.config->model.name;
   for (const std::string& file : files) {
@@ -237,21 +275,121 @@ void write_traces(explain::TraceWriter& out, int64_t line, std::vector<explain::
   }
 }
 
+/// Says on a terminal what is asked for next.
+class Prompt {
+ public:
+  explicit Prompt(const RunOptions& options)
+      : asks_(options.given.any() && options.input.empty() && ::isatty(STDIN_FILENO) == 1),
+        text_(asks_ ? std::string(options.row->inputs.back().name) + ": " : "") {}
+  ~Prompt() {
+    if (asks_) std::cerr << std::endl;
+  }
+  Prompt(const Prompt&) = delete;
+  Prompt& operator=(const Prompt&) = delete;
+
+  void ask() const { std::cerr << text_ << std::flush; }
+  /// A person who mistypes may try again.
+  std::string on_error(const std::string& otherwise) const { return asks_ ? "skip" : otherwise; }
+
+ private:
+  bool asks_;
+  std::string text_;
+};
+
+/// Lines as examples. What is none has nothing in it, and a fault.
+std::vector<tasks::Example> examples_in(const tasks::TaskRow& row, const std::vector<std::string>& given,
+                                        std::vector<InputLine>& lines, const std::string& name, int64_t first) {
+  std::vector<tasks::Example> examples;
+  for (size_t i = 0; i < lines.size(); ++i) {
+    InputLine& line = lines[i];
+    examples.push_back({.inputs = std::vector<tasks::Value>(row.inputs.size(), std::string())});
+    if (!line.fault.empty()) continue;
+    if (row.inputs.size() == 1) {
+      examples.back().inputs[0] = line.text;
+      continue;
+    }
+    try {
+      const std::string where = name + ":" + std::to_string(first + static_cast<int64_t>(i));
+      examples.back() = tasks::typed_example(row, given, where, line.text);
+    } catch (const Error& error) {
+      line.fault = error.what();
+    }
+  }
+  return examples;
+}
+
+/// Answers some lines at once. If that fails, it answers them one by one, and notes which it was.
+std::vector<std::vector<tasks::Answer>> answer_lines(const tasks::TaskModel& model, const std::vector<std::string>& given,
+                                                     std::vector<InputLine>& lines, const std::string& name,
+                                                     int64_t first, tasks::AnswerOptions options) {
+  // A bad line is an empty one: what is drawn depends on the place.
+  const std::vector<tasks::Example> examples = examples_in(model.row(), given, lines, name, first);
+  try {
+    return model.answer(examples, options);
+  } catch (const UsageError&) {
+    throw;
+  } catch (const Error&) {  // whichever line it was
+  }
+  std::vector<std::vector<tasks::Answer>> answers(lines.size());
+  const std::span<const std::string> prefixes = options.prefixes;
+  const int64_t first_sentence = options.search.first_sentence;
+  for (size_t i = 0; i < lines.size(); ++i) {
+    options.search.first_sentence = first_sentence + static_cast<int64_t>(i);
+    if (!prefixes.empty()) options.prefixes = prefixes.subspan(i, 1);
+    try {
+      answers[i] = std::move(model.answer(std::span(&examples[i], 1), options).at(0));
+    } catch (const UsageError&) {
+      throw;
+    } catch (const Error& error) {
+      if (lines[i].fault.empty()) {
+        lines[i].fault = name + ":" + std::to_string(first + static_cast<int64_t>(i)) + ": " + error.what();
+      }
+    }
+  }
+  return answers;
+}
+
+/// Where answers to lines go.
+struct Outputs {
+  OutputLines answers;
+  std::optional<OutputLines> alignments = {};
+  std::optional<explain::TraceWriter> traces = {};
+  bool n_best = false, scores = false;
+
+  Outputs(const RunOptions& options, const tasks::AnswerOptions& answer)
+      : answers(options.output), n_best(answer.search.n_best > 1), scores(options.scores) {
+    if (answer.align) alignments.emplace(options.alignments);
+    if (answer.trace) traces.emplace(options.trace);
+  }
+
+  void write(int64_t number, std::vector<tasks::Answer>& line) {
+    write_answers(answers, number, line, n_best, scores);
+    if (alignments) {
+      for (const tasks::Answer& one : line) alignments->write(data::print_links(one.links));
+    }
+    if (traces) write_traces(*traces, number, line.at(0).traces);
+  }
+  void flush() {
+    answers.flush();
+    if (alignments) alignments->flush();
+  }
+};
+
 /// One text after another, as they come.
-void run_lines(const tasks::TaskModel& model, const RunOptions& options, tasks::AnswerOptions answer) {
+void run_lines(const tasks::TaskModel& model, const RunOptions& options, const std::vector<std::string>& given,
+               tasks::AnswerOptions answer) {
   InputLines in(open_input(options.input));
-  OutputLines out(options.output);
-  std::optional<OutputLines> alignments;
-  if (answer.align) alignments.emplace(options.alignments);
-  std::optional<explain::TraceWriter> traces;
-  if (answer.trace) traces.emplace(options.trace);
+  Outputs out(options, answer);
   std::optional<data::LineReader> prefix_lines;
   if (!options.prefixes.empty()) prefix_lines.emplace(options.prefixes);
   Warnings warnings;
   warnings.prefix(model, options.prefix);
   int64_t number = 0;
   const int64_t first_sentence = answer.search.first_sentence;
-  for (std::vector<std::string> lines; in.next(lines, static_cast<size_t>(options.batch));) {
+  const Prompt prompt(options);
+  OnError on_error(prompt.on_error(options.on_error), "line");
+  std::vector<InputLine> lines;
+  for (prompt.ask(); in.next(lines, static_cast<size_t>(options.batch)); prompt.ask()) {
     std::vector<std::string> prefixes;
     if (prefix_lines || !options.prefix.empty()) prefixes.assign(lines.size(), options.prefix);
     for (std::string& prefix : prefixes) {
@@ -262,33 +400,47 @@ void run_lines(const tasks::TaskModel& model, const RunOptions& options, tasks::
     }
     answer.search.first_sentence = first_sentence + number;
     answer.prefixes = prefixes;
-    std::vector<tasks::Example> examples;
-    for (std::string& line : lines) examples.push_back({.inputs = {std::move(line)}});
-    auto answers = model.answer(examples, answer);
-    for (std::vector<tasks::Answer>& line : answers) {
+    auto answers = answer_lines(model, given, lines, in.name(), number + 1, answer);
+    for (size_t i = 0; i < lines.size(); ++i) {
       ++number;
-      write_answers(out, number, line, answer.search.n_best > 1, options.scores);
-      if (alignments) {
-        for (const tasks::Answer& one : line) alignments->write(data::print_links(one.links));
+      if (lines[i].fault.empty()) {
+        out.write(number, answers[i]);
+        warnings.line(number, answers[i], model);
+        on_error.answered();
+        continue;
       }
-      if (traces) write_traces(*traces, number, line.at(0).traces);
-      warnings.line(number, line, model.longest());
+      out.flush();  // before it is told, which may be the end
+      on_error.meet(lines[i].fault);
+      if (!on_error.replaces()) continue;
+      std::vector<tasks::Answer> none{{.score = std::numeric_limits<double>::quiet_NaN()}};
+      out.write(number, none);
     }
     out.flush();
-    if (alignments) alignments->flush();
   }
-  warnings.summary(number);
+  warnings.summary(on_error.count_answered());
+  on_error.summary();
 }
 
 /// One file after another; where there are several, each answer begins with the name of its file.
 void run_files(const tasks::TaskModel& model, const RunOptions& options, const tasks::AnswerOptions& answer,
                const std::vector<std::string>& files) {
   OutputLines out(options.output);
+  OnError on_error(options.on_error, "image");
   if (!options.rebuilt.empty()) require_writable(options.rebuilt);
   for (const std::string& file : files) {
-    const tasks::Example example{.inputs = {model.input().typed(file)}, .name = file};
-    const std::vector<std::vector<tasks::Answer>> answers = model.answer(std::span(&example, 1), answer);
-    for (const tasks::Answer& one : answers.at(0)) {
+    std::vector<tasks::Answer> answers;
+    try {
+      const tasks::Example example{.inputs = {model.input().typed(file)}, .name = file};
+      answers = std::move(model.answer(std::span(&example, 1), answer).at(0));
+      on_error.answered();
+    } catch (const UsageError&) {
+      throw;
+    } catch (const Error& error) {
+      on_error.meet(error.what());
+      const bool named = files.size() > 1 || model.output().is_image();
+      if (on_error.replaces()) out.write(named ? file + '\t' : "");
+    }
+    for (const tasks::Answer& one : answers) {
       if (model.output().is_image()) {
         const fs::path path = rebuilt_path(options.rebuilt, file);
         data::write_png(path, one.image);
@@ -302,6 +454,7 @@ void run_files(const tasks::TaskModel& model, const RunOptions& options, const t
     }
     out.flush();
   }
+  on_error.summary();
 }
 
 }  // namespace
@@ -310,7 +463,7 @@ int run(int argc, char** argv) {
   const ModelArgument given = model_argument(argc, argv);
   std::string folder;
   std::vector<std::string> files;
-  RunOptions options{.row = given.row()};
+  RunOptions options(given.row());
   tasks::AnswerOptions answer;
   answer.search = given.search();
   Flags flags("run", options.of_text() ? "answers one line with one line: attend run DIR < in > out"
@@ -326,18 +479,21 @@ int run(int argc, char** argv) {
   if (const auto code = flags.parse(argc, argv)) return *code;
   require_first(given, folder);
   complete_search(flags, answer.search);
-  for (const std::string& wrong : {files_objection(given, options, files), objection(options)}) {
+  for (const std::string& wrong :
+       {files_objection(given, options, files), objection(options), options.given.objection()}) {
     if (!wrong.empty()) return flags.refuse(wrong);
   }
   flags.check_files();
   options.threads.apply();
+  const std::vector<std::string> texts = options.given.read();
   const tasks::TaskModel model = given.load();
   answer.align = !options.alignments.empty();
   answer.trace = !options.trace.empty();
   answer.threshold = options.alignment_threshold;
   answer.replace_unknown = options.unk_replace;
+  if (flags.given("no_answer_threshold")) answer.no_answer = options.no_answer_threshold;
   flags.check([&] {  // of a search for which there is no memory
-    options.of_text() ? run_lines(model, options, answer) : run_files(model, options, answer, files);
+    options.of_text() ? run_lines(model, options, texts, answer) : run_files(model, options, answer, files);
   });
   return 0;
 }

@@ -89,7 +89,7 @@ int train(int argc, char** argv) {
   std::vector<std::string> changes;
   settle_length(asked);
   if (resumes) {
-    const Resumed rest = resumed(known, asked);
+    const Resumed rest = resumed(known, asked, options_of_pipes(run.out));
     asked = rest.settings, changes = rest.changes;
   }
   const tasks::TaskConfig config(asked);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <optional>
 
@@ -54,7 +55,7 @@ size_t batch_size(const std::vector<Piece>& all, std::span<const size_t> order, 
   const int64_t rows = search.sample ? search.n_best : search.beam;
   int64_t count = 0, longest = 1;
   for (const size_t i : order) {
-    longest = std::max(longest, all[i].ready.length());
+    longest = std::max(longest, all[i].ready.longest());
     const bool full =
         longest * (count + 1) > kBatchTokens || count >= kBatchExamples || rows * (count + 1) > kBatchRows;
     const bool follows = !search.sample || all[i].number() == all[order[0]].number() + count;
@@ -72,8 +73,21 @@ std::vector<size_t> in_order(const std::vector<Piece>& all, bool sample) {
   std::iota(order.begin(), order.end(), size_t{0});
   const auto longer = [&](size_t a, size_t b) { return all[a].ready.length() > all[b].ready.length(); };
   if (!sample) std::ranges::stable_sort(order, longer);
-  std::erase_if(order, [&](size_t i) { return all[i].ready.length() == 0; });
+  std::erase_if(order, [&](size_t i) { return all[i].ready.is_empty(); });
   return order;
+}
+
+/// How many of the first examples are made ready at once: those of about so many bytes, at least one.
+size_t documents_at_once(std::span<const Example> examples) {
+  constexpr size_t kBytes = size_t{1} << 18;
+  size_t count = 0, bytes = 0;
+  for (const Example& example : examples) {
+    const auto* text = std::get_if<std::string>(&example.inputs.at(0));
+    bytes += text ? text->size() : 0;
+    if (count > 0 && bytes > kBytes) break;
+    ++count;
+  }
+  return count;
 }
 
 }  // namespace
@@ -97,7 +111,7 @@ std::vector<TaskModel::Piece> TaskModel::pieces(std::span<const Example> example
   std::vector<Piece> all;
   for (size_t e = 0; e < examples.size(); ++e) {
     int64_t part = 0;
-    for (Ready& ready : input().parts(examples[e].inputs.at(0), longest())) {
+    for (Ready& ready : parts(examples[e])) {
       Piece piece{e, part++, std::move(ready), {}};
       if (!prefixes.empty() && piece.part == 0) piece.prefix = output_->encode(prefixes[e], piece.ready);
       all.push_back(std::move(piece));
@@ -156,6 +170,45 @@ void TaskModel::align_one(const Ready& ready, const Tensor& weights, const Answe
   answer.links = explain::links_of(answer.weights, options.threshold);
 }
 
+void TaskModel::rank(std::vector<decode::Hypothesis>& found, const Ready& source,
+                     std::optional<double> threshold) const {
+  if (!reads_documents()) return;
+  std::vector<Candidate> candidates;
+  for (const decode::Hypothesis& one : found) {
+    candidates.push_back({output_->score(one), output_->is_none(one.tokens, source)});
+  }
+  std::vector<decode::Hypothesis> ranked;
+  for (const size_t i : output_->ranked(candidates, static_cast<int64_t>(found.size()),
+                                        threshold.value_or(config_.options.document.threshold))) {
+    ranked.push_back(std::move(found[i]));
+  }
+  found = std::move(ranked);
+}
+
+/// One list of answers to a question from those of all windows of its document: the same stretch counts once, by its best score.
+std::vector<Answer> TaskModel::best_of(std::vector<Answer> all, const AnswerOptions& options) const {
+  std::vector<Candidate> candidates;
+  std::vector<Answer> different;
+  std::map<std::string, size_t> known;
+  for (Answer& one : all) {
+    const std::string key =
+        one.found ? std::to_string(one.found->begin) + "-" + std::to_string(one.found->end) : one.text;
+    const auto [at, added] = known.emplace(key, different.size());
+    if (one.none || added) {
+      different.push_back(std::move(one));  // each window's own no answer, of which one is chosen
+    } else if (one.score > different[at->second].score) {
+      different[at->second] = std::move(one);
+    }
+  }
+  for (const Answer& one : different) candidates.push_back({one.score, one.none});
+  const double threshold = options.no_answer.value_or(config_.options.document.threshold);
+  std::vector<Answer> best;
+  for (const size_t i : output_->ranked(candidates, options.search.n_best, threshold)) {
+    best.push_back(std::move(different[i]));
+  }
+  return best;
+}
+
 std::vector<std::vector<Answer>> TaskModel::rebuilt(std::span<const Ready* const> batch) const {
   const auto* network = dynamic_cast<const models::Autoencoder*>(model_.get());
   require(network != nullptr, "answer: expected an autoencoder, got the network ", config_.model.name);
@@ -195,8 +248,9 @@ std::vector<std::vector<Answer>> TaskModel::answer_batch(std::span<const Piece* 
   if (!recorded && options.check) watcher = &steps;
   const TapePause pause;
   const std::unique_ptr<decode::Constraint> constraint = output_->constraint(ready);
-  const auto found = decode::search(*model_, source(ready), search, prefixes, watcher, constraint.get());
+  auto found = decode::search(*model_, source(ready), search, prefixes, watcher, constraint.get());
   observing.reset();
+  for (size_t b = 0; b < batch.size(); ++b) rank(found[b], *ready[b], options.no_answer);
   std::vector<std::vector<Answer>> answers(batch.size());
   for (size_t b = 0; b < batch.size(); ++b) {
     for (const decode::Hypothesis& one : found[b]) {
@@ -204,7 +258,10 @@ std::vector<std::vector<Answer>> TaskModel::answer_batch(std::span<const Piece* 
                             .score = output_->score(one),
                             .log_probability = one.log_probability,
                             .ended = one.ended,
-                            .tokens = one.tokens});
+                            .tokens = one.tokens,
+                            .found = output_->place(one.tokens, *ready[b]),
+                            .none = output_->is_none(one.tokens, *ready[b]),
+                            .part = batch[b]->part});
     }
     if (options.trace && ready[b]->is_text()) {
       answers[b][0].traces.push_back(trace_of(*this, recorder, {*ready[b], static_cast<int32_t>(b)}, found[b], search));
@@ -214,8 +271,24 @@ std::vector<std::vector<Answer>> TaskModel::answer_batch(std::span<const Piece* 
   return answers;
 }
 
+/// Windows take far more room than the document that they are of, about which many questions may be asked: not all at once.
 std::vector<std::vector<Answer>> TaskModel::answer(std::span<const Example> examples,
                                                    const AnswerOptions& options) const {
+  if (!reads_documents()) return answer_some(examples, options);
+  std::vector<std::vector<Answer>> answers;
+  for (size_t at = 0; at < examples.size();) {
+    const std::span some = examples.subspan(at, documents_at_once(examples.subspan(at)));
+    AnswerOptions now = options;
+    now.search.first_sentence += static_cast<int64_t>(at);
+    if (!options.prefixes.empty()) now.prefixes = options.prefixes.subspan(at, some.size());
+    std::ranges::move(answer_some(some, now), std::back_inserter(answers));
+    at += some.size();
+  }
+  return answers;
+}
+
+std::vector<std::vector<Answer>> TaskModel::answer_some(std::span<const Example> examples,
+                                                        const AnswerOptions& options) const {
   const std::vector<Piece> all = pieces(examples, options.prefixes);
   const std::vector<size_t> order = in_order(all, options.search.sample);
   std::vector<std::vector<Answer>> found(all.size());
@@ -228,15 +301,25 @@ std::vector<std::vector<Answer>> TaskModel::answer(std::span<const Example> exam
     for (size_t b = 0; b < batch.size(); ++b) found[places[b]] = std::move(answers[b]);
   }
   std::vector<std::vector<Answer>> answers(examples.size());
+  std::vector<int64_t> windows(examples.size(), 0);
   for (size_t p = 0; p < all.size(); ++p) {  // the parts of each text as one
     std::vector<Answer>& whole = answers[all[p].example];
-    if (all[p].ready.length() == 0) found[p].resize(1);
+    if (all[p].ready.is_empty()) found[p].resize(1);
+    if (reads_documents()) {
+      std::ranges::move(found[p], std::back_inserter(whole));
+      ++windows[all[p].example];
+      continue;
+    }
     if (all[p].part == 0) {
       whole = std::move(found[p]);
       continue;
     }
     whole.resize(std::min(whole.size(), found[p].size()));
     for (size_t k = 0; k < whole.size(); ++k) append_answer(whole[k], std::move(found[p][k]), all[p].ready.continues);
+  }
+  for (size_t e = 0; reads_documents() && e < answers.size(); ++e) {
+    answers[e] = best_of(std::move(answers[e]), options);
+    for (Answer& one : answers[e]) one.parts = windows[e];
   }
   return answers;
 }

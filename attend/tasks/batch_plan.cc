@@ -1,9 +1,11 @@
 #include "attend/tasks/batch_plan.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 #include "attend/base/error.h"
+#include "attend/base/names.h"
 #include "attend/data/prefetch.h"
 #include "attend/data/shuffle.h"
 
@@ -15,8 +17,8 @@ constexpr size_t kReady = 2;  // batches ahead
 /// The plan of the epoch that is being read is kept: batches are asked for one after another.
 class StoredBatches : public BatchPlan {
  public:
-  StoredBatches(data::EncodedPairsWriter& writer, const data::BatchOptions& options)
-      : report_(writer.report()), pairs_(writer.finish()), batches_(pairs_, options) {}
+  StoredBatches(data::EncodedPairsWriter& writer, const data::BatchOptions& options, std::string left_out)
+      : report_(writer.report()), left_out_(std::move(left_out)), pairs_(writer.finish()), batches_(pairs_, options) {}
 
   int64_t count(int64_t epoch) override { return static_cast<int64_t>(plan(epoch).size()); }
   data::Batch batch(int64_t epoch, int64_t index) override {
@@ -35,7 +37,7 @@ class StoredBatches : public BatchPlan {
     }
     return longest;
   }
-  std::string summary() const override { return report_.text(); }
+  std::string summary() const override { return report_.text() + left_out_; }
 
  private:
   const std::vector<data::BatchRows>& plan(int64_t epoch) {
@@ -44,6 +46,7 @@ class StoredBatches : public BatchPlan {
   }
 
   data::FilterReport report_;
+  std::string left_out_;  // questions, in words
   data::EncodedPairs pairs_;
   data::Batches batches_;
   int64_t epoch_ = -1;
@@ -110,18 +113,59 @@ class MadeBatches : public BatchPlan {
 
 }  // namespace
 
+namespace {
+
+/// Questions from which nothing could be learned.
+struct LeftOut {
+  int64_t count = 0;
+  std::string first = {};
+
+  void add(const Example& example) {
+    if (count++ == 0) first = example.title() + (example.name.empty() ? "" : " (" + example.name + ")");
+  }
+  std::string text() const {
+    if (count == 0) return "";
+    return "; " + std::to_string(count) + (count == 1 ? " question" : " questions") +
+           " left out, as what was read of the document has no such answer; the first: " + quoted(first);
+  }
+};
+
+void add_text(const TaskModel& model, const Example& example, data::EncodedPairsWriter& writer) {
+  const Ready ready = model.ready(example);
+  const data::Source source = model.source(std::array{&ready});
+  for (const std::string& right : example.right) writer.add(source, model.output().encode(right, ready));
+}
+
+/// The windows of a document that have the answer and, where the network may say so, those that lack it.
+void add_question(const TaskModel& model, const Example& example, data::EncodedPairsWriter& writer, LeftOut& left_out) {
+  bool learned = false;
+  const std::vector<Ready> windows = model.parts(example);
+  for (size_t i = 0; i < example.right.size(); ++i) {
+    const Right right = right_answer(example, i);
+    const auto has = [&](const Ready& window) { return model.output().has(right, window); };
+    if (std::ranges::none_of(windows, has)) continue;
+    for (const Ready& window : windows) {
+      const bool there = has(window);
+      const std::vector<int32_t> target = there ? model.output().encode(right, window) : model.output().none(window);
+      if (!target.empty() && !window.is_empty()) writer.add(model.source(std::array{&window}), target);
+    }
+    learned = true;
+  }
+  if (!learned) left_out.add(example);
+}
+
+}  // namespace
+
 std::unique_ptr<BatchPlan> stored_batches(const TaskModel& model, ExampleStream& stream,
                                           const std::filesystem::path& folder) {
-  data::EncodedPairsWriter writer(folder, model.config().options.filter, model.config().model.reads_letters());
+  data::EncodedPairsWriter writer(folder, model.config().options.filter);
+  LeftOut left_out;
   stream.rewind();
   for (Example example; stream.next(example);) {
-    const Ready source = model.input().ready(example.inputs.at(0));
-    for (const std::string& right : example.right) {
-      writer.add(source.tokens.ids, model.output().encode(right, source), source.letters);
-    }
+    model.reads_documents() ? add_question(model, example, writer, left_out) : add_text(model, example, writer);
   }
-  require(writer.report().kept > 0, "train: nothing is left to train on: ", writer.report().text());
-  return std::make_unique<StoredBatches>(writer, model.config().options.batch);
+  require(writer.report().kept > 0, "train: nothing is left to train on: ", writer.report().text(), left_out.text());
+  return std::make_unique<StoredBatches>(writer, model.config().options.batch, left_out.text());
 }
 
 std::unique_ptr<BatchPlan> made_batches(const TaskModel& model, Examples examples) {

@@ -33,6 +33,7 @@ std::string fingerprint_of(const Examples& examples) {
   std::string all;
   for (int64_t i = 0; i < examples.count; ++i) {
     const Example one = examples.at(i);
+    for (size_t k = 0; k + 1 < one.inputs.size(); ++k) all += std::get<std::string>(one.inputs[k]) + '\n';
     all += one.title() + '\n' + data::print_links(one.links) + '\n';
     for (const std::string& right : one.right) all += right + '\n';
   }
@@ -138,6 +139,11 @@ Measured made(const fs::path& folder, const TestSet& test, std::span<const size_
 }
 
 void score(Measured& measured, const TaskRow& row, const TestSet& test) {
+  train::Judged about;
+  for (int64_t i = 0; i < static_cast<int64_t>(measured.judged.outputs.size()); ++i) {
+    add_example(test.examples.at(i), about);
+  }
+  measured.judged.sources = std::move(about.sources), measured.judged.groups = std::move(about.groups);
   for (const std::string_view name : row.scores) {
     const double value = measured.judged.outputs.empty() ? kNone : train::score_named(name).score(measured.judged);
     if (!std::isnan(value)) measured.scores[std::string(name)] = value;
@@ -189,11 +195,12 @@ std::vector<int64_t> source_lengths(const Examples& examples, bool letters) {
 }
 
 std::vector<size_t> examples_to_show(const Examples& examples, size_t count) {
-  constexpr int64_t kMostWords = 16;
+  const bool documents = examples.count > 0 && examples.at(0).inputs.size() > 1;
+  const int64_t most_words = documents ? 200 : 16;
   const std::vector<int64_t> lengths = source_lengths(examples, false);
   std::vector<size_t> places;
   for (size_t i = 0; i < static_cast<size_t>(examples.count); ++i) {
-    if (lengths.empty() || (lengths[i] > 0 && lengths[i] <= kMostWords)) places.push_back(i);
+    if (lengths.empty() || (lengths[i] > 0 && lengths[i] <= most_words)) places.push_back(i);
   }
   if (!lengths.empty()) std::ranges::stable_sort(places, {}, [&](size_t i) { return lengths[i]; });
   std::vector<size_t> chosen;

@@ -53,7 +53,7 @@ void check_text(const TaskConfig& config) {
 void check_images(const TaskConfig& config) {
   const ImageFiles& files = config.options.images;
   const std::string& corpus = config.options.corpus;
-  const bool captions = config.row().output == &kWordsOutput;
+  const bool captions = &config.output() == &kWordsOutput;
   if (!corpus.empty()) {
     if (!captions) row_named("corpus", data::image_corpora(), corpus);
     require_option(!captions || corpus == kShapesCorpus, "corpus", "expected ", kShapesCorpus, ", got ",
@@ -126,7 +126,11 @@ void TaskConfig::check() const {
   check_network();
 }
 
-void TaskConfig::check_files() const { require_files(all(), given); }
+void TaskConfig::check_files(bool resumed) const {
+  std::vector<OptionInfo> options = all();
+  if (resumed) std::erase_if(options, [](const OptionInfo& option) { return option.name == "vectors"; });
+  require_files(options, given);
+}
 
 void TaskConfig::check_data() const {
   row().input().streamed ? check_text(*this) : check_images(*this);
@@ -134,8 +138,19 @@ void TaskConfig::check_data() const {
                     !options.images.valid_names.empty() || !options.corpus.empty();
   require_option(held || options.held_out > 0, "held_out",
                  "expected more than 0 where no validation files are named, got ", options.held_out);
-  require_option(!model.reads_letters() || options.tokeniser.kind == "words", "tokeniser.kind",
-                 "a network that looks inside words (letters.kind) needs words, got ", options.tokeniser.kind);
+  const bool words = options.tokeniser.kind == "words" || options.tokeniser.kind == "punctuated";
+  require_option(!model.reads_letters() || words, "tokeniser.kind",
+                 "a network that looks inside words (letters.kind) needs words or punctuated, got ",
+                 options.tokeniser.kind);
+  require_option(!model.copies() || (row().input().streamed && &output() == &kWordsOutput), "copy",
+                 "only words of a text can be copied, into an answer in words, got the task ", row().name);
+  require_option(!model.copies() || words || options.tokeniser.joint, "tokeniser.kind",
+                 "a network that copies (copy) needs words or punctuated, or one vocabulary for both sides "
+                 "(tokeniser.joint: true), got ",
+                 options.tokeniser.kind);
+  require_option(options.document.stride <= options.document.window, "document.stride",
+                 "expected at most document.window, ", options.document.window, ", got ", options.document.stride,
+                 ": what lies between two windows would never be read");
 }
 
 void TaskConfig::check_network() const {

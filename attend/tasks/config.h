@@ -89,6 +89,23 @@ struct TokenOptions : data::TokeniserOptions {
   }
 };
 
+/// How a long document is read, about which a question is asked.
+struct DocumentOptions {
+  int64_t window = 400, stride = 200;
+  double threshold = 0;
+
+  template <class Visit>
+  void fields(Visit&& visit) {
+    visit("window", window, "spans: most tokens of a document that are read at once; a longer one is read in windows",
+          bounds::within(1, 1 << 20));
+    visit("stride", stride, "tokens from the beginning of a window to that of the next; what they share is read twice",
+          bounds::within(1, 1 << 20));
+    visit("threshold", threshold,
+          "spans, with model.no_answer: an answer is given if its score exceeds that of no answer by more than this",
+          bounds::within(-1e6, 1e6));
+  }
+};
+
 struct TaskBatchOptions : data::BatchOptions {
   bool streamed = true;  // by tokens; else by images
   int64_t images = 64, captions = 0;
@@ -112,6 +129,7 @@ struct TaskOptions {
   double held_out = 0.02;
   std::string corpus, vectors;
   data::PairFilter filter;
+  DocumentOptions document;
   TokenOptions tokeniser;
   TaskBatchOptions batch{{.tokens = 2048}};
   train::TrainerOptions train;
@@ -138,6 +156,7 @@ struct TaskOptions {
             bounds::files_to_read());
       visit("filter", filter, "");
     }
+    if (row->inputs.size() > 1) visit("document", document, "");
     visit("tokeniser", tokeniser, "");
     visit("batch", batch, "");
     visit("train", train, "");
@@ -159,6 +178,7 @@ struct TaskConfig {
   /// Refuses unknown options with their place and the nearest name. A task's name alone means its own corpus.
   explicit TaskConfig(const SettingList& settings);
   const TaskRow& row() const { return *options.row; }
+  const OutputRow& output() const { return row().output_with(model.name); }
   /// Whether a token of the source is a letter: pictures then have a column for each.
   bool reads_characters() const { return options.tokeniser.kind == "characters"; }
   /// Every option with its value: for help, --dump-config and config.yml.
@@ -166,8 +186,8 @@ struct TaskConfig {
   /// Throws UsageError where values do not fit together or no such network can be trained, before any file is read. It
   /// names what was given: a flag, or a line of a recipe.
   void check() const;
-  /// Throws UsageError where a file that is to be read does not exist.
-  void check_files() const;
+  /// Throws UsageError where a file that is to be read does not exist. A resumed run does not begin with word vectors again.
+  void check_files(bool resumed = false) const;
 
  private:
   void check_data() const;

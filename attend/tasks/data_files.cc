@@ -9,6 +9,7 @@
 #include "attend/base/names.h"
 #include "attend/base/replacement.h"
 #include "attend/data/byte_stream.h"
+#include "attend/data/spool.h"
 #include "attend/tasks/corpus.h"
 
 namespace attend::tasks {
@@ -98,7 +99,8 @@ std::optional<DataFile> parse_data_file(const ordered_json& one) {
   const auto text = [&](const char* name) { return one.is_object() && one.contains(name) && one[name].is_string(); };
   if (!text("option") || !text("path") || !text("unit") || !text("xxh64")) return std::nullopt;
   if (!one.contains("count") || !one["count"].is_number_integer()) return std::nullopt;
-  return DataFile{one["option"], one["path"], one["unit"], one["count"], one["xxh64"]};
+  const bool pipe = one.contains("pipe") && one["pipe"] == true;
+  return DataFile{one["option"], one["path"], one["unit"], one["count"], one["xxh64"], pipe};
 }
 
 /// "300 lines before, 250 now".
@@ -117,18 +119,36 @@ std::vector<std::string> data_paths(const TaskConfig& config) {
   return paths;
 }
 
+std::vector<std::string> pipes(const TaskConfig& config, bool resumed) {
+  std::vector<Named> named = named_files(config);
+  const std::string& vectors = config.options.vectors;
+  if (!resumed && !vectors.empty()) named.push_back({"vectors", vectors, true});
+  std::vector<std::string> all;
+  with_places(config.given, "", [&] {
+    for (const Named& one : named) {
+      if (!data::is_pipe(one.path)) continue;
+      require_option(one.text, one.option.c_str(), "expected a file or a folder, got a pipe (", data::shown_name(one.path),
+                     "); images are read more than once");
+      require_option(std::ranges::find(all, one.path) == all.end(), one.option.c_str(),
+                     "expected another file, as a pipe can be read only once, got ", data::shown_name(one.path), " twice");
+      all.push_back(one.path);
+    }
+  });
+  return all;
+}
+
 std::vector<DataFile> data_files(const TaskConfig& config) {
   std::vector<DataFile> all;
   for (const Named& named : named_files(config)) {
-    DataFile file{.option = named.option, .path = named.path};
+    DataFile file{.option = named.option, .path = named.path, .pipe = data::spooled(named.path) != nullptr};
     Checksum sum;
     if (fs::is_directory(named.path)) {
       add_folder(named.path, named.text, file, sum);
-    } else if (fs::is_regular_file(named.path)) {
+    } else if (fs::is_regular_file(named.path) || file.pipe) {
       const Counts counts = add_contents(named.path, sum);
       file.unit = named.text ? "lines" : "bytes", file.count = named.text ? counts.lines : counts.bytes;
     } else {
-      continue;  // a pipe; or nothing, which is told when it is read
+      continue;  // nothing, which is told when it is read
     }
     file.checksum = sum.text();
     all.push_back(std::move(file));
@@ -144,6 +164,7 @@ std::string print_data_files(const std::vector<DataFile>& files) {
                    {"unit", file.unit},
                    {"count", file.count},
                    {"xxh64", file.checksum}});
+    if (file.pipe) all.back()["pipe"] = true;
   }
   return all.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
@@ -169,7 +190,8 @@ std::string data_difference(const std::vector<DataFile>& before, const std::vect
   }
   std::vector<std::string> all;
   for (size_t i = 0; i < now.size(); ++i) {
-    if (before[i].checksum != now[i].checksum) all.push_back(now[i].path + ": " + file_difference(before[i], now[i]));
+    if (before[i].checksum == now[i].checksum) continue;
+    all.push_back(data::shown_name(now[i].path) + ": " + file_difference(before[i], now[i]));
   }
   return joined(all, "; ");
 }

@@ -21,13 +21,16 @@ struct DataFile {
   std::string unit = {};  ///< "lines" of a text, "files" of a folder, else "bytes"
   int64_t count = 0;      ///< of these
   std::string checksum = {};
+  bool pipe = false;  ///< it came through a pipe: the path leads to it no more
 };
 
 /// All files that the configuration trains and validates with: "tsv pairs.tsv".
 std::vector<std::string> data_paths(const TaskConfig& config);
+/// The pipes among all texts that the configuration names. Throws UsageError where one is named twice, or where a pipe stands for
+/// something else than a text. A resumed run reads no word vectors.
+std::vector<std::string> pipes(const TaskConfig& config, bool resumed = false);
 /// All files that the configuration trains and validates with, read once. A packed text counts as what is in it. Of a folder,
-/// names and contents of the images (or texts) count. A built-in corpus has none, and neither has a pipe, which can be read only
-/// once.
+/// names and contents of the images (or texts) count. A built-in corpus has none. Pipes have to be spooled (data::Spool).
 std::vector<DataFile> data_files(const TaskConfig& config);
 
 std::string print_data_files(const std::vector<DataFile>& files);

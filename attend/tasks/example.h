@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "attend/data/alignment.h"
+#include "attend/data/example.h"
 #include "attend/data/image.h"
 #include "attend/tensor/tensor.h"
 
@@ -23,9 +24,15 @@ struct Example {
   std::string name = {};                ///< a file, or a place in one; "" for a text, which speaks for itself
   data::Links links = {};               ///< gold word alignment, where there is one
   std::vector<data::Box> spoken = {};   ///< where in the image lies what each word of right[0] speaks of
+  std::vector<data::TextRange> found = {};  ///< where in the first input each right answer stands; empty: not known
+  std::vector<int32_t> support = {};        ///< sentences of the first input that right[0] follows from
+  std::string group = {};                   ///< what kind of example it is, if scores are given by kind
 
-  /// What it is called in lists: its name, or its text.
-  const std::string& title() const { return name.empty() ? std::get<std::string>(inputs.at(0)) : name; }
+  /// What it is called in lists: its question, its name, or its text.
+  const std::string& title() const {
+    if (inputs.size() > 1) return std::get<std::string>(inputs.back());
+    return name.empty() ? std::get<std::string>(inputs.at(0)) : name;
+  }
   /// Its first input, a text; throws where that is something else.
   const std::string& text() const { return std::get<std::string>(inputs.at(0)); }
 };

@@ -1,6 +1,7 @@
 #include "attend/tasks/explanation.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 #include "attend/attention/observe.h"
@@ -8,6 +9,7 @@
 #include "attend/base/joined.h"
 #include "attend/data/utf8.h"
 #include "attend/explain/alignment.h"
+#include "attend/explain/document.h"
 #include "attend/explain/evidence.h"
 #include "attend/explain/grid.h"
 #include "attend/explain/methods.h"
@@ -24,7 +26,7 @@ constexpr int64_t kPassWork = 1 << 30;  // of tokens × parameters in one pass o
 
 void set_target(explain::Trace& trace, const TaskModel& model, const Ready& source, const decode::Hypothesis& answer) {
   trace.target = model.output().side(answer.tokens, source);
-  trace.target.kind = model.row().output->name;
+  trace.target.kind = model.config().output().name;
   if (answer.token_log_probabilities.size() > answer.tokens.size()) {
     trace.target.tokens.emplace_back(kEndText);
     trace.target.word_of.push_back(-1);
@@ -32,13 +34,51 @@ void set_target(explain::Trace& trace, const TaskModel& model, const Ready& sour
   trace.ended = answer.ended;
   trace.score = answer.score, trace.log_probability = answer.log_probability;
   trace.token_log_probabilities = answer.token_log_probabilities;
+  if (!model.config().model.copies()) return;
+  const std::vector<std::vector<int32_t>> said{answer.tokens};
+  trace.copied = model.model().copied_shares({model.source(std::array{&source}), data::Sequences(said)}).at(0);
+  trace.copied.resize(trace.target.tokens.size());  // without the end where it was not predicted
 }
 
-Ready source_of(const TaskModel& model, const Value& text) {
-  Ready source = model.input().ready(text);
-  require(source.length() > 0, "explain: expected a text with at least one word, got an empty one");
+/// The window of a document that the answer is from.
+Ready window_of(const TaskModel& model, const Example& example, const ExplainOptions& options) {
+  std::vector<Ready> windows = model.parts(example);
+  if (windows.size() == 1) return std::move(windows[0]);
+  if (options.target) {
+    const Right right = *options.target == (example.right.empty() ? "" : example.right[0]) ? right_answer(example, 0)
+                                                                                         : Right(*options.target);
+    const auto has = [&](const Ready& window) { return model.output().has(right, window); };
+    const auto found = std::ranges::find_if(windows, has);
+    return std::move(found == windows.end() ? windows[0] : *found);
+  }
+  AnswerOptions answer;
+  answer.search = options.search, answer.check = options.check;
+  const auto answers = model.answer(std::span(&example, 1), answer);
+  return std::move(windows.at(static_cast<size_t>(answers.at(0).at(0).part)));
+}
+
+void check_source(const TaskModel& model, const Ready& source) {
+  require(source.length() > 0, "explain: expected a ", model.reads_documents() ? model.input().name() : "text",
+          " with at least one word, got an empty one");
+  for (size_t i = 0; i < source.further.size(); ++i) {
+    require(source.further[i].length() > 0, "explain: expected a ", model.input(i + 1).name(),
+            " with at least one word, got an empty one");
+  }
   const int64_t longest = longest_explained(model);
   require(source.length() <= longest, "explain: expected a text of at most ", longest, " tokens, got ", source.length());
+}
+
+Ready source_of(const TaskModel& model, const Example& example, const ExplainOptions& options) {
+  Ready source = model.reads_documents() ? window_of(model, example, options) : model.ready(example);
+  check_source(model, source);
+  return source;
+}
+
+/// The same without a search for the window that the answer is from: any will do.
+Ready checked_source(const TaskModel& model, const Example& example, const ExplainOptions& options) {
+  if (!model.reads_documents() || options.target) return source_of(model, example, options);
+  Ready source = std::move(model.parts(example).front());
+  check_source(model, source);
   return source;
 }
 
@@ -59,13 +99,24 @@ std::vector<std::vector<int32_t>> prefixes_of(const TaskModel& model, const Read
   return {};
 }
 
-bool looks_at_source(const explain::TraceSite& site) {
+bool looks_at_words(const explain::TraceSite& site) {
   return site.queries == "target" && site.keys.starts_with("source");
+}
+bool looks_at_source(const explain::TraceSite& site) {
+  return looks_at_words(site) || (site.queries == "target" && site.keys == "sentences");
+}
+
+/// The site whose map shows best where an answer comes from: what the answer itself looked at comes before what was pooled
+/// for all of it. sites.end() if none looks at the source.
+std::vector<explain::TraceSite>::const_iterator main_site(const std::vector<explain::TraceSite>& sites) {
+  const auto own = std::ranges::find_if(
+      sites, [](const explain::TraceSite& site) { return looks_at_source(site) && site.purpose != Purpose::pooling; });
+  return own != sites.end() ? own : std::ranges::find_if(sites, looks_at_source);
 }
 
 explain::AttentionPart part_of(const std::vector<explain::TraceSite>& sites, const ExplainOptions& options) {
   // A decoder alone looks at its source through its own past.
-  const auto to_source = std::ranges::find_if(sites, looks_at_source);
+  const auto to_source = main_site(sites);
   const bool has_default =
       std::ranges::any_of(sites, [](const explain::TraceSite& s) { return s.site == ExplainOptions().site; });
   const bool other = to_source != sites.end() && !has_default && options.site == ExplainOptions().site;
@@ -77,8 +128,8 @@ explain::AttentionPart part_of(const std::vector<explain::TraceSite>& sites, con
 void check_evidence(const std::vector<explain::TraceSite>& sites, const explain::AttentionPart& part,
                     const ExplainOptions& options) {
   const auto site = std::ranges::find(sites, part.site, &explain::TraceSite::site);
-  require(!options.evidence || looks_at_source(*site),
-          "explain: evidence: expected a site that looks at the source, such as decoder.memory, got ", part.site);
+  require(!options.evidence || looks_at_words(*site),
+          "explain: evidence: expected a site that looks at the source's words, such as decoder.memory, got ", part.site);
 }
 
 /// The answers of a search over one source, or the one that was given.
@@ -93,8 +144,26 @@ std::vector<decode::Hypothesis> answers_of(const TaskModel& model, const Ready& 
     return decode::score(model.model(), {sources, data::Sequences({target})}, &recorder);
   }
   const std::unique_ptr<decode::Constraint> constraint = model.output().constraint(all);
-  return decode::search(model.model(), sources, search, prefixes_of(model, source, options), &recorder,
-                        constraint.get())[0];
+  std::vector<decode::Hypothesis> found = decode::search(
+      model.model(), sources, search, prefixes_of(model, source, options), &recorder, constraint.get())[0];
+  model.rank(found, source);
+  return found;
+}
+
+void add_unknown(const data::TokenisedWords& source, std::vector<std::string>& unknown) {
+  for (size_t i = 0; i < source.ids.size(); ++i) {
+    if (source.ids[i] != data::kUnknown || source.word_of[i] < 0) continue;
+    const std::string word = "“" + source.words[static_cast<size_t>(source.word_of[i])] + "”";
+    if (std::ranges::find(unknown, word) == unknown.end()) unknown.push_back(word);
+  }
+}
+
+/// The bytes of the answer in the text that the trace shows.
+std::optional<data::TextRange> within(const TaskModel& model, const decode::Hypothesis& answer,
+                                      const Recorded& recorded) {
+  std::optional<data::TextRange> place = model.output().place(answer.tokens, recorded.source);
+  if (place) place->begin -= recorded.source.offset, place->end -= recorded.source.offset;
+  return place;
 }
 
 void add_map(const explain::Answered& answered, const ExplainOptions& options, explain::Trace& trace) {
@@ -134,20 +203,19 @@ int64_t longest_explained(const TaskModel& model) {
 std::vector<std::string> notes_on(const TaskModel& model, const Ready& ready, int64_t parts) {
   std::vector<std::string> notes;
   if (!ready.is_text()) return notes;
-  const data::TokenisedWords& source = ready.tokens;
-  const int64_t length = static_cast<int64_t>(source.ids.size()), longest = model.longest();
-  if (longest > 0 && length > longest) {
+  const int64_t length = ready.length(), longest = model.longest();
+  if (model.reads_documents() && parts > 1) {
+    notes.push_back("This " + model.input().name() + " has " + std::to_string(length) + " tokens: it was read in " +
+                    std::to_string(parts) + " windows that overlap, of " + std::to_string(longest) + " tokens each.");
+  } else if (longest > 0 && length > longest) {
     notes.push_back("This text has " + std::to_string(length) + " tokens, more than any in training (at most " +
                     std::to_string(longest) + "): " +
                     (parts > 1 ? "it was answered in " + std::to_string(parts) + " parts, each by itself."
                                : "expect a worse answer than usual."));
   }
   std::vector<std::string> unknown;
-  for (size_t i = 0; i < source.ids.size(); ++i) {
-    if (source.ids[i] != data::kUnknown || source.word_of[i] < 0) continue;
-    const std::string word = "“" + source.words[static_cast<size_t>(source.word_of[i])] + "”";
-    if (std::ranges::find(unknown, word) == unknown.end()) unknown.push_back(word);
-  }
+  add_unknown(ready.tokens, unknown);
+  for (const Ready& further : ready.further) add_unknown(further.tokens, unknown);
   if (unknown.empty()) return notes;
   std::string list = joined(std::span(unknown).first(std::min(unknown.size(), kNamedWords)));
   if (unknown.size() > kNamedWords) list += " and " + std::to_string(unknown.size() - kNamedWords) + " more";
@@ -162,7 +230,7 @@ bool Explainable::attends() const { return std::ranges::any_of(sites, looks_at_s
 Explainable explainable(const TaskModel& model) {
   Explainable known;
   if (model.output().is_image()) return known;
-  const Example example{.inputs = {model.input().trial()}};
+  const Example example = model.trial();
   ExplainOptions options;
   options.search.max_length = 2;
   const auto ask = [&](auto&& take) {  // what is refused cannot be asked for
@@ -211,7 +279,7 @@ void check_explain(const TaskModel& model, const Explainable& known, const Examp
     explain::check_part(known.sites, part);
     check_evidence(known.sites, part, options);
   }
-  const Ready source = source_of(model, example.inputs.at(0));
+  const Ready source = checked_source(model, example, options);
   const Ready* const all[] = {&source};
   if (options.target) (void)target_of(model, *options.target, source);
   decode::check(model.model(), model.source(all), search, prefixes_of(model, source, options));
@@ -225,23 +293,33 @@ explain::Trace trace_of(const TaskModel& model, const explain::Recorder& recorde
   decode::SearchOptions shown = search;
   for (const OptionInfo& option : describe_options(shown)) trace.options.emplace_back(option.name, option.value);
   trace.source = model.input().side(recorded.source);
+  if (model.reads_documents()) trace.source.name = model.input().name();
+  for (size_t i = 0; i < recorded.source.further.size(); ++i) {
+    trace.inputs.push_back(model.input(i + 1).side(recorded.source.further[i]));
+    trace.inputs.back().name = model.input(i + 1).name();
+  }
   trace.notes = notes_on(model, recorded.source);
   set_target(trace, model, recorded.source, answers[0]);
   trace.sites = recorder.sites(recorded.sentence, answers[0].node, recorded.source.length());
   trace.beam = recorder.tree(recorded.sentence);
   const bool says_end = model.model().answer_length(recorded.source.length()) < 0;
   for (explain::TraceNode& node : trace.beam) {
-    node.token = says_end && node.id == data::kEnd ? kEndText : model.output().piece(node.id);
+    node.token = says_end && node.id == data::kEnd ? kEndText : model.output().piece_of(node.id, recorded.source);
   }
   for (const decode::Hypothesis& one : answers) {
     trace.answers.push_back({model.output().written(one.tokens, recorded.source), model.output().score(one),
-                             one.log_probability, one.ended, recorder.place_of(one.node)});
+                             one.log_probability, one.ended, recorder.place_of(one.node), within(model, one, recorded)});
   }
+  trace.found = within(model, answers[0], recorded);
   return trace;
 }
 
 explain::Trace explain_text(const TaskModel& model, const std::string& text, const ExplainOptions& options) {
-  const Ready source = source_of(model, text);
+  return explain_text(model, Example{.inputs = {text}}, options);
+}
+
+explain::Trace explain_text(const TaskModel& model, const Example& example, const ExplainOptions& options) {
+  const Ready source = source_of(model, example, options);
   const decode::SearchOptions search = model.output().search(options.search);
   const bool read = options.method == kAuto || explain::method_named(options.method).needs_attention;
   explain::Recorder recorder(
@@ -260,19 +338,53 @@ explain::Trace explain_text(const TaskModel& model, const std::string& text, con
                                    .log_probabilities = trace.token_log_probabilities,
                                    .check = options.check,
                                    .letters = source.letters,
+                                   .whole = model.reads_documents() || model.config().model.copies()
+                                                ? model.source(std::array{&source})
+                                                : data::Source(),
                                    .pass_tokens = std::clamp(kPassWork / std::max<int64_t>(1, model.parameters()),
                                                              int64_t{1}, explain::Answered::kPassTokens),
                                    .most_tokens = options.most_tokens};
   if (options.map) add_map(answered, options, trace);
   if (!options.weights) {
-    for (explain::TraceSite& site : trace.sites) site.weights = {}, site.centres = {};
+    for (explain::TraceSite& site : trace.sites) {
+      if (site.keys != "sentences") site.weights = {}, site.centres = {};  // of hops they are few, and each is shown
+    }
   }
   return trace;
 }
 
 Explanation explain(const TaskModel& model, const Example& example, const ExplainOptions& options) {
-  if (const auto* text = std::get_if<std::string>(&example.inputs.at(0))) return explain_text(model, *text, options);
+  if (std::holds_alternative<std::string>(example.inputs.at(0))) return explain_text(model, example, options);
   return look(model, example, options);
+}
+
+bool has_support(const TaskModel& model, const Examples& examples) {
+  if (!model.reads_documents() || !explainable(model).attends()) return false;
+  for (int64_t i = 0; i < examples.count; ++i) {
+    const Example example = examples.at(i);
+    if (!example.support.empty() && model.parts(example).size() == 1) return true;
+  }
+  return false;
+}
+
+Support support(const TaskModel& model, const Examples& examples, const Done& done) {
+  Support sum;
+  double counted = 0;
+  for (int64_t i = 0; i < examples.count; ++i) {
+    const Example example = examples.at(i);
+    const bool fits = !example.support.empty() && model.parts(example).size() == 1;  // windows count sentences anew
+    if (fits) {
+      const std::vector<double> read = explain::read_sentences(explain_text(model, example, {}));
+      const auto most = static_cast<int32_t>(std::ranges::max_element(read) - read.begin());
+      sum.read += std::ranges::count(example.support, most) > 0;
+      sum.by_chance += static_cast<double>(example.support.size()) / static_cast<double>(read.size());
+      ++counted;
+    }
+    if (done) done(i + 1);
+  }
+  require(counted > 0, "support: expected a document that is read in one window and knows its sentences, got none");
+  sum.read *= 100 / counted, sum.by_chance *= 100 / counted;
+  return sum;
 }
 
 }  // namespace attend::tasks

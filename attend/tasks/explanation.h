@@ -91,10 +91,21 @@ explain::Trace trace_of(const TaskModel& model, const explain::Recorder& recorde
 /// the image is. The example's own right answers are named as such.
 Explanation explain(const TaskModel& model, const Example& example, const ExplainOptions& options);
 explain::Trace explain_text(const TaskModel& model, const std::string& text, const ExplainOptions& options);
+/// Of a document that is longer than a window, the window that the answer is from.
+explain::Trace explain_text(const TaskModel& model, const Example& example, const ExplainOptions& options);
 
 /// Whether there is something to measure: captions by a network that attends, and examples that know what their words speak of.
 bool has_gaze(const TaskModel& model, const Examples& examples);
 /// How much words look at what they speak of: each image's first caption is given to the network and read word by word.
 explain::Gaze gaze(const TaskModel& model, const Examples& examples, const Done& done = {});
+
+/// Whether there is something to measure: documents, and examples that know the sentences which their answer follows from.
+bool has_support(const TaskModel& model, const Examples& examples);
+/// In percent of the examples that know them and are read in one window: how often the sentence that is read most, by all hops or by start and end together,
+/// is one of them; and how often one drawn at random would be.
+struct Support {
+  double read = 0, by_chance = 0;
+};
+Support support(const TaskModel& model, const Examples& examples, const Done& done = {});
 
 }  // namespace attend::tasks

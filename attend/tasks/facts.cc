@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "attend/base/replacement.h"
+#include "attend/data/spool.h"
 #include "attend/tasks/config.h"
 #include "attend/tasks/model_folder.h"
 #include "attend/tensor/safetensors.h"
@@ -40,9 +41,9 @@ std::vector<OptionInfo> defaults_of(const SettingList& settings, const TaskConfi
 }
 
 /// Set by the data: sizes of vocabularies and, unless something was asked for, of images.
-bool follows_from_data(const OptionInfo& option, const OptionInfo& usual, const TaskRow& row) {
+bool follows_from_data(const OptionInfo& option, const OptionInfo& usual, const TaskRow& row, std::string_view network) {
   const bool image_size = option.name == "size" || option.name == "channels";
-  return row.derives(ModelChoice::own_name(option)) || (image_size && usual.value == "0");
+  return row.derives(network, ModelChoice::own_name(option)) || (image_size && usual.value == "0");
 }
 
 std::string on_one_line(std::string value) {
@@ -57,7 +58,7 @@ void add_changed(const SettingList& settings, const TaskConfig& config, ModelFac
     const auto usual = std::ranges::find(defaults, option.name, &OptionInfo::name);
     const bool of_data = std::ranges::find(known, option.name) != known.end();
     if (of_data || usual == defaults.end() || usual->value == option.value) continue;
-    if (follows_from_data(option, *usual, config.row())) continue;
+    if (follows_from_data(option, *usual, config.row(), config.model.name)) continue;
     facts.changed.push_back({option.name, on_one_line(option.value), on_one_line(usual->value)});
   }
 }
@@ -70,8 +71,9 @@ void add_data(const TaskConfig& config, ModelFacts& facts) {
     if (option == all.end()) continue;
     std::string_view rest = option->value;  // one name per line
     while (!rest.empty()) {
-      facts.files.emplace_back(rest.substr(0, rest.find('\n')));
-      rest.remove_prefix(std::min(rest.size(), facts.files.back().size() + 1));
+      const std::string_view name = rest.substr(0, rest.find('\n'));
+      facts.files.push_back(data::shown_name(name));
+      rest.remove_prefix(std::min(rest.size(), name.size() + 1));
     }
   }
   for (const char* side : {"source", "target"}) {

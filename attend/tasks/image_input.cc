@@ -50,7 +50,7 @@ class ImageInput : public Input {
     if (files.channels == 0) files.channels = image.channels;
   }
 
-  /// The configuration has it all.
+  void share(const Input&) override {}  // the configuration has it all
   void load(const std::filesystem::path& folder) override {
     const int64_t size = files().size, channels = files().channels;
     require(size >= 0 && channels >= 0 && size <= kMostSide &&
@@ -73,6 +73,7 @@ class ImageInput : public Input {
   }
 
   std::vector<Ready> parts(const Value& value, int64_t) const override { return {ready(value)}; }
+  std::vector<Ready> windows(const Value& value, int64_t, int64_t) const override { return {ready(value)}; }
 
   void add_to(data::Source& source, std::span<const Ready* const> batch) const override {
     if (batch[0]->features.defined()) {

@@ -14,7 +14,7 @@ class ImageOutput : public Output {
   void save(const fs::path&) const override {}
   Settings sizes() const override { return {}; }
   std::string summary() const override { return ""; }
-  std::vector<int32_t> encode(const std::string&, const Ready&) const override { return {0}; }
+  std::vector<int32_t> encode(const Right&, const Ready&) const override { return {0}; }
   std::string written(std::span<const int32_t>, const Ready&) const override { return ""; }
   explain::TraceSide side(std::span<const int32_t>, const Ready&) const override { return {}; }
   std::string piece(int32_t) const override { return ""; }

@@ -18,14 +18,21 @@ namespace attend::tasks {
 struct Ready {
   std::string text;                           ///< as it was given; "" for images
   data::TokenisedWords tokens;                ///< of a text
-  std::vector<std::vector<int32_t>> letters;  ///< of each of its words, where the network looks inside words
+  std::vector<std::vector<int32_t>> letters;  ///< of each of its tokens, where the network looks inside words
+  std::vector<int32_t> sentence_of;           ///< of each of its tokens, from 0, where the network reads sentences
   data::Image image;                          ///< as the network sees it, …
   Tensor features;                            ///< … or what another network made of it
   bool continues = false;                     ///< part of a text whose first word is the last one of the part before
+  int64_t offset = 0;                         ///< of a window: the byte of the whole text at which it begins
+  std::vector<Ready> further = {};            ///< the other inputs of the example, in the task's order
 
   bool is_text() const { return image.pixels.empty() && !features.defined(); }
   /// How much of a batch it takes: tokens of a text; 0: there is nothing to read.
   int64_t length() const;
+  /// The same of its longest input.
+  int64_t longest() const;
+  /// Whether there is nothing to read in one of its inputs.
+  bool is_empty() const;
 };
 
 /// Told what is being prepared: "learning the vocabulary".
@@ -41,6 +48,8 @@ class Input {
 
   /// Learns from the corpus what it needs: a vocabulary, the size of images, which goes into the configuration.
   virtual void learn(const Corpus& corpus, TaskConfig& config, const Prepared& prepared) = 0;
+  /// In place of learning and loading: takes over what another input of the same kind, of the same task, has learned.
+  virtual void share(const Input& other) = 0;
   virtual void load(const std::filesystem::path& folder) = 0;
   virtual void save(const std::filesystem::path& folder) const = 0;
   /// Options of networks that follow from it, without "model.".
@@ -50,6 +59,8 @@ class Input {
   virtual Ready ready(const Value& value) const = 0;
   /// … or in the parts that a network can take, where it has seen none of that length. `longest` tokens; 0: any.
   virtual std::vector<Ready> parts(const Value& value, int64_t longest) const = 0;
+  /// … or as overlapping windows of at most `window` tokens (0: any), each `stride` tokens after the one before.
+  virtual std::vector<Ready> windows(const Value& value, int64_t window, int64_t stride) const = 0;
   /// Adds its part of a batch.
   virtual void add_to(data::Source& source, std::span<const Ready* const> batch) const = 0;
   /// What a person typed: a text, or the name of a file.

@@ -9,6 +9,7 @@
 #include "attend/base/error.h"
 #include "attend/base/folder_file.h"
 #include "attend/base/folder_replacement.h"
+#include "attend/base/joined.h"
 #include "attend/base/memory_limit.h"
 #include "attend/base/recipe.h"
 #include "attend/base/replacement.h"
@@ -75,6 +76,15 @@ TaskModel::Inputs TaskModel::new_inputs(const TaskConfig& config) {
   return inputs;
 }
 
+void TaskModel::each_learner(const Inputs& inputs, const TaskConfig& config,
+                             const std::function<void(Input& input)>& learn) {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const auto same = [&](const TaskInput& one) { return one.kind == config.row().inputs[i].kind; };
+    const auto first = static_cast<size_t>(std::ranges::find_if(config.row().inputs, same) - config.row().inputs.begin());
+    first < i ? inputs[i]->share(*inputs[first]) : learn(*inputs[i]);
+  }
+}
+
 TaskModel::TaskModel(TaskConfig config, Inputs inputs, std::unique_ptr<Output> output)
     : config_(std::move(config)), inputs_(std::move(inputs)), output_(std::move(output)) {
   for (const auto& input : inputs_) {
@@ -103,8 +113,8 @@ TaskModel TaskModel::load_once(const fs::path& folder) {
   check_search(folder, config.options.search);
   check_listed(folder);
   Inputs inputs = new_inputs(config);
-  for (const auto& input : inputs) input->load(folder);
-  std::unique_ptr<Output> output = config.row().output->make(config);
+  each_learner(inputs, config, [&](Input& input) { input.load(folder); });
+  std::unique_ptr<Output> output = config.output().make(config);
   output->load(folder, *inputs[0]);
   TaskModel model = blank_model(folder, config, std::move(inputs), std::move(output));
   models::load_weights(*model.model_, file_within(folder, kWeights));
@@ -139,13 +149,70 @@ void TaskModel::save(const fs::path& folder, const std::map<std::string, std::st
 }
 
 int64_t TaskModel::longest() const {
+  if (reads_documents()) return document_window(0);
   const int64_t seen = row().input().streamed ? config_.options.filter.longest : 0, able = model_->longest_source();
   return seen > 0 && able > 0 ? std::min(seen, able) : std::max(seen, able);
 }
 
+/// Spans are read in windows; other answers need the whole document, as far as the network can take it together with the other
+/// inputs, which have that many tokens.
+int64_t TaskModel::document_window(int64_t others) const {
+  const int64_t able = model_->longest_source();
+  if (models::model_row(config_.model.name).answers != models::Answers::span) {
+    return able > 0 ? std::max<int64_t>(1, able - others) : 0;
+  }
+  const int64_t window = config_.options.document.window;
+  return able > 0 ? std::min(window, able) : window;
+}
+
+std::vector<Ready> TaskModel::with_further(std::vector<Ready> parts, const Example& example) const {
+  for (size_t i = 1; i < inputs_.size(); ++i) {
+    const Ready further = inputs_[i]->ready(example.inputs[i]);
+    for (Ready& part : parts) part.further.push_back(further);
+  }
+  return parts;
+}
+
+namespace {
+
+void require_inputs(const TaskRow& row, const Example& example) {
+  std::vector<std::string> names;
+  for (const TaskInput& input : row.inputs) names.emplace_back(input.name);
+  require(example.inputs.size() == names.size(), row.name, ": expected ", joined(names, " and "), ", got ",
+          example.inputs.size(), example.inputs.size() == 1 ? " input" : " inputs");
+}
+
+}  // namespace
+
+Ready TaskModel::ready(const Example& example) const {
+  require_inputs(row(), example);
+  return std::move(with_further({input().ready(example.inputs[0])}, example).front());
+}
+
+std::vector<Ready> TaskModel::parts(const Example& example) const {
+  require_inputs(row(), example);
+  if (!reads_documents()) return input().parts(example.inputs[0], longest());
+  int64_t others = 0;
+  for (size_t i = 1; i < inputs_.size(); ++i) others += inputs_[i]->ready(example.inputs[i]).length();
+  const int64_t window = document_window(others), stride = config_.options.document.stride;
+  return with_further(input().windows(example.inputs[0], window, std::min(window, stride)), example);
+}
+
+Example TaskModel::trial() const {
+  Example example;
+  for (const auto& input : inputs_) example.inputs.push_back(input->trial());
+  return example;
+}
+
 data::Source TaskModel::source(std::span<const Ready* const> batch) const {
   data::Source source;
-  for (const auto& input : inputs_) input->add_to(source, batch);
+  inputs_[0]->add_to(source, batch);
+  for (size_t i = 1; i < inputs_.size(); ++i) {
+    std::vector<const Ready*> further;
+    for (const Ready* one : batch) further.push_back(&one->further.at(i - 1));
+    inputs_[i]->add_to(source, further);
+  }
+  output_->add_to(source, batch);
   return source;
 }
 
@@ -159,10 +226,11 @@ data::Batch TaskModel::batch(std::span<const Example> examples) const {
   // Captions say which image they belong to, even where each has one: it is how their network reads them.
   bool shared = output_->words() && !row().input().streamed;
   for (size_t i = 0; i < examples.size(); ++i) {
-    all.push_back(&ready.emplace_back(input().ready(examples[i].inputs.at(0))));
+    all.push_back(&ready.emplace_back(this->ready(examples[i])));
     const std::vector<std::string>& answers = output_->is_image() ? itself : examples[i].right;
     shared |= answers.size() != 1;
-    for (const std::string& right : answers) {
+    for (size_t k = 0; k < answers.size(); ++k) {
+      const Right right = output_->is_image() ? Right(answers[k]) : right_answer(examples[i], k);
       targets.push_back(output_->encode(right, ready.back()));
       batch.source_of.push_back(static_cast<int32_t>(i));
     }
@@ -184,10 +252,10 @@ std::map<std::string, double> Scored::scores(const TaskRow& row) const {
 
 namespace {
 
-std::vector<std::string> right_of(const TaskModel& model, const Example& example) {
-  std::vector<std::string> right = example.right;
-  for (std::string& one : right) one = model.output().spelled(one);
-  return right;
+/// With right answers in the spelling that the model has.
+void add_spelled(const TaskModel& model, const Example& example, train::Judged& judged) {
+  add_example(example, judged);
+  for (std::string& one : judged.right.back()) one = model.output().spelled(one);
 }
 
 /// The loss of one batch, and how much it weighs: targets of searched answers, else examples.
@@ -199,7 +267,23 @@ void add_loss(const TaskModel& model, const data::Batch& batch, Scored& scored, 
   weights += weight;
 }
 
+/// The texts of an example by the names of the task's inputs.
+std::vector<std::pair<std::string, std::string>> named_texts(const TaskRow& row, const Example& example) {
+  std::vector<std::pair<std::string, std::string>> all;
+  for (size_t i = 0; i < example.inputs.size(); ++i) {
+    if (const auto* text = std::get_if<std::string>(&example.inputs[i])) all.emplace_back(row.inputs[i].name, *text);
+  }
+  return all;
+}
+
 }  // namespace
+
+void add_example(const Example& example, train::Judged& judged) {
+  const auto* text = std::get_if<std::string>(&example.inputs.at(0));
+  judged.right.push_back(example.right);
+  judged.sources.push_back(text ? *text : "");
+  judged.groups.push_back(example.group);
+}
 
 bool has_links(const Examples& examples) {
   for (int64_t i = 0; i < examples.count; ++i) {
@@ -224,7 +308,8 @@ Scored evaluate(const TaskModel& model, const Examples& examples, const Evaluate
       const auto answers = model.answer(some, answer);
       for (size_t i = 0; i < some.size(); ++i) {
         result.titles.push_back(some[i].title()), result.judged.outputs.push_back(answers[i].at(0).text);
-        result.judged.right.push_back(right_of(model, some[i]));
+        if (some[i].inputs.size() > 1) result.inputs.push_back(named_texts(model.row(), some[i]));
+        add_spelled(model, some[i], result.judged);
         if (options.align) result.links.push_back(answers[i][0].links), result.gold.push_back(some[i].links);
       }
     }
@@ -241,7 +326,7 @@ Scored evaluate_answer(const TaskModel& model, const Examples& examples, const s
   for (int64_t i = 0; i < examples.count; ++i) {
     const Example one = examples.at(i);
     result.titles.push_back(one.title()), result.judged.outputs.push_back(model.output().spelled(answer));
-    result.judged.right.push_back(right_of(model, one));
+    add_spelled(model, one, result.judged);
   }
   return result;
 }

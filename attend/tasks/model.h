@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -28,7 +29,10 @@ struct Answer {
   Tensor weights;                           ///< [target words, source words]
   data::Links links;
   std::vector<explain::Trace> traces;  ///< where they were asked for, of the first answer: one per part
-  int64_t parts = 1;                   ///< a text that is too long for the model is answered in parts
+  int64_t parts = 1;                   ///< a text that is too long for the model is answered in parts, or read in windows
+  std::optional<data::TextRange> found = {};  ///< of a stretch of the first input: its bytes
+  bool none = false;                          ///< it says that there is no answer
+  int64_t part = 0;                           ///< the window that it was found in, from 0
   data::Image image;                   ///< of a model that answers with images
 };
 
@@ -38,6 +42,7 @@ struct AnswerOptions {
   bool trace = false;
   double threshold = 0;          ///< of links; 0: the best for each target word
   bool replace_unknown = false;  ///< an unknown word becomes the source word that it looked at most
+  std::optional<double> no_answer;  ///< in place of the model's own document.threshold
   std::function<void()> check;   ///< called after each step of a search; what it throws ends it
   /// Told of the likeliest beginning of the first answer after each step.
   std::function<void(const std::string& text)> partial;
@@ -59,6 +64,9 @@ class TaskModel {
   /// weights are the trainer's.
   void save(const std::filesystem::path& folder, const std::map<std::string, std::string>& further = {}) const;
   static Inputs new_inputs(const TaskConfig& config);
+  /// Has those inputs learn, or load, that are the first of their kind; the others share what these know.
+  static void each_learner(const Inputs& inputs, const TaskConfig& config,
+                           const std::function<void(Input& input)>& learn);
 
   /// The folder's, where it was loaded from one.
   const std::string& name() const { return name_; }
@@ -70,23 +78,39 @@ class TaskModel {
   models::Model& model() { return *model_; }
   const models::Model& model() const { return *model_; }
 
-  /// Most tokens of a text that is answered in one piece: the longest that training has seen; 0: any.
+  /// Whether it answers questions about a document: one answer for all of it, however long it is, where a text alone is answered
+  /// part by part.
+  bool reads_documents() const { return inputs_.size() > 1; }
+  /// Most tokens of a text that is answered in one piece: the longest that training has seen; of a document, the longest window.
+  /// 0: any.
   int64_t longest() const;
+  /// All inputs of an example in one piece. Throws Error where it has another number of them.
+  Ready ready(const Example& example) const;
+  /// The same in the parts, or the windows of its document, in which it is answered.
+  std::vector<Ready> parts(const Example& example) const;
+  /// A small example to try it with.
+  Example trial() const;
   data::Source source(std::span<const Ready* const> batch) const;
   /// What the network learns from these: each right answer of each example.
   data::Batch batch(std::span<const Example> examples) const;
 
+  /// Answers of a search over one window of a document as they are given, best first: a network may prefer to give none.
+  void rank(std::vector<decode::Hypothesis>& found, const Ready& source, std::optional<double> threshold = {}) const;
   /// The n_best answers to each example, best first; an empty text has an empty answer.
   std::vector<std::vector<Answer>> answer(std::span<const Example> examples, const AnswerOptions& options) const;
 
  private:
   struct Piece;
+  int64_t document_window(int64_t others) const;
+  std::vector<Ready> with_further(std::vector<Ready> parts, const Example& example) const;
   std::vector<Piece> pieces(std::span<const Example> examples, std::span<const std::string> prefixes) const;
+  std::vector<std::vector<Answer>> answer_some(std::span<const Example> examples, const AnswerOptions& options) const;
   std::vector<std::vector<Answer>> answer_batch(std::span<const Piece* const> batch,
                                                 const AnswerOptions& options) const;
   std::vector<std::vector<Answer>> rebuilt(std::span<const Ready* const> batch) const;
   void align(std::span<const Piece* const> batch, const AnswerOptions& options,
              std::vector<std::vector<Answer>>& answers) const;
+  std::vector<Answer> best_of(std::vector<Answer> all, const AnswerOptions& options) const;
   static TaskModel load_once(const std::filesystem::path& folder);
   void align_one(const Ready& source, const Tensor& weights, const AnswerOptions& options, Answer& answer) const;
 
@@ -103,6 +127,8 @@ struct Scored {
   int64_t examples = 0;
   double loss = 0;  ///< where it was asked for
   std::vector<std::string> titles = {};
+  /// Where the task reads several texts, those of each example by name; otherwise empty.
+  std::vector<std::vector<std::pair<std::string, std::string>>> inputs = {};
   train::Judged judged;
   std::vector<data::Links> links = {}, gold = {};  ///< where there are gold alignments and the model attends
 
@@ -119,6 +145,8 @@ struct EvaluateOptions {
   Done done = {};
 };
 Scored evaluate(const TaskModel& model, const Examples& examples, const EvaluateOptions& options);
+/// What scores look at of an example: its right answers, its first text, its kind.
+void add_example(const Example& example, train::Judged& judged);
 /// Whether one of them has a gold alignment.
 bool has_links(const Examples& examples);
 /// How right it would be to give all of them this one answer, such as the most frequent caption.

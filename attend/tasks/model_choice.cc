@@ -43,6 +43,11 @@ bool ModelChoice::reads_letters() const {
       options, [](const OptionInfo& option) { return option.name.ends_with(kLettersKind) && option.value != "none"; });
 }
 
+bool ModelChoice::copies() const {
+  return std::ranges::any_of(options,
+                             [](const OptionInfo& option) { return option.name.ends_with(".copy") && option.value == "true"; });
+}
+
 void ModelChoice::check_sizes() const {
   for (const OptionInfo& option : options) {
     if (option.type != "whole number") continue;

@@ -28,6 +28,10 @@ struct ModelChoice {
   static std::string_view own_name(const OptionInfo& option) { return own_name(option.name); }
   /// Whether it looks at the letters of its words.
   bool reads_letters() const;
+  /// Whether it copies words of its source.
+  bool copies() const;
+  /// Whether it is told which sentence each token of its first text belongs to.
+  bool reads_sentences() const { return models::model_row(name).sentences; }
   /// Throws Error where an option that is a whole number is beyond any network.
   void check_sizes() const;
   std::unique_ptr<models::Model> make(int64_t seed) const;

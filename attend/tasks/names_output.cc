@@ -52,9 +52,9 @@ class NamesOutput : public Output {
   Settings sizes() const override { return {{"labels", std::to_string(names_.size())}}; }
   std::string summary() const override { return std::to_string(names_.size()) + " " + std::string(kind()) + "s"; }
 
-  std::vector<int32_t> encode(const std::string& right, const Ready&) const override {
+  std::vector<int32_t> encode(const Right& right, const Ready&) const override {
     std::vector<int32_t> ids;
-    for (const std::string& name : parts_of(right)) ids.push_back(id_of(name));
+    for (const std::string& name : parts_of(right.text)) ids.push_back(id_of(name));
     return ids;
   }
   std::string written(std::span<const int32_t> ids, const Ready&) const override {
@@ -97,6 +97,10 @@ class LabelOutput : public NamesOutput {
     ranked.beam = ranked.n_best, ranked.length_penalty = 0, ranked.coverage_penalty = 0, ranked.no_repeat_ngram = 0;
     return ranked;
   }
+  /// A label that nothing was learned about cannot be given.
+  bool has(const Right& right, const Ready&) const override {
+    return std::ranges::find(labels(), right.text) != labels().end();
+  }
   /// The probability of the label.
   double score(const decode::Hypothesis& found) const override { return std::exp(found.log_probability); }
 
@@ -108,7 +112,7 @@ class LabelOutput : public NamesOutput {
 class TagsOutput : public NamesOutput {
  public:
   using NamesOutput::NamesOutput;
-  std::vector<int32_t> encode(const std::string& right, const Ready& input) const override {
+  std::vector<int32_t> encode(const Right& right, const Ready& input) const override {
     std::vector<int32_t> ids = NamesOutput::encode(right, input);
     const size_t words = input.tokens.ids.size();
     require(ids.size() == words, "tags: expected one for each of ", words, " words of ", quoted(input.text), ", got ",
@@ -133,10 +137,5 @@ class TagsOutput : public NamesOutput {
 
 constinit const OutputRow kLabelOutput{"label", make_output<LabelOutput>, kNamesDerived};
 constinit const OutputRow kTagsOutput{"tags", make_output<TagsOutput>, kNamesDerived};
-
-const std::vector<std::string>& Output::labels() const {
-  static const std::vector<std::string> kNone;
-  return kNone;
-}
 
 }  // namespace attend::tasks

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 
+#include "attend/base/error.h"
 #include "attend/base/names.h"
 
 namespace attend::tasks {
 namespace {
 
 constexpr TaskInput kText[] = {{"text", &kTextInput}};
+constexpr TaskInput kDocument[] = {{"document", &kTextInput}, {"question", &kTextInput}};
 constexpr TaskInput kImage[] = {{"image", &kImageInput}};
 
 constexpr std::string_view kTranslators[] = {"transformer", "recurrent", "encoder_decoder", "language_model", "ctc"};
@@ -15,6 +17,8 @@ constexpr std::string_view kClassifiers[] = {"classifier"};
 constexpr std::string_view kTaggers[] = {"tagger"};
 constexpr std::string_view kParsers[] = {"recurrent", "transformer", "encoder_decoder"};
 constexpr std::string_view kSpeakers[] = {"recurrent", "transformer", "encoder_decoder", "ctc"};
+constexpr std::string_view kReaders[] = {"reader", "memory", "recurrent", "transformer", "encoder_decoder"};
+constexpr std::string_view kSummarisers[] = {"recurrent", "transformer", "encoder_decoder"};
 constexpr std::string_view kLookers[] = {"glimpse", "image_classifier"};
 constexpr std::string_view kCaptioners[] = {"captioner", "encoder_decoder"};
 constexpr std::string_view kAutoencoders[] = {"autoencoder"};
@@ -26,6 +30,8 @@ constexpr std::string_view kLabels[] = {"accuracy", "macro_f1"};
 constexpr std::string_view kTagging[] = {"tag_accuracy", "span_f1"};
 constexpr std::string_view kBrackets[] = {"bracket_f1", "exact", "well_formed"};
 constexpr std::string_view kPronunciation[] = {"phoneme_error", "word_error", "exact"};
+constexpr std::string_view kAnswering[] = {"squad_f1", "squad_exact", "group_error"};
+constexpr std::string_view kSummaries[] = {"rouge1", "rouge2", "rougeL", "exact"};
 constexpr std::string_view kCaptions[] = {"bleu4", "bleu1", "bleu2", "bleu3", "exact"};
 
 constexpr TaskSetting kTextDefaults[] = {{"search.length_penalty", "0.6"}};
@@ -66,6 +72,35 @@ constexpr TaskSetting kPronounceDefaults[] = {{"filter.longest", "60"},
                                               {"model.decoder.query", "after"},
                                               {"model.decoder.feeding", "true"},
                                               {"train.best_by", "exact"}};
+// A document is far longer than its question and its answer: none is left out for that, and windows bound what is read at once.
+constexpr TaskSetting kAnswerDefaults[] = {{"held_out", "0.05"},
+                                           {"filter.longest", "0"},
+                                           {"filter.ratio", "0"},
+                                           {"tokeniser.kind", "punctuated"},
+                                           {"tokeniser.lowercase", "true"},
+                                           {"tokeniser.vocabulary", "30000"},
+                                           {"tokeniser.min_count", "2"},
+                                           {"model.encoder.letters.kind", "convolution"},
+                                           {"model.dropout", "0.2"},
+                                           {"batch.tokens", "4000"},
+                                           {"train.best_by", "squad_f1"}};
+// A headline is far shorter than its text, whose rare words it takes over: they are unknown, and copied.
+constexpr TaskSetting kSummariseDefaults[] = {{"filter.longest", "400"},
+                                              {"filter.ratio", "0"},
+                                              {"tokeniser.kind", "words"},
+                                              {"tokeniser.joint", "true"},
+                                              {"tokeniser.min_count", "5"},
+                                              {"model.embedding", "128"},
+                                              {"model.hidden", "256"},
+                                              {"model.dropout", "0.3"},
+                                              {"model.decoder.query", "after"},
+                                              {"model.decoder.feeding", "true"},
+                                              {"model.decoder.copy", "true"},
+                                              {"search.beam", "4"},
+                                              {"search.length_penalty", "0.6"},
+                                              {"search.no_repeat_ngram", "3"},
+                                              {"search.no_unknown", "true"},
+                                              {"train.best_by", "rouge1"}};
 constexpr TaskSetting kImageDefaults[] = {{"held_out", "0.05"},
                                           {"tokeniser.kind", "words"},
                                           {"tokeniser.lowercase", "true"},
@@ -129,6 +164,19 @@ constexpr TaskSetting kTrees[] = {{"model.embedding", "48"},
 constexpr TaskSetting kLetters[] = {
     {"model.hidden", "96"}, {"model.dropout", "0.1"}, {"batch.tokens", "1000"}, {"train.epochs", "4"}, {"train.rate", "4e-3"}};
 
+// Names of people are rare in training, so that they are read by their letters there, as they have to be later.
+constexpr TaskSetting kStories[] = {{"tokeniser.min_count", "50"},
+                                    {"model.encoder.size", "48"},
+                                    {"model.dropout", "0.1"},
+                                    {"batch.tokens", "2000"},
+                                    {"train.epochs", "6"},
+                                    {"train.rate", "3e-3"}};
+
+// Names of people, places and firms are too rare for the vocabulary, and so learned to be copied.
+constexpr TaskSetting kHeadlines[] = {{"tokeniser.min_count", "200"}, {"model.embedding", "48"}, {"model.hidden", "96"},
+                                      {"model.dropout", "0.1"},      {"batch.tokens", "1500"},  {"train.epochs", "4"},
+                                      {"train.rate", "4e-3"},        {"train.best_by", "exact"}};
+
 constexpr TaskSetting kGlimpse[] = {
     {"model.name", "glimpse"}, {"model.first", "random"}, {"model.deviation", "0.05"},   {"model.reward", "likelihood"},
     {"batch.images", "128"},   {"train.epochs", "20"},    {"train.best_by", "accuracy"},
@@ -171,6 +219,10 @@ std::vector<TaskRow>& table() {
        "trees", "trees", kParseDefaults, kTrees, kBrackets},
       {"pronounce", "spelling to phonemes; built in: a spelling system of our own", kText, &kWordsOutput, kSpeakers,
        "pronunciations", "letters", kPronounceDefaults, kLetters, kPronunciation},
+      {"summarise", "texts to headlines, with words copied; built in: news of people, places and firms", kText,
+       &kWordsOutput, kSummarisers, "pairs", "headlines", kSummariseDefaults, kHeadlines, kSummaries},
+      {"answer", "questions about a document to answers; built in: small stories", kDocument, nullptr, kReaders,
+       "questions", "stories", kAnswerDefaults, kStories, kAnswering},
       {"glimpse", "images to labels, by a few glances; built in: digits", kImage, &kLabelOutput, kLookers, "images",
        "digits", kImageDefaults, kGlimpse, kAccuracy},
       {"caption", "images to sentences; built in: scenes of coloured shapes", kImage, &kWordsOutput, kCaptioners,
@@ -193,9 +245,21 @@ bool names_files(const TaskRow& task, const SettingList& asked) {
 
 }  // namespace
 
-bool TaskRow::derives(std::string_view option) const {
+const OutputRow& TaskRow::output_with(std::string_view network) const {
+  if (output) return *output;
+  switch (models::model_row(network).answers) {
+    case models::Answers::words: return kWordsOutput;
+    case models::Answers::label: return kLabelOutput;
+    case models::Answers::tags: return kTagsOutput;
+    case models::Answers::span: return kSpanOutput;
+    case models::Answers::image: return kImageOutput;
+  }
+  fail("task ", name, ": expected a network with a known kind of answer, got ", network);
+}
+
+bool TaskRow::derives(std::string_view network, std::string_view option) const {
   const auto has = [&](const auto& names) { return std::ranges::find(names, option) != names.end(); };
-  return has(input().derived) || has(output->derived);
+  return has(input().derived) || has(output_with(network).derived);
 }
 
 std::span<const TaskRow> tasks() { return table(); }

@@ -35,13 +35,13 @@ struct InputRow {
 };
 extern const InputRow kTextInput, kImageInput;
 
-/// A kind of output: words, a label, tags, a tree, an image.
+/// A kind of output: words, a label, tags, a stretch of the input, a tree, an image.
 struct OutputRow {
   std::string_view name;
   std::unique_ptr<Output> (*make)(const TaskConfig& config);
   std::span<const std::string_view> derived;  ///< as an input's
 };
-extern const OutputRow kWordsOutput, kLabelOutput, kTagsOutput, kTreeOutput, kImageOutput;
+extern const OutputRow kWordsOutput, kLabelOutput, kTagsOutput, kSpanOutput, kTreeOutput, kImageOutput;
 
 struct TaskInput {
   std::string_view name;  ///< "document", "question"; of a task with one input that of its kind
@@ -55,7 +55,7 @@ struct TaskSetting {
 struct TaskRow {
   std::string_view name, summary;
   std::span<const TaskInput> inputs;
-  const OutputRow* output;
+  const OutputRow* output;                     ///< null: what its network answers with
   std::span<const std::string_view> networks;  ///< that it may use, the default first; empty: all that read its input
   std::string_view format;                     ///< of its files: a row of data::example_formats(), "pairs" or "images"
   std::string_view corpus;                     ///< built in, used where no files are named
@@ -65,8 +65,10 @@ struct TaskRow {
   std::span<const TaskSetting> on_files = {};  ///< what training on files needs beyond the defaults
 
   const InputRow& input() const { return *inputs[0].kind; }
-  /// Whether the network's option of that name ("labels") follows from the data, whatever was asked for.
-  bool derives(std::string_view option) const;
+  /// The output with a network of that name.
+  const OutputRow& output_with(std::string_view network) const;
+  /// Whether an option of that network ("labels") follows from the data, whatever was asked for.
+  bool derives(std::string_view network, std::string_view option) const;
 };
 /// The menu: help, option checks and tests iterate over it.
 std::span<const TaskRow> tasks();

@@ -5,6 +5,7 @@
 
 #include "attend/autograd/tape.h"
 #include "attend/base/error.h"
+#include "attend/base/joined.h"
 #include "attend/base/replacement.h"
 #include "attend/tasks/batch_plan.h"
 #include "attend/tasks/manifest.h"
@@ -15,6 +16,14 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int64_t kValidTokens = 4096;  // of one batch
+
+/// The first window of a document that has the right answer; empty if none has.
+Ready window_with_answer(const TaskModel& model, const Example& example) {
+  for (Ready& window : model.parts(example)) {
+    if (model.output().has(right_answer(example, 0), window)) return std::move(window);
+  }
+  return {};
+}
 
 /// Labels of which there is only one example: they cannot be learned and validated.
 std::vector<std::string> seen_once(const Corpus& corpus) {
@@ -27,14 +36,25 @@ std::vector<std::string> seen_once(const Corpus& corpus) {
   return once;
 }
 
+/// The folder, or the first above it that is there.
+fs::path nearest_folder(fs::path folder) {
+  for (folder = fs::absolute(folder); !fs::is_directory(folder) && folder.has_relative_path();) folder = folder.parent_path();
+  return folder;
+}
+
 }  // namespace
 
 TaskTraining::TaskTraining(const TaskConfig& config, fs::path folder, bool resume, const Prepared& prepared,
                            bool changed_data)
     : out_(std::move(folder)), folder_(out_) {
   config.check();
-  config.check_files();
+  config.check_files(resume);
+  const std::vector<std::string> to_spool = pipes(config, resume);
   if (fs::is_directory(out_)) lock_.emplace(out_), settle_replacement(out_);  // first: a large corpus takes a while
+  if (!to_spool.empty()) {
+    prepared("reading " + joined(to_spool, ", ", data::shown_name));
+    spool_.emplace(nearest_folder(out_), to_spool);
+  }
   if (resume) check_listed(out_), compare_data(config, changed_data);
   if (!resume && fs::exists(out_ / kConfig)) replacement_.emplace(out_), folder_ = replacement_->path();
   try {
@@ -88,14 +108,14 @@ void TaskTraining::read(const TaskConfig& config, const Prepared& prepared) {
 
 void TaskTraining::learn(TaskConfig config, bool resume, const Prepared& prepared) {
   TaskModel::Inputs inputs = TaskModel::new_inputs(config);
-  std::unique_ptr<Output> output = config.row().output->make(config);
-  for (const auto& input : inputs) {
+  std::unique_ptr<Output> output = config.output().make(config);
+  TaskModel::each_learner(inputs, config, [&](Input& input) {
     if (resume && config.row().input().streamed) {
-      input->load(folder_);
+      input.load(folder_);
     } else {
-      input->learn(corpus_, config, prepared);
+      input.learn(corpus_, config, prepared);
     }
-  }
+  });
   if (resume) {
     output->load(folder_, *inputs[0]);
   } else {
@@ -110,8 +130,13 @@ void TaskTraining::learn(TaskConfig config, bool resume, const Prepared& prepare
     notes_.push_back(std::to_string(taken) + " of " + std::to_string(words.size()) +
                      " words begin with a vector of " + path);
   }
-  if (corpus_.stream && !model_->output().searches()) {
-    for (const std::string& label : seen_once(corpus_)) notes_.push_back("note: only one example has the label " + label);
+  if (corpus_.stream && !model_->output().searches() && !model_->output().labels().empty()) {
+    const std::vector<std::string> once = seen_once(corpus_);
+    if (model_->reads_documents() && !once.empty()) {
+      notes_.push_back("note: " + std::to_string(once.size()) + " of the answers are those of one question alone");
+    } else {
+      for (const std::string& label : once) notes_.push_back("note: only one example has the label " + label);
+    }
   }
 }
 
@@ -137,7 +162,10 @@ std::string TaskTraining::summary() const {
     const std::string source = std::to_string(model_->input().tokeniser()->size());
     text += model_->output().words() ? "; vocabulary " + source + " → " + learned : "; vocabulary " + source + ", " + learned;
     text += "; " + std::to_string(corpus_.valid.count) + " validation pairs";
-    if (valid_left_out_ > 0) text += " (" + std::to_string(valid_left_out_) + " too long or empty: in no loss)";
+    if (valid_left_out_ > 0) {
+      text += " (" + std::to_string(valid_left_out_) +
+              (model_->reads_documents() ? " whose answer cannot be given: in no loss)" : " too long or empty: in no loss)");
+    }
   } else {
     if (!learned.empty()) text += (model_->output().words() ? ", vocabulary " : ", ") + learned;
     text += "; " + std::to_string(corpus_.valid.count) + " validation images; " + std::to_string(model_->parameters()) +
@@ -154,13 +182,15 @@ void TaskTraining::encode_valid() {
   struct Encoded {
     Ready source;
     std::vector<int32_t> target;
-    size_t longer() const { return std::max(source.tokens.ids.size(), target.size()); }
+    size_t longer() const { return std::max(static_cast<size_t>(source.longest()), target.size()); }
   };
   std::vector<Encoded> all;
   for (int64_t i = 0; i < corpus_.valid.count; ++i) {
     const Example example = corpus_.valid.at(i);
-    Encoded one{model_->input().ready(example.inputs[0]), {}};
-    one.target = model_->output().encode(example.right.at(0), one.source);
+    Encoded one = model_->reads_documents() ? Encoded{window_with_answer(*model_, example), {}}
+                                            : Encoded{model_->ready(example), {}};
+    if (one.source.is_empty() && model_->reads_documents()) continue;
+    one.target = model_->output().encode(right_answer(example, 0), one.source);
     const bool fits = longest == 0 || static_cast<int64_t>(one.longer()) <= longest;
     if (one.source.length() > 0 && !one.target.empty() && fits) all.push_back(std::move(one));
   }
@@ -274,8 +304,8 @@ train::Validation TaskTraining::validate() const {
   if (!corpus_.stream) result.loss = scored.loss;
   if (scored.judged.outputs.empty()) return result;
   result.scores = scored.scores(model_->row());
-  last_ = {scored.titles, scored.judged.references(), scored.judged.outputs};
-  if (!model_->output().searches()) return result;
+  last_ = {scored.titles, scored.judged.references(), scored.judged.outputs, scored.inputs};
+  if (!model_->output().labels().empty() && !model_->output().searches()) return result;
   const size_t shown = samples_++ % last_.outputs.size();
   result.source = last_.sources[shown], result.reference = last_.references[shown], result.output = last_.outputs[shown];
   return result;

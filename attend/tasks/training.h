@@ -11,6 +11,7 @@
 #include "attend/base/folder_lock.h"
 #include "attend/base/folder_replacement.h"
 #include "attend/base/new_folder.h"
+#include "attend/data/spool.h"
 #include "attend/tasks/data_files.h"
 #include "attend/tasks/model.h"
 #include "attend/tasks/model_folder.h"
@@ -83,6 +84,7 @@ class TaskTraining {
   std::optional<NewFolder> made_;
   std::optional<FolderLock> lock_;
   std::optional<FolderReplacement> replacement_;
+  std::optional<data::Spool> spool_;  // of data that comes through pipes
   std::vector<DataFile> data_;
   bool other_data_ = false;  // than a resumed run began with
   Corpus corpus_;

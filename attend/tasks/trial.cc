@@ -24,7 +24,7 @@ ModelChoice with_sizes(const TaskConfig& config, int64_t side, int64_t channels)
   ModelChoice model = config.model;
   for (OptionInfo& option : model.options) {
     const std::string_view name = ModelChoice::own_name(option);
-    if (!config.row().derives(name)) continue;
+    if (!config.row().derives(model.name, name)) continue;
     const bool of_image = name.ends_with("height") || name.ends_with("width");
     const int64_t size = name.ends_with("channels") ? channels : of_image ? side : data::kFirstWord + 1;
     option.value = std::to_string(size);
@@ -32,11 +32,21 @@ ModelChoice with_sizes(const TaskConfig& config, int64_t side, int64_t channels)
   return model;
 }
 
-data::Source trial_text(bool letters) {
+/// One word for each input.
+data::Source trial_text(const TaskConfig& config) {
   const std::vector<int32_t> word{data::kFirstWord};
-  data::Source source(data::Sequences(std::vector<std::vector<int32_t>>{word}));
   const std::vector<std::vector<std::vector<int32_t>>> spelled{{word}};
-  if (letters) source.add_letters(data::letter_rows(spelled, 1));
+  data::Source source;
+  for (const TaskInput& input : config.row().inputs) {
+    const std::string name(input.name);
+    const bool first = source.empty();
+    source.add(name, data::Sequences(std::vector<std::vector<int32_t>>{word}));
+    if (first && config.model.reads_sentences()) {
+      source.add(name + std::string(data::Source::kSentences), data::Sequences(std::vector<std::vector<int32_t>>{{0}}));
+    }
+    if (config.model.reads_letters()) source.add_letters(data::letter_rows(spelled, 1), name);
+  }
+  if (config.model.copies()) source.add_copies(data::Sequences(std::vector<std::vector<int32_t>>{word}));
   return source;
 }
 
@@ -44,6 +54,7 @@ void take_loss(const TaskConfig& config, const ModelChoice& choice, data::Source
   const std::unique_ptr<models::Model> model = choice.make(config.options.train.seed);
   const models::Answers answers = models::model_row(choice.name).answers;
   std::vector<int32_t> target{answers == models::Answers::words ? data::kFirstWord : 0};
+  if (answers == models::Answers::span) target = {0, 0};
   if (answers == models::Answers::image) target.clear();
   data::Batch batch{std::move(source), data::Sequences(std::vector<std::vector<int32_t>>{target})};
   if (answers == models::Answers::words && !config.row().input().streamed) batch.source_of = {0};
@@ -64,7 +75,7 @@ void try_image(const TaskConfig& config, int64_t side) {
 
 void try_network(const TaskConfig& config) {
   if (config.row().input().streamed) {
-    return take_loss(config, with_sizes(config, 0, 0), trial_text(config.model.reads_letters()));
+    return take_loss(config, with_sizes(config, 0, 0), trial_text(config));
   }
   if (option_value(config.model, "encoder.kind") == "none") return;  // features: their file decides on all widths
   if (config.options.images.size > 0) return try_image(config, config.options.images.size);

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "attend/base/error.h"
+#include "attend/data/sentences.h"
 #include "attend/data/split_text.h"
 #include "attend/data/utf8.h"
 #include "attend/tasks/input.h"
@@ -16,27 +17,55 @@ constexpr std::string_view kTextFiles[] = {"source", "target", "tsv", "data"};
 constexpr std::string_view kTextDerived[] = {"source_vocabulary", "encoder.vocabulary", "encoder.letters.vocabulary",
                                          "letters.vocabulary"};
 
+/// All texts of a corpus, one after another: the inputs of each example and, where they are wanted, its right answers.
+data::NextLine texts_of(const Corpus& corpus, bool answers) {
+  corpus.stream->rewind();
+  return [&corpus, answers, example = Example(), input = size_t{0}, answer = size_t{0}](std::string& line) mutable {
+    if (input == example.inputs.size() && (!answers || answer == example.right.size())) {
+      if (!corpus.stream->next(example)) return false;
+      input = answer = 0;
+    }
+    line = input < example.inputs.size() ? std::get<std::string>(example.inputs[input++]) : example.right[answer++];
+    return true;
+  };
+}
+
+/// Tokens [begin, end) of a text as a text of their own.
+Ready window_of(const Ready& whole, size_t begin, size_t end) {
+  const data::TokenisedWords& all = whole.tokens;
+  const int64_t from = begin == 0 ? 0 : all.ranges[begin].begin;
+  const int64_t to = end == all.ids.size() ? static_cast<int64_t>(whole.text.size()) : all.ranges[end - 1].end;
+  Ready window{.text = whole.text.substr(static_cast<size_t>(from), static_cast<size_t>(to - from)), .offset = from};
+  const auto cut = [&](const auto& list, auto& into) {
+    if (list.empty()) return;
+    into.assign(list.begin() + static_cast<std::ptrdiff_t>(begin), list.begin() + static_cast<std::ptrdiff_t>(end));
+  };
+  cut(all.ids, window.tokens.ids), cut(all.word_of, window.tokens.word_of), cut(all.ranges, window.tokens.ranges);
+  cut(whole.letters, window.letters), cut(whole.sentence_of, window.sentence_of);
+  for (data::TextRange& range : window.tokens.ranges) range.begin -= from, range.end -= from;
+  for (const std::string_view word : data::split_words(window.text)) window.tokens.words.emplace_back(word);
+  const auto from_zero = [](std::vector<int32_t>& numbers) {
+    const int32_t first = numbers.empty() ? 0 : numbers.front();
+    for (int32_t& number : numbers) number -= first;
+  };
+  from_zero(window.tokens.word_of), from_zero(window.sentence_of);
+  return window;
+}
+
 class WordsInput : public Input {
  public:
   using Input::Input;
 
   void learn(const Corpus& corpus, TaskConfig&, const Prepared& prepared) override {
     prepared("learning the vocabulary");
-    const TokenOptions& how = options().tokeniser;
-    Example example;
-    size_t answer = 0;  // those of the last example that are still to be given
-    corpus.stream->rewind();
-    words_ = data::train_tokeniser(how, [&](std::string& line) {
-      if (how.joint && answer < example.right.size()) {
-        line = example.right[answer++];
-        return true;
-      }
-      answer = 0;
-      if (!corpus.stream->next(example)) return false;
-      line = example.text();
-      return true;
-    });
-    if (model().reads_letters()) learn_letters(corpus);
+    words_ = data::train_tokeniser(options().tokeniser, texts_of(corpus, options().tokeniser.joint));
+    if (model().reads_letters()) letters_ = data::train_tokeniser({.kind = "characters"}, texts_of(corpus, false));
+  }
+
+  /// One vocabulary for all texts of a task.
+  void share(const Input& other) override {
+    const auto& texts = dynamic_cast<const WordsInput&>(other);
+    words_ = texts.words_, letters_ = texts.letters_, shared_ = true;
   }
 
   void load(const fs::path& folder) override {
@@ -45,6 +74,7 @@ class WordsInput : public Input {
   }
 
   void save(const fs::path& folder) const override {
+    if (shared_) return;
     words_->save(folder, kSourceStem);
     if (letters_) letters_->save(folder, kLettersStem);
   }
@@ -61,10 +91,11 @@ class WordsInput : public Input {
     const auto* text = std::get_if<std::string>(&value);
     require(text != nullptr, name(), ": expected a text, got an image");
     Ready ready{.text = *text, .tokens = words_->tokenise(*text)};
-    for (size_t t = 0; letters_ && t < ready.tokens.ids.size(); ++t) {
-      const int32_t word = ready.tokens.word_of[t];
-      ready.letters.push_back(word < 0 ? std::vector<int32_t>()
-                                       : letters_->encode(ready.tokens.words[static_cast<size_t>(word)]));
+    for (const data::TextRange& range : ready.tokens.ranges) {
+      if (letters_) ready.letters.push_back(letters_->encode(data::text_in(*text, range)));
+    }
+    if (model().reads_sentences() && name() == options().row->inputs[0].name) {
+      ready.sentence_of = sentences_of(*text, ready.tokens.ranges);
     }
     return ready;
   }
@@ -80,12 +111,29 @@ class WordsInput : public Input {
     return all;
   }
 
+  std::vector<Ready> windows(const Value& value, int64_t window, int64_t stride) const override {
+    Ready whole = ready(value);
+    const size_t count = whole.tokens.ids.size(), most = static_cast<size_t>(window);
+    if (window <= 0 || count <= most) return {std::move(whole)};
+    std::vector<Ready> all;
+    for (size_t begin = 0;; begin += static_cast<size_t>(stride)) {
+      all.push_back(window_of(whole, begin, std::min(count, begin + most)));
+      if (begin + most >= count) return all;
+    }
+  }
+
   void add_to(data::Source& source, std::span<const Ready* const> batch) const override {
     std::vector<std::vector<int32_t>> ids;
     std::vector<std::vector<std::vector<int32_t>>> letters;
     for (const Ready* one : batch) ids.push_back(one->tokens.ids), letters.push_back(one->letters);
-    source.add(name(), data::Sequences(ids));
-    if (letters_) source.add_letters(data::letter_rows(letters, source.text().longest()));
+    const data::Sequences words(ids);
+    source.add(name(), words);
+    if (!batch[0]->sentence_of.empty()) {
+      std::vector<std::vector<int32_t>> sentences;
+      for (const Ready* one : batch) sentences.push_back(one->sentence_of);
+      source.add(name() + std::string(data::Source::kSentences), data::Sequences(sentences));
+    }
+    if (letters_) source.add_letters(data::letter_rows(letters, words.longest()), name());
   }
 
   Value typed(const std::string& given) const override { return given; }
@@ -96,24 +144,31 @@ class WordsInput : public Input {
   }
 
   explain::TraceSide side(const Ready& ready) const override {
-    return explain::text_side(*words_, ready.tokens, ready.text);
+    explain::TraceSide side = explain::text_side(*words_, ready.tokens, ready.text);
+    explain::locate(side);
+    return side;
   }
 
   const std::shared_ptr<data::Tokeniser>& tokeniser() const override { return words_; }
 
  private:
-  /// What letters there are, from every word as it is written.
-  void learn_letters(const Corpus& corpus) {
-    Example example;
-    corpus.stream->rewind();
-    letters_ = data::train_tokeniser({.kind = "characters"}, [&](std::string& line) {
-      if (!corpus.stream->next(example)) return false;
-      line = example.text();
-      return true;
-    });
+  /// The sentence of each token; one that lies between two belongs to the one before.
+  static std::vector<int32_t> sentences_of(const std::string& text, std::span<const data::TextRange> tokens) {
+    const std::vector<data::TextRange> sentences = data::split_sentences(text);
+    std::vector<int32_t> all;
+    int32_t at = 0;
+    for (const data::TextRange& token : tokens) {
+      while (static_cast<size_t>(at) + 1 < sentences.size() &&
+             sentences[static_cast<size_t>(at) + 1].begin < token.end) {
+        ++at;
+      }
+      all.push_back(at);
+    }
+    return all;
   }
 
   std::shared_ptr<data::Tokeniser> words_, letters_;
+  bool shared_ = false;
 };
 
 Examples text_test(const TaskConfig& config, const TestFiles& files, const std::vector<std::string>&) {
@@ -125,6 +180,16 @@ Examples text_test(const TaskConfig& config, const TestFiles& files, const std::
 constinit const InputRow kTextInput{
     "text", models::Reads::words, "tokens",         "lines of text", true, kTextFiles,
     kTextDerived, make_input<WordsInput>, read_text_corpus, text_test};
+
+int64_t Ready::longest() const {
+  int64_t longest = length();
+  for (const Ready& one : further) longest = std::max(longest, one.length());
+  return longest;
+}
+
+bool Ready::is_empty() const {
+  return length() == 0 || std::ranges::any_of(further, [](const Ready& one) { return one.length() == 0; });
+}
 
 int64_t Ready::length() const { return is_text() ? static_cast<int64_t>(tokens.ids.size()) : 1; }
 

@@ -117,6 +117,27 @@ TEST_F(ExplainImages, ImagesThatCannotBeReadAreNamed) {
   }
 }
 
+TEST_F(ExplainImages, WhereOneCannotBeReadTheOthersAreAnsweredIfThatIsAskedFor) {
+  const std::string good = path("digit.png").string(), bad = path("broken.png").string();
+  const std::string files = in_quotes(good) + " " + in_quotes(bad) + " " + in_quotes(good) + " ";
+  const auto run = [&](const std::string& flags) {
+    return attend_with("run " + in_quotes(path("classifier")) + " " + files + flags);
+  };
+  const Result stopped = run("2>&1"), skipped = run("--on-error skip 2>/dev/null");
+  EXPECT_EQ(stopped.code, 1);
+  EXPECT_TRUE(stopped.output.starts_with(good + "\t")) << stopped.output;
+  EXPECT_TRUE(has(stopped.output, "; 1 image before it was answered")) << stopped.output;
+  EXPECT_EQ(skipped.code, 0);
+  EXPECT_EQ(lines(skipped.output), 2) << skipped.output;
+  EXPECT_FALSE(has(skipped.output, bad));
+  const Result replaced = run("--on-error replace 2>/dev/null");
+  EXPECT_EQ(lines(replaced.output), 3);
+  EXPECT_TRUE(has(replaced.output, "\n" + bad + "\t\n" + good + "\t")) << replaced.output;
+  const Result said = run("--on-error skip 2>&1 >/dev/null");
+  EXPECT_TRUE(has(said.output, bad) && has(said.output, "1 of 3 images could not be answered and was left out\n"))
+      << said.output;
+}
+
 TEST_F(ExplainImages, ShowsSeveralImagesTogetherOrEach) {
   const std::string two = in_quotes(path("digit.png")) + " --out ";
   const Result page = explain("glimpse", "digit.png", two + in_quotes(path("both.html")));

@@ -49,7 +49,10 @@ TEST_F(RecipesByName, AreListedWithOneLineEach) {
   size_t files = 0;
   for ([[maybe_unused]] const auto& entry : fs::directory_iterator(ATTEND_SOURCE_DIR "/recipes")) ++files;
   EXPECT_EQ(rows.size(), files);
-  EXPECT_EQ(static_cast<size_t>(lines(listed.output)), files + 2) << "a heading, and a line each: " << listed.output;
+  size_t named = 0;  // a long summary goes on in a second line, below its own
+  std::istringstream listing(listed.output);
+  for (std::string line; std::getline(listing, line);) named += line.size() > 2 && line.starts_with("  ") && line[2] != ' ';
+  EXPECT_EQ(named, files) << listed.output;
   for (const auto& row : rows) {
     EXPECT_FALSE(row["summary"].get<std::string>().empty()) << row;
     EXPECT_FALSE(row["task"].get<std::string>().empty()) << "the task of one that extends another, too: " << row;

@@ -19,6 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using namespace attend::test;
+using namespace std::string_literals;
 
 class Run : public testing::Test {
  protected:
@@ -76,6 +77,67 @@ TEST_F(Run, LinesBeforeABadOneAreAnswered) {
   EXPECT_EQ(result.code, 1);
   EXPECT_TRUE(result.output.starts_with(good)) << result.output;
   EXPECT_TRUE(has(result.output, "standard input:2")) << result.output;
+}
+
+TEST_F(Run, ABadLineStopsIsSkippedOrReplaced) {
+  const std::string good = run("a b\n").output, other = run("c d\n").output, input = "a b\na \xff\nc d\nx\0y\n"s;
+  const fs::path file = folder_->file("bad", input);
+  const std::string command = "run " + in_quotes(model()) + " --input " + in_quotes(file) + " ";
+  const auto said = [&](const std::string& flags) { return attend_with(command + flags + " 2>&1 >/dev/null"); };
+  const std::string at = file.string() + ":";
+  Result result = said("");
+  EXPECT_EQ(result.code, 1);
+  EXPECT_TRUE(has(result.output, at + "2: ") && has(result.output, "; 1 line before it was answered (--on-error skip"))
+      << result.output;
+  EXPECT_EQ(attend_with(command + "--on-error stop 2>/dev/null").output, good);
+
+  for (const char* batch : {"", " --batch 1"}) {
+    result = attend_with(command + "--on-error skip 2>/dev/null" + batch);
+    EXPECT_EQ(result.code, 0);
+    EXPECT_EQ(result.output, good + other);
+    result = attend_with(command + "--on-error replace 2>/dev/null" + batch);
+    EXPECT_EQ(result.code, 0);
+    EXPECT_EQ(result.output, good + "\n" + other + "\n");
+  }
+  result = said("--on-error skip");
+  EXPECT_EQ(lines(result.output), 3) << result.output;
+  EXPECT_TRUE(has(result.output, at + "2: ") && has(result.output, at + "4: ") && has(result.output, "; left out\n"));
+  EXPECT_TRUE(has(result.output, "attend run: 2 of 4 lines could not be answered and were left out\n")) << result.output;
+  EXPECT_TRUE(has(said("--on-error replace").output, "2 of 4 lines could not be answered and were given an empty answer\n"));
+  EXPECT_EQ(said("--on-error replace -q").output, "");
+  result = said("--on-error ignore");
+  EXPECT_EQ(result.code, 2);
+  EXPECT_TRUE(has(result.output, "--on-error")) << result.output;
+}
+
+TEST_F(Run, LinesKeepTheirNumbersAroundABadOne) {
+  const fs::path file = folder_->file("bad", "a b\n\xff\nc d\n"), whole = folder_->file("whole", "a b\n\nc d\n");
+  const auto answers = [&](const fs::path& input, const std::string& flags) {
+    return attend_with("run " + in_quotes(model()) + " --input " + in_quotes(input) + " " + flags + " 2>/dev/null").output;
+  };
+  const std::string drawn = "--sample --temperature 5 --seed 3 ";
+  EXPECT_EQ(answers(file, drawn + "--on-error replace"), answers(whole, drawn)) << "the same draws";
+  const std::string links = in_quotes(folder_->path() / "links"), list = answers(file, "--n-best 2 --on-error replace");
+  EXPECT_TRUE(has(list, "\n1 |||  ||| nan\n2 ||| ")) << list;
+  EXPECT_TRUE(has(answers(file, "--n-best 2 --on-error skip"), "\n2 ||| ")) << "numbers of the lines that were read";
+  EXPECT_TRUE(has(answers(file, "--scores --on-error replace"), "\nnan\t\n"));
+  answers(file, "--on-error replace --alignments " + links);
+  EXPECT_EQ(lines(folder_->bytes("links")), 3);
+}
+
+TEST_F(Run, ALineThatTheSearchRefusesIsFoundAmongOthers) {
+  const std::string prefixes = in_quotes(folder_->file("prefixes", "A\nA A A A A A A A A A A A A A A A A A A A\nB\n"));
+  const fs::path file = folder_->file("three", "a b\na b\na b\n");
+  const std::string command = "run " + in_quotes(model()) + " --input " + in_quotes(file) + " --max-length 5 --prefixes " +
+                              prefixes + " ";
+  const Result stopped = attend_with(command + "2>&1");
+  EXPECT_EQ(stopped.code, 1) << stopped.output;
+  EXPECT_TRUE(stopped.output.starts_with("A")) << stopped.output;
+  EXPECT_TRUE(has(stopped.output, file.string() + ":2: ")) << stopped.output;
+  const Result replaced = attend_with(command + "--on-error replace 2>/dev/null");
+  EXPECT_EQ(replaced.code, 0);
+  EXPECT_EQ(lines(replaced.output), 3) << replaced.output;
+  EXPECT_TRUE(has(replaced.output, "\n\nB")) << replaced.output;
 }
 
 TEST_F(Run, WhatIsReadIsNotWrittenOver) {

@@ -53,7 +53,7 @@ class TrainSlow : public Train {};
 TEST_F(Train, AnOptionOfAnotherNetworkIsToldWithWhatThisOneHas) {
   const Result result =
       train("translate --tsv " + in_quotes(tsv_) + " --model.name transformer --model.attention.score dot");
-  expect_refused(result, {"the network transformer has no --model.attention.score (recurrent", "it has --model.size",
+  expect_refused(result, {"the network transformer has no --model.attention.score (recurrent", "it has --model.texts, --model.size",
                           "--model.heads"});
   expect_nothing_written();
   expect_refused(train("translate --model.atention.score dot"), {"the nearest is --model.attention.score"});
