@@ -29,6 +29,8 @@ constexpr int kBacklog = 511;
 constexpr size_t kChunk = 64 << 10;
 constexpr auto kSweep = std::chrono::milliseconds(250);
 constexpr auto kDrain = std::chrono::seconds(2);
+constexpr auto kStopSweep = std::chrono::milliseconds(10);
+constexpr auto kTaken = std::chrono::milliseconds(200);  // by then a client has read its answer
 constexpr auto kFarewell = std::chrono::seconds(1);  // at the end, for who has not closed its connection by then
 // Bodies that all clients together have sent and not finished, in bodies of the greatest size.
 constexpr size_t kGatheredBodies = 64;
@@ -204,7 +206,8 @@ void Connections::loop() {
   std::array<epoll_event, 64> events;
   Clock::time_point swept = now_();
   for (;;) {
-    const int count = ::epoll_wait(events_.number(), events.data(), events.size(), static_cast<int>(kSweep.count()));
+    const auto wait = stopping_ ? kStopSweep : kSweep;
+    const int count = ::epoll_wait(events_.number(), events.data(), events.size(), static_cast<int>(wait.count()));
     guarded(-1, [&] { turn(std::span(events).first(static_cast<size_t>(std::max(0, count)))); });
     if (now_() - swept >= kSweep) guarded(-1, [&] { sweep(); }), swept = now_();
     if (!stopping_) continue;
@@ -230,6 +233,7 @@ void Connections::end_of_loop() {
       received(socket);
       const auto left = clients_.find(socket);
       if (left == clients_.end() || left->second.draining) return;
+      if (left->second.answered && now_() - left->second.since < kTaken) return;
       dismiss(socket, 503, "stopping", "the server is being stopped; try again in a moment");
     });
   }
@@ -372,6 +376,7 @@ void Connections::take_back() {
   for (Client& client : back) {
     const int socket = client.socket.number();
     const bool more = !client.buffer.empty() && !client.draining;
+    client.answered = true;
     guarded(socket, [&] {
       wait_for(std::move(client));
       if (more) judge(socket);

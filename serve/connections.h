@@ -67,6 +67,7 @@ struct Client {
   size_t frame = 0;       ///< bytes of the request at the front of the buffer
   bool last = false;      ///< no request can follow it
   bool told = false;      ///< to go on sending
+  bool answered = false;  ///< at the time `since`
   bool draining = false;  ///< answered and done with: what still comes is thrown away until the client has seen it
   Clock::time_point since = {}, until = {};
 };
@@ -93,7 +94,8 @@ class Connections {
 
   void start();
   /// No new ones; waits for the requests that are being handled. Who asks for nothing is told that the server stops (503), so
-  /// that a client that uses its connection once more finds that answer, and has a moment to take it.
+  /// that a client that uses its connection once more finds that answer, and has a moment to take it. Who was answered just
+  /// now may still ask, and is told a moment later: many clients throw away what comes together with the answer before it.
   void stop();
   /// Closes what stop() still waits for, under the hands of those who handle it.
   void cut();

@@ -25,6 +25,8 @@ struct Cost {
     longest = std::max(longest, tokens);
     total += beam * tokens * kept;
   }
+  /// Of a document, which is read anew for each question.
+  void read(int64_t tokens) { total += tokens; }
   bool is_short() const { return total + more <= kShortCost; }
 };
 

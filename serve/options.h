@@ -17,6 +17,7 @@ inline const Bounds kTime = bounds::above_up_to(0, 86'400);
 struct Limits {
   int64_t body_bytes = 1 << 20;
   int64_t text_characters = 10'000;
+  int64_t document_characters = 400'000;
   int64_t texts = 256;
   int64_t beam = 32;
   int64_t n_best = 32;
@@ -30,7 +31,9 @@ struct Limits {
   void fields(Visit&& visit) {
     visit("body_bytes", body_bytes, "largest body of a request", bounds::at_least(1));
     visit("text_characters", text_characters, "longest text", bounds::at_least(1));
-    visit("texts", texts, "most texts in one request", bounds::at_least(1));
+    visit("document_characters", document_characters, "longest document about which a question is asked",
+          bounds::at_least(1));
+    visit("texts", texts, "most texts, or questions, in one request", bounds::at_least(1));
     visit("beam", beam, "widest beam that may be asked for", bounds::within(1, decode::kWidestBeam));
     visit("n_best", n_best, "most answers per text that may be asked for", bounds::within(1, decode::kWidestBeam));
     visit("answer_tokens", answer_tokens, "longest answer, and greatest max_length that may be asked for",

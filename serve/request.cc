@@ -82,21 +82,40 @@ void check_text(const std::string& name, std::string_view text, const Limits& li
   check_length(name, text, limits);
 }
 
-std::vector<std::string> texts_of(const json& value, const Limits& limits) {
+std::vector<std::string> texts_of(const std::string& list, const json& value, const Limits& limits) {
   if (!value.is_array() || value.empty()) {
-    wrong("texts: expected a list of at least one text, got " + (value.is_array() ? "an empty one" : shown(value)));
+    wrong(list + ": expected a list of at least one text, got " + (value.is_array() ? "an empty one" : shown(value)));
   }
   if (static_cast<int64_t>(value.size()) > limits.texts) {
-    refuse(413, "too_large", "texts: expected at most ", limits.texts, ", got ", value.size(),
+    refuse(413, "too_large", list, ": expected at most ", limits.texts, ", got ", value.size(),
            "; send them in several requests");
   }
   std::vector<std::string> texts;
   for (const json& one : value) {
-    const std::string name = "texts[" + std::to_string(texts.size()) + "]";
+    const std::string name = list + "[" + std::to_string(texts.size()) + "]";
     texts.push_back(text_of(name, one));
     check_text(name, texts.back(), limits);
   }
   return texts;
+}
+
+/// A text, or a list of them.
+std::vector<std::string> one_or_more(const std::string& name, const json& value, const Limits& limits) {
+  if (value.is_array()) return texts_of(name, value, limits);
+  std::vector<std::string> one{text_of(name, value)};
+  check_text(name, one[0], limits);
+  return one;
+}
+
+/// The names of what tasks of several inputs read; and whether one comes before the last, so that it may be long.
+std::map<std::string, bool> input_names() {
+  std::map<std::string, bool> names;
+  for (const tasks::TaskRow& row : tasks::tasks()) {
+    for (size_t i = 0; row.inputs.size() > 1 && i < row.inputs.size(); ++i) {
+      names[std::string(row.inputs[i].name)] |= i + 1 < row.inputs.size();
+    }
+  }
+  return names;
 }
 
 /// Bytes of base64, with or without "data:image/png;base64," before it, as pages have it.
@@ -179,6 +198,11 @@ Fields common_fields(Asked& asked, const Limits& limits) {
              })
       .field("prefix_tokens", [&](const json& v) { asked.prefix_tokens = tokens_of(v); })
       .options(decode::SearchOptions{}, asked.search);
+  for (const auto& [name, is_document] : input_names()) {
+    Limits own = limits;
+    if (is_document) own.text_characters = limits.document_characters;
+    fields.field(name, [&asked, name, own](const json& v) { asked.inputs[name] = one_or_more(name, v, own); });
+  }
   return fields;
 }
 
@@ -192,6 +216,21 @@ void check_one(std::initializer_list<std::pair<const char*, bool>> given) {
   for (const auto& [name, there] : given) names += there ? (names.empty() ? "" : " and ") + std::string(name) : "";
   if (names.empty()) wrong("body: expected \"text\" or \"image\", got none");
   if (names.find(' ') != names.npos) wrong("body: expected a text or an image, got " + names);
+}
+
+/// How many examples the inputs make: as many as the longest list has; the others have as many, or one for all.
+size_t count_of(const Asked& asked) {
+  size_t count = 1;
+  std::string longest;
+  for (const auto& [name, texts] : asked.inputs) {
+    if (texts.size() > count) count = texts.size(), longest = name;
+  }
+  for (const auto& [name, texts] : asked.inputs) {
+    if (texts.size() == 1 || texts.size() == count) continue;
+    wrong(name + ": expected one, or one for each of the " + std::to_string(count) + " in " + longest + ", got " +
+          std::to_string(texts.size()));
+  }
+  return count;
 }
 
 void at_most(const char* name, int64_t value, int64_t limit) {
@@ -211,14 +250,18 @@ RunRequest parse_run(std::string_view body, const Limits& limits) {
     std::optional<std::string> text;
     Fields fields = common_fields(run, limits);
     fields.field("text", [&](const json& v) { text = text_of("text", v); })
-        .field("texts", [&](const json& v) { run.texts = texts_of(v, limits); })
+        .field("texts", [&](const json& v) { run.texts = texts_of("texts", v, limits); })
         .field("stream", [&](const json& v) { run.stream = switch_of("stream", v); })
         .read(parse_object(body));
     check_prefix(run);
-    check_one({{"text", text.has_value()}, {"texts", !run.texts.empty()}, {"image", !run.image.empty()}});
+    check_one({{"text", text.has_value()},
+               {"texts", !run.texts.empty()},
+               {"image", !run.image.empty()},
+               {run.inputs.empty() ? "" : run.inputs.begin()->first.c_str(), !run.inputs.empty()}});
     if (text) check_text("text", *text, limits), run.texts = {*text};
-    if (run.texts.size() > 1 && run.stream) wrong("stream: expected one text, got several");
-    if (run.texts.size() > 1 && !run.prefix_tokens.empty()) wrong("prefix_tokens: expected one text, got several");
+    const bool several = std::max(run.texts.size(), count_of(run)) > 1;
+    if (several && run.stream) wrong("stream: expected one text, got several");
+    if (several && !run.prefix_tokens.empty()) wrong("prefix_tokens: expected one text, got several");
     return run;
   });
 }
@@ -246,7 +289,10 @@ ExplainRequest parse_explain(std::string_view body, const Limits& limits) {
     set_options(asked.options, options);
     for (const Setting& one : options) asked.named.push_back(one.name);
     check_prefix(asked);
-    check_one({{"text", named}, {"image", !asked.image.empty()}});
+    check_one({{"text", named},
+               {"image", !asked.image.empty()},
+               {asked.inputs.empty() ? "" : asked.inputs.begin()->first.c_str(), !asked.inputs.empty()}});
+    if (count_of(asked) > 1) wrong("body: expected one example to explain, got several");
     if (named) check_text("text", asked.texts[0], limits);
     return asked;
   });

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,7 +20,9 @@ namespace attend::serve {
 struct Asked {
   std::string model;   ///< "": the first
   std::string image;   ///< bytes of a file, which nobody has looked into yet; "": none
-  std::vector<std::string> texts;  ///< none where there is an image
+  std::vector<std::string> texts;  ///< none where there is an image, or inputs by name
+  /// Of a task with several inputs, each by its name: one for all questions, or one for each.
+  std::map<std::string, std::vector<std::string>> inputs;
   SettingList search;  ///< over the model's own way of searching
   std::string prefix;
   std::vector<int32_t> prefix_tokens;

@@ -8,6 +8,7 @@
 #include "attend/base/names.h"
 #include "attend/data/image_file.h"
 #include "attend/tasks/corpus.h"
+#include "attend/tasks/typed.h"
 #include "serve/history.h"
 
 namespace attend::serve {
@@ -35,6 +36,23 @@ Json json_of(const tasks::Answer& answer) {
   if (!answer.image.pixels.empty()) return image_json(answer.image);
   Json json = answer_json(answer);
   if (answer.parts > 1) json["parts"] = answer.parts;
+  if (answer.none) json["none"] = true;
+  return json;
+}
+
+/// Where in the text a stretch of it is, as JSON: in bytes of UTF-8, and in characters.
+Json place_json(const data::TextRange& range, std::string_view text) {
+  const auto characters = [&](int64_t bytes) {
+    return std::ranges::count_if(text.substr(0, static_cast<size_t>(bytes)),
+                                 [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; });
+  };
+  return {{"bytes", {range.begin, range.end}}, {"characters", {characters(range.begin), characters(range.end)}}};
+}
+
+/// The same, and where in the first input it was found.
+template <class Answer>
+Json placed_json(Json json, const Answer& answer, const tasks::Example& example) {
+  if (answer.found) json["found"] = place_json(*answer.found, example.text());
   return json;
 }
 
@@ -116,7 +134,7 @@ Json ServedModel::describe() const {
   Json row = {{"name", name},
               {"inputs", std::move(inputs)},
               {"reads", model_.row().input().name},
-              {"answers", model_.row().output->name},
+              {"answers", model_.config().output().name},
               {"searches", model_.output().searches()},
               {"task", options.task},
               {"network", model_.config().model.name},
@@ -140,14 +158,41 @@ decode::SearchOptions ServedModel::search_for(const Asked& asked, const Limits& 
 
 std::vector<tasks::Example> ServedModel::examples(const Asked& asked, const Limits& limits) const {
   if (!asked.image.empty()) return {{.inputs = {decoded(asked.image, limits)}}};
+  return text_examples(asked);
+}
+
+/// None of an image.
+std::vector<tasks::Example> ServedModel::text_examples(const Asked& asked) const {
   std::vector<tasks::Example> all;
   for (const std::string& text : asked.texts) all.push_back({.inputs = {text}});
+  size_t count = 0;
+  for (const auto& [input, texts] : asked.inputs) count = std::max(count, texts.size());
+  for (size_t i = 0; i < count; ++i) {
+    all.emplace_back();
+    for (const tasks::TaskInput& input : model_.row().inputs) {
+      const std::vector<std::string>& texts = asked.inputs.at(std::string(input.name));
+      all.back().inputs.emplace_back(texts.size() == 1 ? texts[0] : texts.at(i));
+    }
+  }
   return all;
 }
 
 /// Whether it reads what was sent, and can search as it was asked to.
 void ServedModel::check_asked(const Asked& asked, const decode::SearchOptions& search) const {
   const bool text = model_.row().input().streamed;
+  if (model_.reads_documents()) {
+    for (const tasks::TaskInput& input : model_.row().inputs) {
+      require(asked.inputs.contains(std::string(input.name)), input.name, ": the model ", attend::quoted(name), " reads ",
+              tasks::input_names(model_.row()), ", got no ", input.name);
+    }
+  } else if (!asked.inputs.empty()) {
+    fail(asked.inputs.begin()->first, ": the model ", attend::quoted(name), " reads ", text ? "text" : "images",
+         ", got a ", asked.inputs.begin()->first);
+  }
+  for (const auto& [input, texts] : asked.inputs) {
+    const bool known = std::ranges::find(model_.row().inputs, input, &tasks::TaskInput::name) != model_.row().inputs.end();
+    require(known, input, ": the model ", attend::quoted(name), " reads ", tasks::input_names(model_.row()));
+  }
   require(!text || asked.image.empty(), "text: the model ", attend::quoted(name), " reads text, got an image");
   require(text || !asked.image.empty(), "image: the model ", attend::quoted(name),
           " looks at images (a PNG or JPEG file in base64), got a text");
@@ -162,8 +207,8 @@ void ServedModel::check_asked(const Asked& asked, const decode::SearchOptions& s
 
 void ServedModel::check_prefixes(const RunRequest& request, const decode::SearchOptions& search) const {
   if (request.prefix.empty() && request.prefix_tokens.empty()) return;
-  for (const std::string& text : request.texts) {
-    const tasks::Ready source = model_.input().ready(text);
+  for (const tasks::Example& example : text_examples(request)) {
+    const tasks::Ready source = model_.ready(example);
     const std::vector<std::vector<int32_t>> prefix{
         request.prefix_tokens.empty() ? model_.output().encode(request.prefix, source) : request.prefix_tokens};
     const int64_t longest = tasks::longest_explained(model_);
@@ -184,7 +229,8 @@ int64_t ServedModel::forced_by(const Asked& asked, const tasks::Ready& source) c
 /// `recorded`: one text, of which all that was considered is kept.
 Cost ServedModel::cost_of(const Asked& asked, const decode::SearchOptions& search, bool recorded) const {
   const decode::SearchOptions own = model_.output().search(search);
-  Cost cost{.texts = std::max<int64_t>(1, static_cast<int64_t>(asked.texts.size())),
+  const std::vector<tasks::Example> texts = text_examples(asked);
+  Cost cost{.texts = std::max<int64_t>(1, static_cast<int64_t>(texts.size())),
             .beam = own.sample ? own.n_best : own.beam};
   if (recorded) cost.kept = decode::continuations_told(own);
   const auto add = [&](const tasks::Ready& part, int64_t forced) {
@@ -193,11 +239,13 @@ Cost ServedModel::cost_of(const Asked& asked, const decode::SearchOptions& searc
     cost.add(decode::longest_answer(model_.model(), own, part.length(), forced, constraint.get()));
   };
   if (model_.output().is_image()) return cost;
-  if (asked.texts.empty()) add({}, 0);  // how many cells an image has makes little difference
-  for (const std::string& text : asked.texts) {
+  if (texts.empty()) add({}, 0);  // how many cells an image has makes little difference
+  for (const tasks::Example& text : texts) {
     bool first = true;
-    for (const tasks::Ready& part : model_.input().parts(text, recorded ? 0 : model_.longest())) {
+    const bool whole = recorded && !model_.reads_documents();
+    for (const tasks::Ready& part : whole ? std::vector{model_.ready(text)} : model_.parts(text)) {
       add(part, std::exchange(first, false) ? forced_by(asked, part) : 0);
+      if (model_.reads_documents()) cost.read(part.length());
     }
   }
   return cost;
@@ -222,16 +270,17 @@ Cost ServedModel::check(const ExplainRequest& request, const Limits& limits) con
       require(model_.row().input().streamed || one == "method", one, ": only models that read text have this, not ",
               attend::quoted(name));
     }
-    tasks::Example example;
-    if (!request.texts.empty()) example.inputs = {request.texts[0]};
+    const std::vector<tasks::Example> texts = text_examples(request);
+    const tasks::Example example = texts.empty() ? tasks::Example() : texts[0];
     tasks::check_explain(model_, known_, example, explain_options(request, request.options, search, {}));
     Cost cost = cost_of(request, search, true);
     require_affordable(cost, limits);
     const std::string method = tasks::method_for(known_, request.options.method);
     const bool again = request.options.evidence || (method != "attention" && method != "rollout");
-    if (again && !request.texts.empty()) {
+    if (again && !texts.empty()) {
       // The Jacobian asks for four words at each step, forwards and backwards.
-      const int64_t source = model_.input().ready(request.texts[0]).length();
+      const int64_t whole = model_.ready(example).length();
+      const int64_t source = model_.reads_documents() && model_.longest() > 0 ? std::min(whole, model_.longest()) : whole;
       cost.more = 12 * cost.longest * (source + cost.longest);
     }
     return cost;
@@ -254,8 +303,8 @@ Json ServedModel::step_by_step(const RunRequest& request, const tasks::Example& 
   options.weights = options.map = false;
   options = explain_options(request, options, search, watch);
   Json answers = Json::array();
-  for (const explain::TraceAnswer& answer : tasks::explain_text(model_, example.text(), options).answers) {
-    answers.push_back(answer_json(answer));
+  for (const explain::TraceAnswer& answer : tasks::explain_text(model_, example, options).answers) {
+    answers.push_back(placed_json(answer_json(answer), answer, example));
   }
   return Json::array({answers});
 }
@@ -277,9 +326,10 @@ Json ServedModel::in_groups(const RunRequest& request, const std::vector<tasks::
     if (!request.prefix.empty()) prefixes.assign(group.size(), request.prefix);
     options.prefixes = prefixes;
     options.search.first_sentence = first + static_cast<int64_t>(begin);
-    for (const std::vector<tasks::Answer>& found : model_.answer(group, options)) {
+    const std::vector<std::vector<tasks::Answer>> found = model_.answer(group, options);
+    for (size_t i = 0; i < found.size(); ++i) {
       Json answers = Json::array();
-      for (const tasks::Answer& answer : found) answers.push_back(json_of(answer));
+      for (const tasks::Answer& answer : found[i]) answers.push_back(placed_json(json_of(answer), answer, group[i]));
       all.push_back(std::move(answers));
     }
   }
@@ -293,7 +343,7 @@ Json ServedModel::notes(const std::vector<tasks::Example>& examples, const Json&
     watch.check();
     const std::string where = examples.size() > 1 ? "texts[" + std::to_string(i) + "]: " : "";
     const int64_t parts = answers[i][0].value("parts", int64_t{1});
-    const tasks::Ready source = model_.input().ready(examples[i].inputs[0]);
+    const tasks::Ready source = model_.ready(examples[i]);
     for (const std::string& note : tasks::notes_on(model_, source, parts)) all.push_back(where + note);
   }
   return all;
@@ -305,8 +355,8 @@ std::string ServedModel::run(const RunRequest& request, const Limits& limits, co
   const std::vector<tasks::Example> asked = examples(request, limits);
   // A text in several pieces is answered piece by piece, which nobody can watch.
   const bool text = model_.row().input().streamed;
-  const bool one_piece = text && model_.input().parts(asked[0].inputs[0], model_.longest()).size() == 1 &&
-                         model_.input().ready(asked[0].inputs[0]).length() <= tasks::longest_explained(model_);
+  const bool one_piece = text && model_.parts(asked[0]).size() == 1 &&
+                         model_.ready(asked[0]).length() <= tasks::longest_explained(model_);
   const bool watched = (watch.partial && one_piece) || !request.prefix_tokens.empty();
   Json answers = watched ? step_by_step(request, asked[0], search, watch) : in_groups(request, asked, search, watch);
   Json told = notes(asked, answers, watch);

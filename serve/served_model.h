@@ -55,6 +55,7 @@ class ServedModel {
   int64_t forced_by(const Asked& asked, const tasks::Ready& source) const;
   decode::SearchOptions search_for(const Asked& asked, const Limits& limits) const;
   std::vector<tasks::Example> examples(const Asked& asked, const Limits& limits) const;
+  std::vector<tasks::Example> text_examples(const Asked& asked) const;
   tasks::ExplainOptions explain_options(const Asked& asked, tasks::ExplainOptions options,
                                         const decode::SearchOptions& search, const Watch& watch) const;
   Json step_by_step(const RunRequest& request, const tasks::Example& example, const decode::SearchOptions& search,

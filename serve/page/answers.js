@@ -3,9 +3,12 @@
 // Each is a class or made of one: new Shown(pane), with its element; show(seen, anew) of what questions.js gives; and, where the
 // answer has a map, light(side, row) of what is pointed at there (−1: nothing) and pin(step), a token that is to stay lit.
 
+import { documentOf, DocumentView } from "./document.js";
 import { make } from "./dom.js";
 import { chosen, compared, cutOff, fact, sureness } from "./facts.js";
+import { Found } from "./found.js";
 import { placeIn } from "./grid.js";
+import { kindOf } from "./kinds.js";
 import { Label } from "./label.js";
 import { decimal, probability } from "./numbers.js";
 import { urlOf } from "./pictures.js";
@@ -16,6 +19,7 @@ import { treeOf, TreeView } from "./tree.js";
 // Views of a trace whose places are rows and columns of its map: whether they can show it, and whether the places of source and
 // target are words or tokens, given what the map's are.
 const RIBBON = { View: Ribbon, fits: () => true, levels: (unit) => ({ source: unit, target: unit }) };
+const DOCUMENT = { View: DocumentView, fits: documentOf, levels: () => ({ source: "words", target: "words" }) };
 const TAGGED = {
   View: Tagged,
   fits: ({ source, target }) => source.words.length === target.words.length,
@@ -84,7 +88,7 @@ export class Plain {
   }
 
   show({ answers: [best] }) {
-    this.say(this.pane.shared.text, best.text, false);
+    this.say(this.pane.app.entry.asked ?? this.pane.shared.text, best.text, false);
     const { log_probability: log, ended } = best;
     this.facts.append(
       ...cutOff(ended),
@@ -133,10 +137,13 @@ const made = (Shown) => (pane) => new Shown(pane);
 // as many parts as the text has words, of which therefore none can be taken away; untraced: it needs no trace to be shown.
 const ANSWERS = {
   text: {
-    words: { make: placed([RIBBON], { each: "token" }), edited: "answer" },
+    words: { make: placed([DOCUMENT, RIBBON], { each: "token" }), edited: "answer" },
     label: { make: made(Label), asks: Label.asks, untraced: true },
     tags: { make: placed([TAGGED, RIBBON], { each: "word", only: true }), edited: "tags", perWord: true },
     tree: { make: placed([TREE, RIBBON], { each: "token", only: true }), edited: "tree" },
+  },
+  texts: {
+    words: { make: made(Found), asks: Found.asks },
   },
   image: {
     words: { make: made(Caption), untraced: true },
@@ -147,7 +154,8 @@ const ANSWERS = {
 const PLAIN = { make: made(Plain) };
 
 // What is answered in a way that this page does not know is shown in words.
-export function answerOf({ reads, answers, methods }) {
-  const row = ANSWERS[reads][answers] ?? ANSWERS[reads].words;
-  return row.untraced || methods.length ? row : PLAIN;
+export function answerOf(model) {
+  const rows = ANSWERS[kindOf(model)];
+  const row = rows[model.answers] ?? rows.words;
+  return row.untraced || model.methods.length ? row : PLAIN;
 }

@@ -5,8 +5,10 @@ import { showConnection } from "./connection.js";
 import { make } from "./dom.js";
 import { ImageEntry } from "./image_entry.js";
 import { Pane } from "./pane.js";
+import { kindOf } from "./kinds.js";
 import { newPane, readState, writeState } from "./state.js";
 import { TextEntry } from "./text_entry.js";
+import { TextsEntry } from "./texts_entry.js";
 import { startTheme } from "./theme.js";
 
 const find = (id) => document.getElementById(id);
@@ -15,23 +17,25 @@ class App {
   constructor(models) {
     this.models = models;
     this.panes = [];
-    this.entries = { text: new TextEntry(this), image: new ImageEntry(this) };
+    this.entries = { text: new TextEntry(this), texts: new TextsEntry(this), image: new ImageEntry(this) };
     this.#listen();
     this.load();
   }
 
   // Everything as the address has it. What stands side by side reads the same; the first decides what.
   load() {
-    const { picture = null } = this.state ?? {};
+    const { picture = null, inputs = {} } = this.state ?? {};
     const state = (this.state = readState(location.hash));
     const first = this.#named(state.panes[0].model) ?? this.models[0];
+    const kind = kindOf(first);
+    state.inputs = { ...inputs, ...state.inputs }; // a long document is not in the address
     state.picture = !state.image || picture?.name === state.image ? picture : null;
-    state.panes = state.panes.filter(({ model }, index) => index === 0 || this.#named(model)?.reads === first.reads);
+    state.panes = state.panes.filter(({ model }, index) => index === 0 || this.#alike(this.#named(model), first));
     for (const pane of this.panes) pane.stop();
     this.panes = [];
     for (const settings of state.panes) this.#add(settings);
-    for (const [reads, entry] of Object.entries(this.entries)) entry.show(reads === first.reads);
-    this.entry = this.entries[first.reads];
+    for (const [name, entry] of Object.entries(this.entries)) entry.show(name === kind);
+    this.entry = this.entries[kind];
     this.#place();
     this.entry.load();
     this.answer();
@@ -41,19 +45,25 @@ class App {
     return this.models.find((model) => model.name === name);
   }
 
+  // Whether two models can answer the same.
+  #alike(one, other) {
+    const names = ({ inputs = [] }) => inputs.map(({ name }) => name).join(" ");
+    return one && kindOf(one) === kindOf(other) && (kindOf(one) !== "texts" || names(one) === names(other));
+  }
+
   // Models that can stand beside the first.
-  get #alike() {
-    return this.models.filter(({ reads }) => reads === this.panes[0].model.reads);
+  get #beside() {
+    return this.models.filter((model) => this.#alike(model, this.panes[0].model));
   }
 
   #add(settings) {
-    const models = this.panes.length ? this.#alike : this.models;
+    const models = this.panes.length ? this.#beside : this.models;
     this.panes.push(new Pane(models, settings, this.state, this));
   }
 
   // True where the model reads something else than what is asked now: the page begins anew with it.
   takeKind(name) {
-    if (this.#named(name).reads === this.panes[0].model.reads) return false;
+    if (this.#alike(this.#named(name), this.panes[0].model)) return false;
     const { beam, temperature, seed } = this.state;
     const state = { ...readState(""), beam, temperature, seed, panes: [newPane(name)] };
     history.replaceState(null, "", writeState(state));
@@ -116,7 +126,7 @@ class App {
     const searches = this.panes.some(({ model }) => model.searches);
     for (const name of ["beam", "temperature"]) find(name).parentElement.hidden = !searches;
     find("again").hidden = state.temperature === 0 || !searches;
-    const options = [["", "nothing"], ...this.#alike.map(({ name }) => [name, name])];
+    const options = [["", "nothing"], ...this.#beside.map(({ name }) => [name, name])];
     find("compare")
       .querySelector("select")
       .replaceChildren(

@@ -5,14 +5,13 @@
 import { answerOf, Plain } from "./answers.js";
 import * as api from "./api.js";
 import { choice, make, showError } from "./dom.js";
+import { kindOf, readText } from "./kinds.js";
 import { count } from "./numbers.js";
 import { QUESTIONS } from "./questions.js";
 import { mainSites } from "./sites.js";
 import { Tabs } from "./tabs.js";
 import { VIEWS } from "./views.js";
 import { Yours } from "./yours.js";
-
-const READ = { text: "text", image: "images" };
 
 // "BLEU 31.2", "Accuracy 97.1 %"
 const scoreText = ({ title, value }) =>
@@ -30,7 +29,7 @@ export class Pane {
     this.place = make("div", { class: "said-place" });
     this.notes = make("ul", { class: "notes", hidden: true });
     this.yours = new Yours((text) => this.takeTarget(text));
-    this.views = new Tabs(this, VIEWS[this.model.reads]);
+    this.views = new Tabs(this, VIEWS[kindOf(this.model)]);
     this.body = make(
       "div",
       { class: "pane-body", hidden: true },
@@ -57,8 +56,8 @@ export class Pane {
   }
 
   #chooser() {
-    const mixed = this.models.some(({ reads }) => reads !== this.models[0].reads);
-    const label = ({ name, reads }) => (mixed ? `${name} (${READ[reads] ?? reads})` : name);
+    const mixed = this.models.some((model) => readText(model) !== readText(this.models[0]));
+    const label = (model) => (mixed ? `${model.name} (${readText(model)})` : model.name);
     const options = this.models.map((model) => [model.name, label(model)]);
     return choice("model", "Model", options, this.settings.model, (name) => this.takeModel(name));
   }
@@ -182,7 +181,7 @@ export class Pane {
     this.element.setAttribute("aria-busy", "true");
     showError(this.error, null);
     try {
-      const seen = await QUESTIONS[this.model.reads](this, asking.signal, anew);
+      const seen = await QUESTIONS[kindOf(this.model)](this, asking.signal, anew);
       this.#show(seen, anew);
     } catch (error) {
       if (!api.cancelled(error)) this.#fail(error, anew);

@@ -12,6 +12,15 @@ async function ofText(pane, signal, anew) {
   return { answers: own.answers, notes: trace.notes, trace, own };
 }
 
+// An answer to several texts is shown when it is there.
+async function ofTexts(pane, signal) {
+  const { model, settings } = pane;
+  if (!model.methods.length) return { answers: await api.answer({ ...pane.asked(), ...pane.several() }, signal), notes: [] };
+  const own = await api.explain(pane.request(true), signal);
+  const trace = settings.target ? await api.explain(pane.request(), signal) : own;
+  return { answers: own.answers, notes: trace.notes, trace, own };
+}
+
 async function ofImage(pane, signal) {
   const { model, settings } = pane;
   const answers = await api.answer({ ...pane.asked(), ...pane.several() }, signal);
@@ -21,4 +30,4 @@ async function ofImage(pane, signal) {
   return { answers, notes: [], look };
 }
 
-export const QUESTIONS = { text: ofText, image: ofImage };
+export const QUESTIONS = { text: ofText, texts: ofTexts, image: ofImage };

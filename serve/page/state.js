@@ -17,6 +17,8 @@ const PANE = {
 const ALLOWED = { view: VIEWS, combine: ["mean", "max"], unit: ["auto", "words", "tokens"] };
 const LIMITS = { beam: [0, 12], temperature: [0, 2], seed: [1, 1e9], layer: [-1, 999], head: [-1, 999] };
 const MOST_PANES = 2;
+const INPUT = "input."; // of a model that reads several texts, followed by its name
+const MOST_LETTERS = 4000; // of a text that is part of the address
 
 export const newPane = (model) => ({ ...PANE, model });
 
@@ -38,6 +40,8 @@ const readFields = (fields, find) =>
 export function readState(hash) {
   const found = new URLSearchParams(hash.replace(/^#/, ""));
   const state = readFields(SHARED, (name) => found.get(name));
+  state.inputs = {};
+  for (const [name, text] of found) if (name.startsWith(INPUT)) state.inputs[name.slice(INPUT.length)] = text;
   state.panes = [];
   for (let number = 1; number <= MOST_PANES; ++number) {
     const pane = readFields(PANE, (name) => found.get(name + (number > 1 ? number : "")));
@@ -54,6 +58,9 @@ export function writeState(state) {
     }
   };
   write(SHARED, state, "");
+  for (const [name, text] of Object.entries(state.inputs ?? {})) {
+    if (text && text.length <= MOST_LETTERS) out.set(INPUT + name, text);
+  }
   state.panes.forEach((pane, index) => write(PANE, pane, index ? String(index + 1) : ""));
   return `#${out}`;
 }

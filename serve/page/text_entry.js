@@ -5,6 +5,7 @@ import { make, showError } from "./dom.js";
 
 const PAUSE = 600; // milliseconds without a key, before a text is sent
 const SUGGESTIONS = 3;
+const LONG = 200; // tokens
 const FEW_WORDS = /^\S+(\s+\S+){2,13}$/;
 const spaced = (text) => text.trim().replace(/\s+/g, " ");
 const find = (id) => document.getElementById(id);
@@ -41,6 +42,7 @@ export class TextEntry {
   // As the address has it.
   load() {
     const { state } = this.app;
+    this.follow(this.app.panes[0].model);
     find("text").value = state.text;
     find("suggestions").hidden = true;
     if (!state.text) this.#suggest();
@@ -54,8 +56,10 @@ export class TextEntry {
     return this.row && spaced(this.row.source) === this.app.state.text ? (this.row.reference ?? "") : "";
   }
 
-  // Nothing of it depends on the model or on its answer.
-  follow() {}
+  // A model that learned from long texts has room for them.
+  follow({ longest = 0 }) {
+    find("text").classList.toggle("tall", longest >= LONG);
+  }
   heard() {}
 
   get ready() {

@@ -132,6 +132,13 @@ export const VIEWS = {
     training,
     gallery: gallery("Hard sentences", showSentences),
   },
+  texts: {
+    map: { name: "Map", has: mapped, show: showMap },
+    heads: { name: "Heads", has: (model) => mapped(model) && model.sites.length > 0, show: showAllHeads },
+    search: { name: "Search", has: (model) => mapped(model) && model.searches, show: showSteps },
+    training,
+    gallery: gallery("Hard questions", showSentences),
+  },
   image: {
     map: { name: "Look", has: mapped, show: showLook },
     training,

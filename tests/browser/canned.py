@@ -46,6 +46,40 @@ GALLERY = {
 }
 
 
+STORY = ("Joe went to the kitchen.\nFred went to the kitchen.\nJoe picked up the milk.\nJoe travelled to the office.\n"
+         "Joe left the milk.\nJoe went to the bathroom.")
+ISLAND = ("The island of Ærø – “the pearl” – lies in the Baltic Sea. Its old lighthouse was built in 1881 by Søren Kjær. "
+          "It burned down in 1902.\n\nThe new lighthouse was rebuilt by the people of the island.")
+QUESTIONS = {
+    "reader": [(ISLAND, "when did it burn down ?", "1902"), (ISLAND, "who built the old lighthouse ?", "Søren Kjær")],
+    "memory": [(STORY, "where is Fred ?", "kitchen"), (STORY, "where is the milk ?", "office")],
+}
+DULL = {"the", "a", "is", "was", "who", "where", "when", "what", "in", "it", "to", "of", "by", "did", "?"}
+PLACES = ["bathroom", "kitchen", "office", "nowhere"]
+
+
+def sentences(text):
+    """Where its sentences begin and end, in bytes: at line breaks, and after a full stop and a space."""
+    found = [match.span() for match in re.finditer(r"\S(?:[^\n]*?[.!?](?=\s|$)|[^\n]*)", text)]
+    return [[len(text[:at].encode()) for at in span] for span in found]
+
+
+def stems(text):
+    return {word.strip(".,?“”").lower()[:4] for word in text.split()} - {word[:4] for word in DULL}
+
+
+def likely(parts, question):
+    """Each sentence's share: the more words it has in common with the question, and the later, the more."""
+    worth = [4.0 ** len(stems(part) & stems(question)) * 1.1 ** place for place, part in enumerate(parts)]
+    return [value / sum(worth) for value in worth]
+
+
+def headline(text):
+    """Its longest words, as they stand; a verb that is not in it is the second."""
+    words = sorted(set(word.strip(".,“”") for word in text.split()), key=lambda word: (-len(word), word))[:3]
+    return [words[0], "shakes", *words[1:]]
+
+
 def translation(text):
     words = [GERMAN.get(word.lower(), word.lower()) for word in text.split()]
     return " ".join(word for word in words if word)

@@ -27,14 +27,17 @@ MEMORY = [("decoder.memory", "target", "source")]
 ALL_SITES = [*MEMORY, ("encoder.self", "source", "source"), ("decoder.self", "target", "before")]
 POOLING = [("pooling", "target", "source")]
 SELF = [("encoder.self", "source", "source")]
+POINTER = [("reader.pointer", "target", "source"), ("reader.question", "source", "question")]
+HOPS = [("memory.hop", "target", "sentences")]
+ASKED = [{"name": "document", "kind": "text"}, {"name": "question", "kind": "text"}]
 
 
 def model(name, task, network, parameters, score, sites=tuple(MEMORY), layers=1, heads=1, **more):
     """A row of GET /v1/models."""
-    attends = any(queries == "target" and keys == "source" for _, queries, keys in sites)
+    attends = any(queries == "target" and keys in ("source", "sentences") for _, queries, keys in sites)
     title, value = score
     return {"name": name, "inputs": [{"name": "text", "kind": "text"}], "reads": "text", "answers": "words", "searches": True,
-            "task": task, "network": network, "parameters": parameters, "longest": 600, "attends": attends,
+            "task": task, "network": network, "parameters": parameters, "longest": 100, "attends": attends,
             "methods": METHODS if attends else ["saliency", "jacobian"],
             "sites": [{"site": site, "layer": layer, "heads": heads, "queries": queries, "keys": keys}
                       for site, queries, keys in sites for layer in range(layers)],
@@ -51,7 +54,12 @@ MODELS = {row["name"]: row for row in [
           labels=canned.PARTS),
     model("names", "tag", "tagger", 812345, ("F1 %", 88.1), SELF, 2, 2, answers="tags", searches=False, labels=canned.NAMES),
     model("parser", "parse", "recurrent", 1912345, ("F1 %", 89.2), answers="tree"),
-    model("phonemes", "pronounce", "recurrent", 512345, ("PER %", 7.9))]}
+    model("phonemes", "pronounce", "recurrent", 512345, ("PER %", 7.9)),
+    model("headlines", "summarise", "recurrent", 2512345, ("ROUGE-1", 44.1), longest=400),
+    model("reader", "answer", "reader", 1512345, ("F1 %", 61.2), POINTER, inputs=ASKED, answers="span", searches=False,
+          methods=["attention", "saliency"]),
+    model("memory", "answer", "memory", 12345, ("Accuracy %", 97.0), HOPS, 3, inputs=ASKED, answers="label", searches=False,
+          methods=["attention"], labels=canned.PLACES)]}
 
 
 class Refusal(Exception):
@@ -79,6 +87,82 @@ def whole(word):
 
 def notes(text):
     return ["The vocabulary does not know some words."] if STRANGE in text else []
+
+
+def placed(text, name=""):
+    """A text with the places of its words and sentences, in bytes."""
+    at, ranges = 0, []
+    for word in text.split():
+        at = text.index(word, at)
+        begin = len(text[:at].encode())
+        ranges.append([begin, begin + len(word.encode())])
+        at += len(word)
+    return {**side(text, whole), **({"name": name} if name else {}), "word_ranges": ranges, "sentences": canned.sentences(text)}
+
+
+def peak(size, places):
+    """Most of the weight on these places, the first of them most; the rest is even."""
+    values = [0.1 / size] * size
+    for order, place in enumerate(places):
+        values[place] += 0.9 if len(places) == 1 else 0.7 if order == 0 else 0.2 / (len(places) - 1)
+    return [float(f"{value:.4g}") for value in values]
+
+
+def located(source, question):
+    """Where the answer of a span reader is: words of the likeliest sentence that the question does not have."""
+    texts = [source["text"].encode()[begin:end].decode() for begin, end in source["sentences"]]
+    shares = canned.likely(texts, question)
+    best = shares.index(max(shares))
+    begin, end = source["sentences"][best]
+    inside = [place for place, (first, last) in enumerate(source["word_ranges"]) if begin <= first and last <= end]
+    return inside[-2:], max(shares)
+
+
+def asked_trace(model, asked):
+    """Of a model that reads a document and a question."""
+    source, question = placed(asked["document"], "document"), placed(asked["question"], "question")
+    texts = [source["text"].encode()[begin:end].decode() for begin, end in source["sentences"]]
+    sites = [{**row, "hard": False} for row in model["sites"]]
+    if model["answers"] == "span":
+        words, chance = located(source, asked["question"])
+        found = [source["word_ranges"][words[0]][0], source["word_ranges"][words[-1]][1] - 1]  # without the full stop
+        said = source["text"].encode()[found[0]:found[1]].decode()
+        size = len(source["words"])
+        weights = [peak(size, [words[0], 0]), peak(size, [words[-1], size - 1])]
+        ends = " ".join(source["words"][words[place]] for place in (0, -1))
+        target = {**side(ends, whole), "text": said, "kind": "span", "found": found}
+        answers = [(said, chance), (source["words"][0], 1 - chance)]
+        keys = "source"
+    else:
+        shares = canned.likely(texts, asked["question"])
+        read = texts[shares.index(max(shares))::-1]  # from the likeliest back
+        label = next((place for text in read for place in canned.PLACES if place in text), "nowhere")
+        answers = [(label, max(shares)), *[(place, (1 - max(shares)) / 3) for place in canned.PLACES if place != label]]
+        target = {**side(label, whole), "kind": "label"}
+        for site in sites:
+            other = peak(len(texts), [site["layer"] % len(texts)])
+            site["weights"] = [[[(share + other[place]) / 2 for place, share in enumerate(shares)]]]
+        weights = [[sum(site["weights"][0][0][place] for site in sites) / len(sites) for place in range(len(texts))]]
+        keys = "sentences"
+    log = math.log(answers[0][1])
+    target.update(given=False, ended=True, score=log, log_probability=log, log_probabilities=[log] * len(target["tokens"]))
+    several = [{"text": text, "score": chance, "log_probability": math.log(max(chance, 1e-6)), "ended": True, "node": -1}
+               for text, chance in answers[:asked.get("n_best", 1)]]
+    return {"format": "attend-trace/1", "model": {key: model[key] for key in ("name", "task", "network", "parameters")},
+            "options": {}, "source": source, "inputs": [question], "target": target, "sites": sites,
+            "maps": [{"method": asked["method"], "label": asked["method"], "site": sites[0]["site"], "layer": -1, "head": -1,
+                      "signed": False, "queries": "target", "keys": keys, "tokens": weights, "words": weights}],
+            "evidence": [], "beam": [], "answers": several, "notes": []}
+
+
+def summary_trace(trace):
+    """What a model that copies adds: places, how far each word was copied, and that it looked there."""
+    source, target = {**trace["source"], **placed(trace["source"]["text"])}, trace["target"]
+    target["copied"] = [0.02 if token in ("shakes", "</s>") else 0.97 for token in target["tokens"]]
+    bare = [word.strip(".,“”") for word in source["words"]]
+    rows = [peak(len(bare), [bare.index(token)] if token in bare else [0]) for token in target["tokens"]]
+    trace["maps"][0].update(tokens=rows, words=rows[:len(target["words"])])
+    return {**trace, "source": source, "target": target}
 
 
 def labelled(text, given):
@@ -109,6 +193,7 @@ TASKS = {"translate": (pieces, lambda text, given: side(given or canned.translat
          "classify": (whole, labelled),
          "tag": (whole, tagged(canned.parts_of_speech)),
          "parse": (whole, parsed),
+         "summarise": (whole, lambda text, given: side(given or " ".join(canned.headline(text)), whole)),
          "pronounce": (list, lambda text, given: side(given or canned.phonemes(text), whole))}
 
 
@@ -243,8 +328,10 @@ def several(model, asked):
 
 
 def explain(asked):
-    text = asked["text"].strip()
     model = MODELS[asked["model"]]
+    if len(model["inputs"]) > 1:
+        return asked_trace(model, asked)
+    text = asked["text"].strip()
     cut, _ = TASKS[model["task"]]
     source, given = side(text, cut), asked.get("target")
     own = own_answer(model, asked)
@@ -272,7 +359,7 @@ def explain(asked):
              "meaning": "the answer needs the words that were looked at"},
             {"change": "2 other source words are left out", "before": -0.2, "after": -0.31,
              "meaning": "it hardly needs the others"}]
-    return trace
+    return summary_trace(trace) if model["task"] == "summarise" else trace
 
 
 def path(nodes, last):
@@ -292,6 +379,11 @@ def curves(model):
 
 
 def gallery(model):
+    if model["name"] in canned.QUESTIONS:
+        return {"sentences": [{"source": question, "inputs": {"document": document, "question": question}, "reference": reference,
+                               "output": explain({"model": model["name"], "document": document, "question": question,
+                                                  "method": "attention"})["target"]["text"]}
+                              for document, question, reference in canned.QUESTIONS[model["name"]]]}
     rows = canned.GALLERY.get(model["name"], [])
     if not rows:
         return {"sentences": [], "note": "no validation outputs were kept"}
@@ -321,11 +413,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
         try:
             if asked.get("model") not in MODELS:
                 raise Refusal(f"no model {asked.get('model')}; there are {', '.join(MODELS)}")
-            if not 0 < len(asked["text"].split()) <= 600:
-                raise Refusal(f"explain: 1 to 600 tokens are wanted, got {len(asked['text'].split())}")
+            for name in (one["name"] for one in MODELS[asked["model"]]["inputs"]):
+                most = 3000 if name == "document" else 600
+                if not 0 < len(asked[name].split()) <= most:
+                    raise Refusal(f"explain: 1 to {most} tokens are wanted, got {len(asked[name].split())}")
             if 99999 in (asked.get("prefix_tokens") or []):
                 raise Refusal("search: expected ids that the model can say, below 8000, got 99999")
-            if self.path == "/v1/explain" and BROKEN in asked["text"]:
+            if self.path == "/v1/explain" and BROKEN in asked.get("text", ""):
                 self.broken()
             elif self.path == "/v1/explain":
                 self.json(explain(asked))

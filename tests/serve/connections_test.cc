@@ -135,14 +135,37 @@ TEST(Connections, StoppingTellsThoseWhoMayAskAgainAndGivesThemAMomentToTakeIt) {
     connections.stop();
     stopped = true;
   });
+  while (!connections.stopping()) std::this_thread::yield();
+  time = time.load() + 200ms;
   EXPECT_TRUE(idle.receive().starts_with("HTTP/1.1 503"));
   reused.send(kGet);  // crosses its own farewell, or comes just before it
   EXPECT_EQ(connections.open(), 2u) << "nothing is closed under the hands of who may still send";
-  const std::string said = reused.receive();
-  EXPECT_TRUE(said.starts_with("HTTP/1.1 503") || said.starts_with("yes")) << said;
+  const std::string said = reused.receive("yes");
+  EXPECT_TRUE(said.starts_with("HTTP/1.1 503") || said == "yes") << said;
   while (!stopped) time = time.load() + 1s, std::this_thread::yield();
   stopping.join();
   EXPECT_EQ(connections.open(), 0u) << "but not for ever";
+}
+
+TEST(Connections, StoppingLetsAnAnswerBeReadBeforeItsFarewell) {
+  std::atomic<serve::Clock::time_point> time{serve::Clock::time_point{}};
+  Connections connections("127.0.0.1", 0, {}, kMostBody, 1, answer, [&] { return time.load(); });
+  connections.start();
+  const RawClient reused(connections.port()), unused(connections.port());
+  reused.send(kGet);
+  ASSERT_EQ(reused.receive("yes"), "yes");
+  std::atomic<bool> stopped{false};
+  std::thread stopping([&] {
+    connections.stop();
+    stopped = true;
+  });
+  EXPECT_TRUE(unused.receive().starts_with("HTTP/1.1 503")) << "nothing can be lost there";
+  reused.send(kGet);
+  EXPECT_EQ(reused.receive("yes"), "yes") << "no farewell behind the first answer";
+  time = time.load() + 200ms;
+  EXPECT_TRUE(reused.receive().starts_with("HTTP/1.1 503"));
+  while (!stopped) time = time.load() + 1s, std::this_thread::yield();
+  stopping.join();
 }
 
 TEST(Connections, ARefusedRequestIsReadToItsEndSoThatItsAnswerArrives) {
