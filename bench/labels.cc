@@ -37,9 +37,6 @@ data::Sequences random_labels(int64_t count, int64_t length, int64_t labels) {
   return data::Sequences(rows);
 }
 
-/// Products of one reading, both ways, of `words` words.
-double lstm_flop(double words, double in, double H) { return 2 * words * 2 * 4 * H * (in + H); }
-
 models::TaggerOptions tagger_options(const std::string& output) {
   models::TaggerOptions o;
   o.encoder.vocabulary = kVocabulary;

@@ -184,16 +184,6 @@ Row loop_row(const Network& n) {
   return row;
 }
 
-Row memory_row(const Network& n) {
-  Row row{.name = "memory/" + n.name, .unit = Unit::mebibytes, .peer = 1.0};
-  row.value = [name = row.name] {
-    const Finished said = run_command(shell_word(this_program()) + " bench --training-peak " + shell_word(name));
-    require(said.succeeded && said.lines.size() == 1, "bench: the process that trains for ", name, " failed");
-    return std::stod(said.lines[0]);
-  };
-  return row;
-}
-
 /// Answers of the right length, each as likely as `score` says of it.
 void check_answers(const models::Model& model, const data::Source& source,
                    const std::vector<std::vector<decode::Hypothesis>>& answers) {
@@ -239,7 +229,7 @@ std::vector<Row> model_rows() {
   for (const Network& n : trained_networks()) rows.push_back(step_row(n));
   rows.push_back(captioner_row());
   for (const Network& n : trained_networks()) rows.push_back(loop_row(n));
-  for (const Network& n : trained_networks()) rows.push_back(memory_row(n));
+  for (const Network& n : trained_networks()) rows.push_back(memory_row(n.name));
   return rows;
 }
 
@@ -255,16 +245,28 @@ std::vector<Row> decoding_rows() {
   return rows;
 }
 
+Row memory_row(const std::string& network) {
+  Row row{.name = "memory/" + network, .unit = Unit::mebibytes, .peer = 1.0};
+  row.value = [name = row.name] {
+    const Finished said = run_command(shell_word(this_program()) + " bench --training-peak " + shell_word(name));
+    require(said.succeeded && said.lines.size() == 1, "bench: the process that trains for ", name, " failed");
+    return std::stod(said.lines[0]);
+  };
+  return row;
+}
+
 double training_peak(const std::string& row) {
+  const std::string name = row.starts_with("memory/") ? row.substr(7) : "";
+  std::optional<Training> training = reader_training(name);
+  if (std::optional<Training> copying = copying_training(name)) training.emplace(*std::move(copying));
   for (const Network& n : trained_networks()) {
-    if (row != "memory/" + n.name) continue;
-    Training training = training_of(n);
-    for (int i = 0; i < 3; ++i) training.step();
-    const double peak = peak_mebibytes();
-    require(std::isfinite(training.loss()), "bench: the loss of ", n.name, " must be a number");
-    return peak;
+    if (name == n.name) training.emplace(training_of(n));
   }
-  throw Error("bench: no row is called " + row);
+  if (!training) throw Error("bench: no row is called " + row);
+  for (int i = 0; i < 3; ++i) training->step();
+  const double peak = peak_mebibytes();
+  require(std::isfinite(training->loss()), "bench: the loss of ", name, " must be a number");
+  return peak;
 }
 
 }  // namespace attend::bench

@@ -84,6 +84,10 @@ std::vector<Row> model_rows();
 std::vector<Row> label_rows();
 std::vector<Row> decoding_rows();
 std::vector<Row> glimpse_rows();
+std::vector<Row> reader_rows();
+std::vector<Row> copying_rows();
+/// The peak memory of a few training steps of a network, in a process that does nothing else.
+Row memory_row(const std::string& network);
 
 /// Three training steps of a row `memory/…`, then this process's peak in MiB: for a process that does nothing else.
 double training_peak(const std::string& row);

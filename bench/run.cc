@@ -156,6 +156,8 @@ std::vector<Group> all_groups() {
           {"overhead", overhead_rows()},
           {"models", model_rows(), "torch_models.py"},
           {"labels", label_rows(), "torch_labels.py"},
+          {"readers", reader_rows(), "torch_readers.py"},
+          {"copying", copying_rows(), "torch_copying.py"},
           {"decoding", decoding_rows(), "torch_models.py"},
           {"glimpse", glimpse_rows(), "torch_glimpse.py"}};
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,9 @@ inline std::function<void()> checked_step(const std::string& name, std::shared_p
   return [training] { training->step(); };
 }
 
+/// Products of one reading, both ways, of `words` words.
+inline double lstm_flop(double words, double in, double H) { return 2 * words * 2 * 4 * H * (in + H); }
+
 inline data::Sequences random_words(int64_t count, int64_t length, int64_t vocabulary, uint64_t stream) {
   Random random(2, stream);
   std::vector<std::vector<int32_t>> rows(static_cast<size_t>(count));
@@ -62,5 +66,9 @@ inline data::Sequences random_words(int64_t count, int64_t length, int64_t vocab
   }
   return data::Sequences(rows);
 }
+
+/// What the rows step/NAME and memory/NAME of readers and of networks that copy train; nothing if none is called that.
+std::optional<Training> reader_training(const std::string& name);
+std::optional<Training> copying_training(const std::string& name);
 
 }  // namespace attend::bench

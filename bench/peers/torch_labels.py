@@ -13,7 +13,7 @@ import json
 import sys
 import warnings
 
-from rows import best, options_of, parser_of, torch_with, wanted_of
+from rows import best, options_of, parser_of, torch_with, requested_rows
 
 WORDS, VOCABULARY = 24, 8000
 SENTENCES, TAGS, LETTERS, LONGEST_WORD = 32, 45, 100, 12
@@ -132,12 +132,12 @@ def main():
     parser = parser_of(__doc__)
     parser.add_argument("--compiled", action="store_true", help="by torch.compile")
     arguments = options_of(parser)
-    wanted = wanted_of(parser, arguments, ROWS)
+    requested = requested_rows(parser, arguments, ROWS)
     torch = torch_with(arguments.threads)
     warnings.filterwarnings("ignore")
     trained = networks(torch)
     print(json.dumps({"torch": torch.__version__, "threads": torch.get_num_threads()}), flush=True)
-    for name in wanted:
+    for name in requested:
         ms = best(trained(*ROWS[name], arguments.compiled), arguments.seconds, least=6) * 1e3
         print(json.dumps({"name": name, "ms": float(f"{ms:.6g}")}), flush=True)
     return 0
