@@ -9,18 +9,15 @@
 #include <vector>
 
 #include "attend/attention/align.h"
+#include "attend/attention/memory.h"
 #include "attend/attention/observe.h"
+#include "attend/attention/projection.h"
 #include "attend/attention/score.h"
 #include "attend/attention/window.h"
 #include "attend/base/bounds.h"
 #include "attend/nn/layers.h"
 
 namespace attend {
-
-struct ProjectionRow {
-  std::string_view name, formula;
-};
-std::span<const ProjectionRow> projections();
 
 struct AttentionConfig {
   // Widths of the inputs; a value width of 0 means that of the key. Set by the network, not by its user.
@@ -69,56 +66,6 @@ struct AttentionSite {
   std::string name = "attention";     ///< "decoder.memory"
   Purpose purpose = Purpose::source;  ///< what it is for
   int64_t layer = 0;                  ///< of the stack that it belongs to
-};
-
-/// Nothing, Wx + b, or W₂·tanh(W₁x + b₁) + b₂.
-class Projection {
- public:
-  Projection(std::string_view kind, int64_t in, int64_t out, Random& random);
-  Var operator()(const Var& x) const;
-  int64_t size() const { return size_; }
-  void params(const nn::VisitParams& visit);
-
- private:
-  std::vector<nn::Linear> layers_;
-  int64_t size_;
-};
-
-/// Keys and values of B sources, prepared once (Attention::prepare).
-class AttentionMemory {
- public:
-  /// From now on row n reads the source that row rows[n] has read so far. Sources are copied only if necessary.
-  void take(std::span<const int32_t> rows);
-  int64_t rows() const { return source_of_.empty() ? sources_ : static_cast<int64_t>(source_of_.size()); }
-  int64_t keys() const { return keys_count_; }
-  /// Lengths by row; empty: all keys count.
-  std::vector<int32_t> lengths() const;
-
- private:
-  friend class Attention;
-  int64_t sources_ = 0, keys_count_ = 0;
-  std::vector<int32_t> lengths_;                 // by source
-  Var keys_, values_;                            // projected [B,Tk,·], for the fused kernels
-  std::vector<Var> prepared_, head_values_;      // by head, for the composed stages
-  std::vector<int32_t> source_of_;               // by row; empty: row n is source n
-  mutable std::vector<int32_t> index_, counts_;  // of keys_' rows, for one query at a time; made when first needed
-  mutable std::shared_ptr<const AttentionMemory> expanded_;  // one source per row, for the composed stages
-};
-
-/// Keys and values that grow by one per step, for N hypotheses: self-attention while decoding. Appended rows never
-/// move; selecting hypotheses permutes an index.
-class AttentionCache {
- public:
-  void take(std::span<const int32_t> rows);
-  /// Number of keys of the longest hypothesis.
-  int64_t steps() const;
-
- private:
-  friend class Attention;
-  void append(const Tensor& keys, const Tensor& values, std::span<const uint8_t> active);
-  Tensor keys_, values_;  // pools [capacity, ·]
-  int64_t used_ = 0;
-  std::vector<std::vector<int32_t>> index_;  // by row: where its steps lie in the pools
 };
 
 struct AttentionRead {

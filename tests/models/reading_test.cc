@@ -1,7 +1,9 @@
 // It learns: answers that follow a word of the question, in half a minute on two cores.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <string_view>
 
 #include "attend/autograd/tape.h"
 #include "attend/decode/search.h"
@@ -47,10 +49,15 @@ TEST_P(ReadingSlow, FindsWhatStandsBetween) {
                                  {"modelling.layers", "1"}},
                                 random);
   const auto adam = train::make_optimiser("adam", {}, nn::parameters(*model));
-  for (Training training{Random(3)}; training.update < 400; ++training.update) {
+  const bool recurrent = std::string_view(GetParam()) == "recurrent";
+  // A Transformer that starts at its full rate may settle for nine spans in ten, depending on the processor's rounding.
+  const double rate = recurrent ? 4e-3 : 6e-3, warmup = 50, steps = recurrent ? 300 : 700;
+  for (Training training{Random(3)}; training.update < steps; ++training.update) {
     Tape tape;
     tape.backward(model->loss(found_between(64, data), &training));
-    adam->step(4e-3, train::clip_scale(train::gradient_norm(adam->parameters()), 1.0));
+    const double done = static_cast<double>(training.update);
+    adam->step(rate * std::min(1.0, (done + 1) / warmup) * (1 - done / steps),
+               train::clip_scale(train::gradient_norm(adam->parameters()), 1.0));
     adam->clear_gradients();
   }
   const data::Batch test = found_between(300, data);
