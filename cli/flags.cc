@@ -56,7 +56,7 @@ constexpr ValueRow kValues[] = {
     {"number", " X", ""},
     {"true or false", "", ""},
     {"text", " TEXT", ""},
-    {"list", " TEXT", " (may be repeated)"},
+    {"list", " TEXT", " (one or more)"},
 };
 const ValueRow& value_row(const OptionInfo& option) {
   return *std::find_if(std::begin(kValues), std::prev(std::end(kValues)),
@@ -160,15 +160,23 @@ std::optional<int> Flags::parse(int argc, char** argv) {
 void Flags::read(const std::vector<std::string>& words) {
   all_.clear();
   std::vector<std::string> rest;
+  std::string list;  // a flag that further words may belong to, as a shell writes out --data *.txt
+  const bool open_ended = std::ranges::any_of(arguments_, [](const Argument& a) { return a.values != nullptr; });
   size_t at = 0;
   while (at < words.size() && words[at] != "--") {
     if (is_quiet(words[at])) {
       set_quiet(true), ++at;
     } else if (is_flag(words[at])) {
+      const Flag flag = split(words[at]);
       at = read_flag(words, at);
+      list = !flag.value && find(flag.name())->type == "list" ? flag.text : "";
     } else {
       if (is_mistake(words[at])) refuse_flag(words[at]);
-      rest.push_back(words[at++]);
+      if (!list.empty() && !open_ended && rest.size() == arguments_.size()) {
+        take(*find(split(list).name()), list, words[at++]);
+      } else {
+        rest.push_back(words[at++]);
+      }
     }
   }
   for (++at; at < words.size(); ++at) rest.push_back(words[at]);

@@ -86,7 +86,7 @@ std::vector<BatchRows> Batches::epoch(int64_t number) const {
   std::vector<BatchRows> batches;
   for (size_t at = 0; at < rows.size(); at += kPool) {
     const std::span<uint32_t> pool = std::span(rows).subspan(at, std::min(kPool, rows.size() - at));
-    sort_by_length(pairs_, pool);
+    if (options_.by_length) sort_by_length(pairs_, pool);
     cut(pairs_, options_, pool, batches);
   }
   shuffle(batches, random);

@@ -14,6 +14,7 @@ struct BatchOptions {
   /// Rows × the longest sequence of either side; kBegin and kEnd are not counted.
   int64_t tokens = 4096;
   int64_t sentences = 0, seed = 1;
+  bool by_length = true;
 
   template <class Visit>
   void fields(Visit&& visit) {
@@ -21,6 +22,8 @@ struct BatchOptions {
           bounds::within(1, 1 << 28));
     visit("sentences", sentences, "maximum number of pairs of a batch; 0: as many as the tokens allow",
           bounds::count_or_none());
+    visit("by_length", by_length,
+          "true: pairs of similar length share a batch, with little padding; false: any do, for lengths that tell what is asked");
     visit("seed", seed, "of the order of the pairs");
   }
 };
@@ -35,7 +38,7 @@ class Batches {
 
   /// The batches of epoch `number`, with each pair in one of them: a pure function of the pairs, the options and the
   /// number, so that an interrupted run resumes as if it had never stopped. Pairs are shuffled, sorted by length within
-  /// pools and split into batches, which are shuffled in turn. A pair that exceeds the budget is a batch of its own.
+  /// pools (if by_length) and split into batches, which are shuffled in turn. A pair that exceeds the budget is a batch of its own.
   std::vector<BatchRows> epoch(int64_t number) const;
   Batch batch(std::span<const uint32_t> rows) const;
 

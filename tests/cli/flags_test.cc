@@ -92,6 +92,24 @@ TEST(Flags, ListsAreRepeated) {
   EXPECT_EQ(parsed({"--data", "a", "--steps", "3", "--data=b c"}).data, (std::vector<std::string>{"a", "b c"}));
 }
 
+TEST(Flags, ListsTakeTheWordsBehindThem) {
+  Options options;
+  std::string task;
+  Flags flags("train", "trains");
+  flags.argument("TASK", task, "what to learn").options("run", options);
+  EXPECT_FALSE(parse(flags, {"answer", "--data", "a", "b", "c", "--steps", "3", "--data", "d"}).code.has_value());
+  EXPECT_EQ(task, "answer");
+  EXPECT_EQ(options.data, (std::vector<std::string>{"a", "b", "c", "d"}));
+
+  Options others;
+  Flags first("train", "trains");
+  first.argument("TASK", task, "what to learn").options("run", others);
+  EXPECT_FALSE(parse(first, {"--data", "a", "translate", "b"}).code.has_value());
+  EXPECT_EQ(task, "translate") << "the task is still to come";
+  EXPECT_EQ(others.data, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(parse(first, {"tag", "--steps", "3", "b"}).code, 2) << "one number is one word";
+}
+
 TEST(Flags, WhatHasNoFlagIsAnArgument) {
   Options options;
   std::string recipe, folder = "here";
@@ -182,7 +200,7 @@ TEST(Flags, HelpListsEveryOptionWithinTheWidth) {
   EXPECT_EQ(run.code, 0);
   EXPECT_EQ(run.output, flags.help(100)) << "no terminal";
   for (const char* part : {"  attend run DIR [options]\n", "search:\n", "  --length-penalty X", "[0.5]", "[true]",
-                           "(may be repeated)", "  --sample  ", "  --help"}) {
+                           "(one or more)", "  --sample  ", "  --help"}) {
     EXPECT_NE(run.output.find(part), std::string::npos) << part << run.output;
   }
   for (const size_t width : {60u, 80u, 100u}) {
