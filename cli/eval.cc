@@ -15,6 +15,7 @@
 #include "attend/data/alignment.h"
 #include "attend/data/lines.h"
 #include "attend/data/shallow_json.h"
+#include "attend/data/utf8.h"
 #include "attend/explain/alignment.h"
 #include "attend/explain/heatmap.h"
 #include "attend/explain/png.h"
@@ -121,13 +122,18 @@ data::ByteOrderMark mark_for(const tasks::TaskRow& row) {
   return as_sacrebleu ? data::ByteOrderMark::kept : data::ByteOrderMark::dropped;
 }
 
+/// Of an example without a name, its number.
+std::string prediction_name(const tasks::Example& example, int64_t number) {
+  return example.name.empty() ? std::to_string(number) : example.name;
+}
+
 /// {"name": "answer"}, in the order of the examples.
 std::vector<std::string> named_outputs(const std::string& path, const tasks::Examples& examples) {
   const nlohmann::json all = data::shallow_json(read_file(path, size_t{1} << 30), 1);
   require(all.is_object(), path, ": expected a JSON object {\"name of a question\": \"answer\"}, got something else");
   std::vector<std::string> outputs;
   for (int64_t i = 0; i < examples.count; ++i) {
-    const std::string name = examples.at(i).name;
+    const std::string name = prediction_name(examples.at(i), i);
     const auto found = all.find(name);
     require(found != all.end() && found->is_string(), path, ": expected the answer to the question named ", quoted(name),
             ", got none");
@@ -192,7 +198,7 @@ void add_support(const tasks::TaskModel& model, const tasks::Examples& examples,
 void save_outputs(const std::string& path, const tasks::Scored& scored, bool titles) {
   std::string text;
   for (size_t i = 0; i < scored.judged.outputs.size(); ++i) {
-    text += (titles ? scored.titles[i] + "\t" : "") + scored.judged.outputs[i] + "\n";
+    text += (titles ? scored.titles[i] + "\t" : "") + data::on_one_line(scored.judged.outputs[i]) + "\n";
   }
   write_file(path, text);
 }
@@ -200,8 +206,8 @@ void save_outputs(const std::string& path, const tasks::Scored& scored, bool tit
 void save_predictions(const std::string& path, const tasks::Examples& examples, const tasks::Scored& scored) {
   nlohmann::ordered_json all = nlohmann::ordered_json::object();
   for (size_t i = 0; i < scored.judged.outputs.size(); ++i) {
-    const std::string name = examples.at(static_cast<int64_t>(i)).name;
-    all[name.empty() ? std::to_string(i) : name] = scored.judged.outputs[i];
+    const auto number = static_cast<int64_t>(i);
+    all[prediction_name(examples.at(number), number)] = scored.judged.outputs[i];
   }
   write_file(path, all.dump(2) + "\n");
 }

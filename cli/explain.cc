@@ -329,7 +329,10 @@ int explain(int argc, char** argv) {
   if (const auto code = flags.parse(argc, argv)) return *code;
   require_first(named, folder);
   if (given.empty() && flags_of.example.empty()) {
-    return flags.refuse("say what the model is to answer: a text, an image file, or --example 0");
+    const bool about = named.row()->inputs.size() > 1;
+    return flags.refuse("say what the model is to answer: " +
+                        (about ? "a " + std::string(named.row()->inputs.back().name) : std::string("a text, an image file")) +
+                        ", or --example 0");
   }
   if (const std::string wrong = texts_objection(*named.row(), flags_of.inputs, given.size()); !wrong.empty()) {
     return flags.refuse(wrong);
@@ -352,6 +355,9 @@ int explain(int argc, char** argv) {
     } catch (const OptionError&) {
       throw;
     } catch (const Error& error) {  // all is read and whole: what cannot be explained was asked wrongly
+      const std::vector<std::string> methods = tasks::explainable(model).methods;
+      require_usage(image || !flags.given("method") || std::ranges::find(methods, options.method) != methods.end(),
+                    "--method: this model has ", joined(methods), "; got ", quoted(options.method));
       throw UsageError(error.what());
     }
   });

@@ -20,6 +20,7 @@
 #include "attend/base/replacement.h"
 #include "attend/data/image_file.h"
 #include "attend/data/lines.h"
+#include "attend/data/utf8.h"
 #include "attend/explain/trace.h"
 #include "attend/tasks/typed.h"
 #include "cli/commands.h"
@@ -246,6 +247,10 @@ std::string objection(const RunOptions& o) {
       }
     }
   }
+  const bool asks_by_input = o.input.empty() || o.input == "-";
+  if (asks_by_input && std::ranges::find(o.given.files, "-") != o.given.files.end()) {
+    return "standard input cannot be read twice: name a file for what is asked (--input), or for what it is about";
+  }
   return "";
 }
 
@@ -260,10 +265,10 @@ void write_answers(OutputLines& out, int64_t number, const std::vector<tasks::An
                    bool scores) {
   if (!n_best) {
     const tasks::Answer& best = answers.at(0);
-    return out.write(scores ? numbered(best.score) + "\t" + best.text : best.text);
+    return out.write((scores ? numbered(best.score) + "\t" : "") + data::on_one_line(best.text));
   }
   for (const tasks::Answer& one : answers) {
-    out.write(std::to_string(number - 1) + " ||| " + one.text + " ||| " + numbered(one.score));
+    out.write(std::to_string(number - 1) + " ||| " + data::on_one_line(one.text) + " ||| " + numbered(one.score));
   }
 }
 

@@ -77,6 +77,7 @@ std::vector<ValidLine> valid_lines(const fs::path& folder) {
   each_line(folder, "valid.jsonl", [&](const Json& entry) {
     ValidLine& line = lines.emplace_back(static_cast<int64_t>(lines.size()));
     for (const char* name : {"source", "reference", "output", "chrf"}) line.said[name] = entry.value(name, Json());
+    if (const auto inputs = entry.find("inputs"); inputs != entry.end()) line.said["inputs"] = *inputs;
   });
   std::ranges::stable_sort(lines, {}, chrf_of);
   return lines;

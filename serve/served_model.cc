@@ -227,7 +227,8 @@ int64_t ServedModel::forced_by(const Asked& asked, const tasks::Ready& source) c
 }
 
 /// `recorded`: one text, of which all that was considered is kept.
-Cost ServedModel::cost_of(const Asked& asked, const decode::SearchOptions& search, bool recorded) const {
+Cost ServedModel::affordable_cost(const Asked& asked, const decode::SearchOptions& search, bool recorded,
+                                  const Limits& limits) const {
   const decode::SearchOptions own = model_.output().search(search);
   const std::vector<tasks::Example> texts = text_examples(asked);
   Cost cost{.texts = std::max<int64_t>(1, static_cast<int64_t>(texts.size())),
@@ -245,9 +246,11 @@ Cost ServedModel::cost_of(const Asked& asked, const decode::SearchOptions& searc
     const bool whole = recorded && !model_.reads_documents();
     for (const tasks::Ready& part : whole ? std::vector{model_.ready(text)} : model_.parts(text)) {
       add(part, std::exchange(first, false) ? forced_by(asked, part) : 0);
-      if (model_.reads_documents()) cost.read(part.length());
+      if (model_.reads_documents()) cost.read(part.longest());
     }
+    if (model_.reads_documents()) require_affordable(cost, limits);  // before the next is split into its parts
   }
+  require_affordable(cost, limits);
   return cost;
 }
 
@@ -256,9 +259,7 @@ Cost ServedModel::check(const RunRequest& request, const Limits& limits) const {
   return refusing([&] {
     check_asked(request, search);
     check_prefixes(request, search);
-    const Cost cost = cost_of(request, search, request.stream || !request.prefix_tokens.empty());
-    require_affordable(cost, limits);
-    return cost;
+    return affordable_cost(request, search, request.stream || !request.prefix_tokens.empty(), limits);
   });
 }
 
@@ -273,8 +274,7 @@ Cost ServedModel::check(const ExplainRequest& request, const Limits& limits) con
     const std::vector<tasks::Example> texts = text_examples(request);
     const tasks::Example example = texts.empty() ? tasks::Example() : texts[0];
     tasks::check_explain(model_, known_, example, explain_options(request, request.options, search, {}));
-    Cost cost = cost_of(request, search, true);
-    require_affordable(cost, limits);
+    Cost cost = affordable_cost(request, search, true, limits);
     const std::string method = tasks::method_for(known_, request.options.method);
     const bool again = request.options.evidence || (method != "attention" && method != "rollout");
     if (again && !texts.empty()) {
@@ -304,6 +304,7 @@ Json ServedModel::step_by_step(const RunRequest& request, const tasks::Example& 
   options = explain_options(request, options, search, watch);
   Json answers = Json::array();
   for (const explain::TraceAnswer& answer : tasks::explain_text(model_, example, options).answers) {
+    if (static_cast<int64_t>(answers.size()) == search.n_best) break;  // of a reader, there is one more to compare with
     answers.push_back(placed_json(answer_json(answer), answer, example));
   }
   return Json::array({answers});

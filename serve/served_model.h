@@ -51,7 +51,8 @@ class ServedModel {
   Json describe() const;
   void check_asked(const Asked& asked, const decode::SearchOptions& search) const;
   void check_prefixes(const RunRequest& request, const decode::SearchOptions& search) const;
-  Cost cost_of(const Asked& asked, const decode::SearchOptions& search, bool recorded) const;
+  Cost affordable_cost(const Asked& asked, const decode::SearchOptions& search, bool recorded,
+                       const Limits& limits) const;
   int64_t forced_by(const Asked& asked, const tasks::Ready& source) const;
   decode::SearchOptions search_for(const Asked& asked, const Limits& limits) const;
   std::vector<tasks::Example> examples(const Asked& asked, const Limits& limits) const;

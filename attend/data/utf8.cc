@@ -35,6 +35,20 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(kWhite) - begin + 1);
 }
 
+std::string on_one_line(std::string_view text) {
+  constexpr std::string_view kSpaces = " \t\n\r\f\v", kBreaks = "\t\n\r\f\v";
+  std::string line;
+  for (size_t at = 0; at < text.size();) {
+    const size_t begin = std::min(text.find_first_of(kSpaces, at), text.size());
+    const size_t end = std::min(text.find_first_not_of(kSpaces, begin), text.size());
+    const std::string_view spaces = text.substr(begin, end - begin);
+    line.append(text.substr(at, begin - at));
+    line.append(spaces.find_first_of(kBreaks) == spaces.npos ? spaces : " ");
+    at = end;
+  }
+  return line;
+}
+
 std::vector<std::string_view> split_columns(std::string_view line) {
   std::vector<std::string_view> columns;
   for (size_t begin = 0; begin <= line.size();) {

@@ -21,6 +21,9 @@ std::vector<std::string_view> split_words(std::string_view text);
 /// Part of a line, without the white space before and behind it.
 std::string_view trimmed(std::string_view text);
 
+/// The text with a blank in place of each run of white space that has a line break or a tab in it: a line, or a column of one.
+std::string on_one_line(std::string_view text);
+
 /// The columns of a line, split at tabs, each trimmed; one if there is no tab.
 std::vector<std::string_view> split_columns(std::string_view line);
 

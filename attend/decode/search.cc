@@ -414,14 +414,17 @@ class Search {
   std::vector<double> scores_;
 };
 
-/// A forced token must be one that the model could have chosen for that source.
-void check_forced(const char* where, const models::Model& model, const data::Source& source, size_t number,
-                  const std::vector<int32_t>& tokens, bool fixed, size_t sentence) {
+/// A forced token must be one that the model could have chosen for that source. `scored`: or for one with more words than this
+/// one, of which some were left out to see what they are worth; what nothing says has probability 0.
+void check_forced(const models::Model& model, const data::Source& source, size_t number,
+                  const std::vector<int32_t>& tokens, bool fixed, size_t sentence, bool scored) {
+  const data::Sequences* copies = source.copies();
+  const std::vector<int32_t> copied = copies ? copies->row(static_cast<int64_t>(number)) : std::vector<int32_t>{};
   const int64_t below = model.vocabulary() > 0 ? model.vocabulary() : source.lengths()[number] + 1;
   for (const int32_t token : tokens) {
-    const bool known = token < below || source.copies();
+    const bool known = token < below || (scored && copies) || std::ranges::find(copied, token) != copied.end();
     require(token >= 0 && known && (fixed || (token != kPad && token != kBegin && token != kEnd)),
-            where, ": expected ids that the model can say, below ", below,
+            scored ? "score" : "search", ": expected ids that the model can say, below ", below,
             fixed ? "" : " and none of kPad, kBegin and kEnd", ", got ", token, " for sentence ", sentence);
   }
 }
@@ -498,7 +501,7 @@ void check(const models::Model& model, const data::Source& source, const SearchO
     const int64_t limit = longest_answer(model, options, source.lengths()[s], forced);
     require(forced <= limit, "search: a prefix must not be longer than its answer may be, ", limit, ", got ", forced,
             " tokens for sentence ", s);
-    check_forced("search", model, source, s, prefixes[s], model.answer_length(source.lengths()[s]) >= 0, s);
+    check_forced(model, source, s, prefixes[s], model.answer_length(source.lengths()[s]) >= 0, s, false);
   }
 }
 
@@ -535,7 +538,7 @@ std::vector<Hypothesis> score(const models::Model& model, const data::Batch& bat
     one.fixed = answer >= 0;
     require(!one.fixed || answer == static_cast<int64_t>(one.forced.size()), "score: the target of sentence ", s,
             " must have ", answer, " tokens, got ", one.forced.size());
-    check_forced("score", model, batch.source, source, one.forced, one.fixed, s);
+    check_forced(model, batch.source, source, one.forced, one.fixed, s, true);
     if (!one.fixed) one.forced.push_back(kEnd);
     one.limit = static_cast<int64_t>(one.forced.size());
   }

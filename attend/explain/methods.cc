@@ -154,6 +154,8 @@ Tensor attention(const Answered& a, const AttentionPart& part) { return attentio
 Tensor mixed(const Tensor& had, const Tensor& weights, const Tensor& read) {
   Tensor y(had.shape());
   const int64_t rows = had.dim(0), keys = weights.dim(1), wide = had.dim(1);
+  require(weights.dim(0) >= rows && read.dim(0) >= keys && read.dim(1) == wide, "rollout: expected ", rows,
+          " rows of weights for at most ", read.dim(0), " places, got ", weights.shape());
   for (int64_t r = 0; r < rows; ++r) {
     for (int64_t c = 0; c < wide; ++c) {
       real sum = 0;
@@ -182,17 +184,18 @@ Tensor mean_heads(const Answered& a, Purpose purpose, int64_t layer) {
 /// which has no state of its own, reads only E. Rows are scaled to sum to one.
 Tensor rollout(const Answered& a, const AttentionPart&) {
   const int64_t S = static_cast<int64_t>(a.source.size()), T = a.steps();
-  const Tensor pooled = mean_heads(a, Purpose::pooling, 0);
+  const Tensor pooled = mean_heads(a, Purpose::pooling, 0), lowest = mean_heads(a, Purpose::self, 0);
   require(pooled.defined() || mean_heads(a, Purpose::source, 0).defined(),
           "rollout: expected a model whose answers attend to its source; try saliency, jacobian or occlusion");
-  Tensor encoded = Tensor::zeros({S, S});
-  for (int64_t s = 0; s < S; ++s) encoded.data()[s * S + s] = 1;
+  const int64_t J = lowest.defined() ? std::max(S, lowest.dim(0)) : S;  // places of further texts may follow those of the first
+  Tensor encoded = Tensor::zeros({J, J});
+  for (int64_t j = 0; j < J; ++j) encoded.data()[j * J + j] = 1;
   for (int64_t layer = 0;; ++layer) {
     const Tensor self = mean_heads(a, Purpose::self, layer);
     if (!self.defined()) break;
     encoded = mixed(encoded, self, encoded);
   }
-  Tensor map = Tensor::zeros({T, S});
+  Tensor map = Tensor::zeros({T, J});
   if (pooled.defined()) map = mixed(map, pooled, encoded);
   for (int64_t layer = 0;; ++layer) {
     const Tensor past = mean_heads(a, Purpose::past, layer), source = mean_heads(a, Purpose::source, layer);
@@ -200,6 +203,7 @@ Tensor rollout(const Answered& a, const AttentionPart&) {
     if (past.defined()) map = mixed(map, past, map);
     map = mixed(map, source, encoded);
   }
+  map = slice(map, 1, 0, S).value();
   for (int64_t t = 0; t < T; ++t) {
     real* row = map.data() + t * S;
     real sum = 0;

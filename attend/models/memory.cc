@@ -33,6 +33,9 @@ const data::Sequences& text_part(const data::Source& source, std::string_view na
 }
 
 using Sentence = std::vector<int32_t>;
+// Words of a sentence that its cell holds, the first: all cells are as wide as the longest, and one endless sentence must not
+// make them all so.
+constexpr size_t kMostWords = 400;
 
 /// The words of each sentence of document b, in order.
 std::vector<Sentence> sentences_of(const data::Sequences& document, const data::Sequences& number, int64_t b) {
@@ -69,10 +72,8 @@ MemoryHops::MemoryHops(const MemoryOptions& o, Random& random) : options_(o) {
     words_.push_back(small_leaf({V, D}, random));
     ages_.push_back(small_leaf({require_size("cells", o.cells), D}, random));
   }
-  if (!adjacent()) {
-    question_ = small_leaf({V, D}, random);
-    state_ = small_leaf({D, D}, random);
-  }
+  if (o.own_question || !adjacent()) question_ = small_leaf({V, D}, random);
+  if (!adjacent()) state_ = small_leaf({D, D}, random);
   for (int64_t hop = 0; hop < o.hops; ++hop) {
     const AttentionSite site{"memory.hop", Purpose::hop, hop};
     AttentionConfig config{.query = D, .key = D, .score = "dot"};
@@ -87,9 +88,8 @@ void MemoryHops::params(const nn::VisitParams& visit) {
     visit("words." + std::to_string(i), words_[i]);
     visit("ages." + std::to_string(i), ages_[i]);
   }
-  if (adjacent()) return;
-  visit("question", question_);
-  visit("state", state_);
+  if (question_.defined()) visit("question", question_);
+  if (state_.defined()) visit("state", state_);
 }
 
 /// lₖⱼ = (1 − j/J) − (k/D)(1 − 2j/J) for word j of J and number k of D, both from 1 (section 4.1); 1 for a bag of words.
@@ -132,6 +132,7 @@ MemoryHops::Cells MemoryHops::remembered(const data::Source& source, Training* t
     std::vector<Sentence> sentences = sentences_of(document, number, b);
     cells.sentences.push_back(static_cast<int32_t>(sentences.size()));
     for (Sentence& sentence : sentences) {
+      sentence.resize(std::min(sentence.size(), kMostWords));
       if (training && options_.noise > 0 && training->random.uniform53() < options_.noise) kept.emplace_back();
       kept.push_back(std::move(sentence));
     }
@@ -182,7 +183,7 @@ Encoded MemoryHops::operator()(const data::Source& source, Training* training) c
   for (size_t i = 0; i < words_.size(); ++i) {
     said.push_back(add(embedded(words_[i], cells.words, cells.counts), embedding(ages_[i], cells.ages)));
   }
-  Var u = reshape(embedded(adjacent() ? words_[0] : question_, question.ids, counts_of(question.ids, question.lengths)),
+  Var u = reshape(embedded(question_.defined() ? question_ : words_[0], question.ids, counts_of(question.ids, question.lengths)),
                   {B, 1, D});
   const bool linear = training && training->update < options_.linear_start;
   for (int64_t hop = 0; hop < hops; ++hop) {

@@ -16,6 +16,7 @@ struct MemoryOptions {
   int64_t source_vocabulary = 0, labels = 0;
   int64_t size = 50, hops = 3;
   std::string tying = "adjacent";
+  bool own_question = false;
   std::string words = "position";
   int64_t cells = 50;
   double noise = 0.1;
@@ -31,6 +32,8 @@ struct MemoryOptions {
     visit("tying", tying,
           "adjacent: what one hop reads is what the next one looks through; layerwise: all hops are alike",
           bounds::one_of({"adjacent", "layerwise"}));
+    visit("own_question", own_question,
+          "adjacent: the words of questions have vectors of their own, not those of the first hop; layerwise: they always do");
     visit("words", words, "position: where a word stands in its sentence counts; bag: only which words there are",
           bounds::one_of({"position", "bag"}));
     visit("cells", cells, "most sentences that are remembered, the latest", bounds::width());
@@ -42,7 +45,8 @@ struct MemoryOptions {
 };
 
 /// uₖ₊₁ = uₖ + Σᵢ pᵢ cᵢ with p = softmax(uₖᵀmᵢ), mᵢ = Σⱼ lⱼ∘A xᵢⱼ + T_A(age of i) and cᵢ the same with C (eq. 1–2, section 4.1);
-/// u₁ = Σⱼ lⱼ∘B qⱼ. tying adjacent: Aₖ₊₁ = Cₖ and B = A₁; layerwise: one A, one C, and uₖ₊₁ = H uₖ + o.
+/// u₁ = Σⱼ lⱼ∘B qⱼ. tying adjacent: Aₖ₊₁ = Cₖ and, unless own_question, B = A₁; layerwise: one A, one C, and
+/// uₖ₊₁ = H uₖ + o.
 class MemoryHops : public Encoder {
  public:
   static constexpr std::string_view kDocument = "document", kQuestion = "question", kSentence = "document.sentence";
@@ -65,7 +69,7 @@ class MemoryHops : public Encoder {
 
   MemoryOptions options_;
   std::vector<Var> words_, ages_;    // adjacent: A₁, C₁ = A₂, …; layerwise: A, C
-  Var question_, state_;             // layerwise: B, H
+  Var question_, state_;             // B if it is not A₁; layerwise: H
   std::vector<Attention> soft_, linear_;  // by hop; they have no parameters
 };
 

@@ -33,11 +33,16 @@ void require_texts(const data::Source& source) {
           source.parts().front().name, "\"");
 }
 
-/// What tells a word from others: its letters where there are any, otherwise its id; empty if it is unknown.
+/// What tells a word from others: its id or, if it is unknown, its letters; empty if there are none.
 std::vector<int32_t> identity(const data::Source& text, int64_t b, int64_t t) {
-  if (const data::Sequences* letters = text.letters()) return letters->row(b * text.text().longest() + t);
-  const int32_t id = text.text().ids.values[static_cast<size_t>(b * text.text().longest() + t)];
-  return id == data::kUnknown ? std::vector<int32_t>{} : std::vector<int32_t>{id};
+  const int64_t at = b * text.text().longest() + t;
+  const int32_t id = text.text().ids.values[static_cast<size_t>(at)];
+  if (id != data::kUnknown) return {id};
+  const data::Sequences* letters = text.letters();
+  if (letters == nullptr) return {};
+  std::vector<int32_t> spelled = letters->row(at);
+  spelled.insert(spelled.begin(), data::kUnknown);  // no word's id
+  return spelled;
 }
 
 /// Which words of each document its question has too (Chen et al. 2017, section 3.2, exact match).

@@ -128,6 +128,8 @@ RecurrentDecoder::RecurrentDecoder(const RecurrentDecoderOptions& options, nn::E
   require_option(!options.copy || input_ == InputKind::attention, "decoder.copy",
                  "words are copied from where attention looks, which needs decoder.input attention, got ",
                  options.input);
+  require_option(!options.copy || align_named(options.attention.align).shares, "decoder.copy",
+                 "copying needs weights that sum to one, which ", options.attention.align, " does not give");
   require_option(!options.copy || options.attention.window != "local_p", "decoder.copy",
                  "the weights that words are copied by must sum to one, which those of attention.window local_p do not");
   make_reader(source, random);

@@ -104,6 +104,8 @@ TransformerDecoder::TransformerDecoder(const TransformerOptions& o, int64_t sour
   if (!o.copy) return;
   require_option(source_ && o.decoder_layers > 0, "copy",
                  "words are copied from where a block of the decoder looks at the source, got a decoder without one");
+  require_option(align_named(o.align).shares, "copy", "copying needs weights that sum to one, which ", o.align,
+                 " does not give");
   copying_ = std::make_unique<CopyGate>(o.size, o.size, o.size, random);
 }
 

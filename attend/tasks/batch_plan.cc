@@ -136,19 +136,31 @@ void add_text(const TaskModel& model, const Example& example, data::EncodedPairs
   for (const std::string& right : example.right) writer.add(source, model.output().encode(right, ready));
 }
 
-/// The windows of a document that have the answer and, where the network may say so, those that lack it.
+/// The first of the right answers that stands in the document, as all windows that have it and, where the network may say so,
+/// those that have none of them.
 void add_question(const TaskModel& model, const Example& example, data::EncodedPairsWriter& writer, LeftOut& left_out) {
-  bool learned = false;
   const std::vector<Ready> windows = model.parts(example);
-  for (size_t i = 0; i < example.right.size(); ++i) {
-    const Right right = right_answer(example, i);
-    const auto has = [&](const Ready& window) { return model.output().has(right, window); };
-    if (std::ranges::none_of(windows, has)) continue;
-    for (const Ready& window : windows) {
-      const bool there = has(window);
-      const std::vector<int32_t> target = there ? model.output().encode(right, window) : model.output().none(window);
-      if (!target.empty() && !window.is_empty()) writer.add(model.source(std::array{&window}), target);
+  const auto has = [&](size_t answer, const Ready& window) {
+    return model.output().has(right_answer(example, answer), window);
+  };
+  const auto in_some = [&](size_t answer) {
+    return std::ranges::any_of(windows, [&](const Ready& window) { return has(answer, window); });
+  };
+  size_t answer = 0;
+  while (answer < example.right.size() && !in_some(answer)) ++answer;
+  if (answer == example.right.size()) return left_out.add(example);
+  const auto target_in = [&](const Ready& window) -> std::vector<int32_t> {
+    if (has(answer, window)) return model.output().encode(right_answer(example, answer), window);
+    for (size_t other = answer + 1; other < example.right.size(); ++other) {
+      if (has(other, window)) return {};
     }
+    return model.output().none(window);
+  };
+  bool learned = false;
+  for (const Ready& window : windows) {
+    const std::vector<int32_t> target = target_in(window);
+    if (target.empty() || window.is_empty()) continue;
+    writer.add(model.source(std::array{&window}), target);
     learned = true;
   }
   if (!learned) left_out.add(example);

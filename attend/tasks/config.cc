@@ -46,7 +46,7 @@ void check_text(const TaskConfig& config) {
     require_option(o.text.empty(), "corpus", kBoth, o.corpus);
     return;
   }
-  require_option(!o.text.empty(), config.row().format == "pairs" ? "source" : "data",
+  require_option(!o.text.empty(), std::string(config.row().file_option()).c_str(),
                  "expected files to train on, or a built-in corpus, got none");
 }
 

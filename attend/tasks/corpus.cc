@@ -7,10 +7,9 @@ namespace attend::tasks {
 Corpus read_corpus(const TaskConfig& config) { return config.row().input().corpus(config); }
 
 Examples read_test(const TaskConfig& config, const TestFiles& files, const std::vector<std::string>& labels) {
-  const InputRow& input = config.row().input();
-  require_usage(files.named() || !config.options.corpus.empty(), "name files to test with (--", input.files[0],
+  require_usage(files.named() || !config.options.corpus.empty(), "name files to test with (--", config.row().file_option(),
                 "), as the model was trained on files");
-  return input.test(config, files, labels);
+  return config.row().input().test(config, files, labels);
 }
 
 }  // namespace attend::tasks

@@ -45,8 +45,8 @@ Ready window_of(const TaskModel& model, const Example& example, const ExplainOpt
   std::vector<Ready> windows = model.parts(example);
   if (windows.size() == 1) return std::move(windows[0]);
   if (options.target) {
-    const Right right = *options.target == (example.right.empty() ? "" : example.right[0]) ? right_answer(example, 0)
-                                                                                         : Right(*options.target);
+    const bool given = !example.right.empty() && *options.target == example.right[0];
+    const Right right = given ? right_answer(example, 0) : Right(*options.target);
     const auto has = [&](const Ready& window) { return model.output().has(right, window); };
     const auto found = std::ranges::find_if(windows, has);
     return std::move(found == windows.end() ? windows[0] : *found);

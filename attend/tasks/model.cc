@@ -165,9 +165,19 @@ int64_t TaskModel::document_window(int64_t others) const {
   return able > 0 ? std::min(window, able) : window;
 }
 
+/// Tokens that an input beside the document may have: it is read together with every window. 0: any number.
+int64_t TaskModel::most_further() const {
+  const bool spans = models::model_row(config_.model.name).answers == models::Answers::span;
+  const int64_t able = model_->longest_source(), window = spans ? config_.options.document.window : 0;
+  return able > 0 && window > 0 ? std::min(able, window) : std::max(able, window);
+}
+
 std::vector<Ready> TaskModel::with_further(std::vector<Ready> parts, const Example& example) const {
   for (size_t i = 1; i < inputs_.size(); ++i) {
     const Ready further = inputs_[i]->ready(example.inputs[i]);
+    const int64_t most = most_further();
+    require(most == 0 || further.length() <= most, inputs_[i]->name(), ": expected at most ", most,
+            " tokens, as many as are read at once, got ", further.length());
     for (Ready& part : parts) part.further.push_back(further);
   }
   return parts;

@@ -102,6 +102,7 @@ class TaskModel {
  private:
   struct Piece;
   int64_t document_window(int64_t others) const;
+  int64_t most_further() const;
   std::vector<Ready> with_further(std::vector<Ready> parts, const Example& example) const;
   std::vector<Piece> pieces(std::span<const Example> examples, std::span<const std::string> prefixes) const;
   std::vector<std::vector<Answer>> answer_some(std::span<const Example> examples, const AnswerOptions& options) const;

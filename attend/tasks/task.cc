@@ -31,7 +31,7 @@ constexpr std::string_view kTagging[] = {"tag_accuracy", "span_f1"};
 constexpr std::string_view kBrackets[] = {"bracket_f1", "exact", "well_formed"};
 constexpr std::string_view kPronunciation[] = {"phoneme_error", "word_error", "exact"};
 constexpr std::string_view kAnswering[] = {"squad_f1", "squad_exact", "group_error"};
-constexpr std::string_view kSummaries[] = {"rouge1", "rouge2", "rougeL", "exact"};
+constexpr std::string_view kSummaries[] = {"rouge1", "rouge2", "rougeL", "exact", "copied"};
 constexpr std::string_view kCaptions[] = {"bleu4", "bleu1", "bleu2", "bleu3", "exact"};
 
 constexpr TaskSetting kTextDefaults[] = {{"search.length_penalty", "0.6"}};
@@ -255,6 +255,10 @@ const OutputRow& TaskRow::output_with(std::string_view network) const {
     case models::Answers::image: return kImageOutput;
   }
   fail("task ", name, ": expected a network with a known kind of answer, got ", network);
+}
+
+std::string_view TaskRow::file_option() const {
+  return format == "pairs" ? "source" : input().streamed ? "data" : input().files[0];
 }
 
 bool TaskRow::derives(std::string_view network, std::string_view option) const {

@@ -69,6 +69,8 @@ struct TaskRow {
   const OutputRow& output_with(std::string_view network) const;
   /// Whether an option of that network ("labels") follows from the data, whatever was asked for.
   bool derives(std::string_view network, std::string_view option) const;
+  /// What files of one's own are named by: "source", "data" or "images".
+  std::string_view file_option() const;
 };
 /// The menu: help, option checks and tests iterate over it.
 std::span<const TaskRow> tasks();

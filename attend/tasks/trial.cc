@@ -26,7 +26,10 @@ ModelChoice with_sizes(const TaskConfig& config, int64_t side, int64_t channels)
     const std::string_view name = ModelChoice::own_name(option);
     if (!config.row().derives(model.name, name)) continue;
     const bool of_image = name.ends_with("height") || name.ends_with("width");
-    const int64_t size = name.ends_with("channels") ? channels : of_image ? side : data::kFirstWord + 1;
+    const int64_t size = name == "texts"             ? static_cast<int64_t>(config.row().inputs.size())
+                         : name.ends_with("channels") ? channels
+                         : of_image                   ? side
+                                                      : data::kFirstWord + 1;
     option.value = std::to_string(size);
   }
   return model;

@@ -50,9 +50,9 @@ std::vector<std::string> from_json(std::span<const TaskInput> wanted, const std:
 
 std::vector<std::string> from_columns(std::span<const TaskInput> wanted, const std::string& where,
                                       std::string_view line) {
-  if (wanted.size() == 1) return {std::string(line)};
   const std::vector<std::string_view> columns = data::split_columns(line);
-  require(columns.size() == wanted.size(), where, ": expected ", quoted(joined(names_of(wanted), "<tab>")), " or ",
+  require(columns.size() == wanted.size(), where, ": expected ",
+          wanted.size() == 1 ? "a " + std::string(wanted[0].name) : quoted(joined(names_of(wanted), "<tab>")), " or ",
           object_of(wanted), ", got ", columns.size(), columns.size() == 1 ? " column in " : " columns in ", quoted(line));
   return {columns.begin(), columns.end()};
 }
@@ -71,7 +71,7 @@ Example typed_example(const TaskRow& row, const std::vector<std::string>& given,
   require(given.size() < row.inputs.size(), where, ": expected at most ", row.inputs.size() - 1, " inputs before the line, got ",
           given.size());
   const std::span wanted = row.inputs.subspan(given.size());
-  const bool is_json = wanted.size() > 1 && data::trimmed(line).starts_with('{');
+  const bool is_json = data::trimmed(line).starts_with('{');
   Example example;
   for (const std::string& text : given) example.inputs.emplace_back(text);
   for (std::string& text : is_json ? from_json(wanted, where, line) : from_columns(wanted, where, line)) {

@@ -14,8 +14,7 @@ namespace attend::tasks {
 std::string input_names(const TaskRow& row);
 
 /// A line as an example. The first inputs of the task may be given already; the line has the others: a JSON object with their
-/// names, or as many columns between tabs, or, where it is one alone, all of the line. Throws Error ("where: …") for anything
-/// else, and for a text without a word.
+/// names, or as many columns between tabs. Throws Error ("where: …") for anything else, and for a text without a word.
 Example typed_example(const TaskRow& row, const std::vector<std::string>& given, const std::string& where,
                       std::string_view line);
 /// Throws Error ("where: …") unless it is a text with a word in it.

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 constexpr const char *kSourceStem = "source", *kLettersStem = "letters";
 constexpr std::string_view kTextFiles[] = {"source", "target", "tsv", "data"};
 constexpr std::string_view kTextDerived[] = {"source_vocabulary", "encoder.vocabulary", "encoder.letters.vocabulary",
-                                         "letters.vocabulary"};
+                                             "letters.vocabulary", "texts"};
 
 /// All texts of a corpus, one after another: the inputs of each example and, where they are wanted, its right answers.
 data::NextLine texts_of(const Corpus& corpus, bool answers) {
@@ -84,7 +84,8 @@ class WordsInput : public Input {
     return {{"source_vocabulary", words},
             {"encoder.vocabulary", words},
             {"letters.vocabulary", letters},
-            {"encoder.letters.vocabulary", letters}};
+            {"encoder.letters.vocabulary", letters},
+            {"texts", std::to_string(options().row->inputs.size())}};
   }
 
   Ready ready(const Value& value) const override {

@@ -24,7 +24,7 @@ export class Found {
     this.hint = make("p", { class: "hint" }, "Choose a sentence to leave it out, and again to bring it back.");
     this.evidence = make("div", { class: "left-out", "aria-live": "polite" });
     this.error = make("p", { class: "error", role: "alert", hidden: true });
-    this.view = new DocumentView((side, index) => this.#picked(side, index), { struck: (sentence) => this.#strike(sentence) });
+    this.view = new DocumentView((side, index) => this.#picked(side, index));
     const place = make("div", { class: "found" }, this.view.element, this.view.readout);
     this.element = make("div", {}, this.said, place, this.hint, this.error, this.evidence);
   }
@@ -33,6 +33,7 @@ export class Found {
     this.asking?.abort();
     Object.assign(this, { trace, own, source: trace.source, removed: new Set(), answers });
     showError(this.error, null);
+    this.#allowStriking(true);
     this.#headline(answers);
     this.view.render({ trace });
     this.hint.hidden = trace.source.sentences.length < 2;
@@ -80,8 +81,11 @@ export class Found {
     try {
       const trace = removed.size ? await api.explain(this.#without(removed), asking.signal) : this.trace;
       if (this.asking !== asking) return;
-      this.view.render({ trace, source: this.source, removed });
-      this.#compare(removed.size ? trace : null);
+      // Of a long document that is read again, another window may have the answer: it is shown as it is.
+      const elsewhere = removed.size > 0 && trace.source.text !== reducedText(this.source, removed);
+      this.#allowStriking(!elsewhere);
+      this.view.render(elsewhere ? { trace } : { trace, source: this.source, removed });
+      this.#compare(removed.size ? trace : null, elsewhere);
     } catch (error) {
       if (!api.cancelled(error)) showError(this.error, error);
     } finally {
@@ -98,8 +102,12 @@ export class Found {
     return { ...asked, [name]: around[0] + reducedText(this.source, removed) + around[1] };
   }
 
-  // The answer before and after; null: nothing is left out.
-  #compare(trace) {
+  #allowStriking(may) {
+    this.view.struck = may ? (sentence) => this.#strike(sentence) : null;
+  }
+
+  // The answer before and after; null: nothing is left out. Elsewhere: in another part of a long document.
+  #compare(trace, elsewhere = false) {
     if (!trace) return this.evidence.replaceChildren();
     const [before] = this.answers;
     const [after] = trace.answers;
@@ -121,7 +129,7 @@ export class Found {
     if (after.text !== before.text && still) rows.push(row("the first answer there", still));
     const verdict = after.text === before.text ? "The answer stays the same." : "The answer is another one.";
     return this.evidence.replaceChildren(
-      make("p", { class: "verdict" }, verdict),
+      make("p", { class: "verdict" }, elsewhere ? `${verdict} Above is the part of the document that it is from now.` : verdict),
       make("table", { class: "evidence" }, make("tbody", {}, rows)),
       make("button", { type: "button", class: "quiet", click: () => this.#restore() }, "Bring everything back"),
     );
@@ -130,6 +138,7 @@ export class Found {
   #restore() {
     this.asking?.abort();
     this.removed = new Set();
+    this.#allowStriking(true);
     this.view.render({ trace: this.trace, source: this.source });
     this.view.sentences[this.view.held ?? 0]?.focus({ preventScroll: true });
     this.#compare(null);

@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "attend/data/utf8.h"
 #include "tests/support/message.h"
 
 namespace attend::data {
@@ -20,6 +21,14 @@ Source two_texts() {
   source.add_letters(Sequences(PartRows{{4}, {5, 5}, {6}, {7}, {}, {}}), "document");
   source.add_letters(Sequences(PartRows{{8, 8}, {}, {9}, {10}}), "question");
   return source;
+}
+
+TEST(Text, OnOneLineHasNoBreaksAndKeepsItsBlanks) {
+  EXPECT_EQ(on_one_line("milk.\nJohn"), "milk. John");
+  EXPECT_EQ(on_one_line("a \r\n\tb  c"), "a b  c");
+  EXPECT_EQ(on_one_line("\n a"), " a");
+  EXPECT_EQ(on_one_line(""), "");
+  EXPECT_EQ(on_one_line("zwei\u00A0W\u00F6rter"), "zwei\u00A0W\u00F6rter");
 }
 
 TEST(Parts, OneByItselfHasWhatItContains) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -67,6 +68,24 @@ TEST(Memory, TheOrderOfWordsCountsUnlessTheyAreABag) {
   const auto position = small_memory(), bag = small_memory({{"words", "bag"}});
   EXPECT_GT(std::abs(loss_of(*position, forth) - loss_of(*position, back)), 1e-3);
   EXPECT_NEAR(loss_of(*bag, forth), loss_of(*bag, back), kTolerance);
+}
+
+TEST(Memory, QuestionsMayHaveVectorsOfTheirOwn) {
+  const auto shared = small_memory(), own = small_memory({{"own_question", "true"}});
+  std::map<std::string, Var> from, to;
+  for (const nn::NamedParam& p : nn::parameters(*shared)) from.emplace(p.name, p.var);
+  for (const nn::NamedParam& p : nn::parameters(*own)) to.emplace(p.name, p.var);
+  ASSERT_EQ(to.size(), from.size() + 1);
+  for (auto& [name, var] : to) {
+    const bool is_own = !from.contains(name);
+    const Var& other = from.at(is_own ? name.substr(0, name.rfind("question")) + "words.0" : name);
+    std::ranges::copy(other.value().values(), var.value().values().begin());
+  }
+  EXPECT_EQ(loss_of(*own, kStoryBatch), loss_of(*shared, kStoryBatch));
+  for (auto& [name, var] : to) {
+    if (!from.contains(name)) var.value().values()[4 * 6] += 1;  // of word 4, which is asked for
+  }
+  EXPECT_NE(loss_of(*own, kStoryBatch), loss_of(*shared, kStoryBatch));
 }
 
 /// Keeps the weights of each hop.

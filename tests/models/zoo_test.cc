@@ -280,6 +280,7 @@ void add_readers(std::vector<Variant>& all) {
   const auto remembers = [&](const std::string& name, const Settings& settings) {
     all.push_back({"memory " + name, "memory", memory + settings, Answer::label, true, true});
   };
+  remembers("own question", {{"own_question", "true"}});
   for (const char* tying : {"adjacent", "layerwise"}) {
     for (const char* hops : {"1", "3"}) {
       remembers(std::string(tying) + ", hops " + hops, {{"tying", tying}, {"hops", hops}});

@@ -219,6 +219,9 @@ TEST(Typed, LinesHaveAllInputsOrWhatIsMissing) {
   EXPECT_EQ(texts({}, R"({"question": "why?", "document": "a b"})"), both);
   EXPECT_EQ(texts({}, R"({"question": "why?", "document": "a b", "answer": ["b"], "name": "q1"})"), both);
   EXPECT_EQ(texts({"a b"}, "why?"), both);
+  EXPECT_EQ(texts({"a b"}, R"({"question": "why?"})"), both);
+  EXPECT_EQ(message_of([&] { texts({"a b"}, "why?\twho?"); }),
+            "line 3: expected a question or {\"question\": …}, got 2 columns in \"why?\\x09who?\"");
   const auto refused = [&](const std::string& line) { return message_of([&] { texts({}, line); }); };
   EXPECT_EQ(refused("a b"),
             "line 3: expected \"document<tab>question\" or {\"document\": …, \"question\": …}, got 1 column in \"a b\"");
@@ -286,6 +289,34 @@ TEST(DocumentsSlow, AnAnswerInTheLastWindowOfALongDocumentIsFound) {
     EXPECT_EQ(answer.found->begin, static_cast<int64_t>(document.size() + 6));
     EXPECT_GT(answer.parts, 300);
   }
+}
+
+/// Networks that answer in words of their own read both texts, one after the other.
+TEST(Documents, WordsOfOnesOwnDependOnTheQuestion) {
+  for (const char* network : {"recurrent", "transformer", "encoder_decoder"}) {
+    SCOPED_TRACE(network);
+    const SettingList settings{{"task", "answer", ""}, {"tokeniser.min_count", "1", ""}, {"model.name", network, ""}};
+    const Example example = test::question("a b c d e", "where is b ?", {"c"});
+    const TaskModel model =
+        test::untrained(settings, {.stream = std::make_shared<test::ListStream>(std::vector{example})});
+    const auto score = [&](const std::string& question) {
+      return answers_to(model, asked("a b c d e", question)).at(0).log_probability;
+    };
+    EXPECT_NE(score("where is b ?"), score("where is e ?"));
+    ExplainOptions options;
+    options.search = model.config().options.search;
+    for (const std::string& method : explainable(model).methods) {
+      options.method = method;
+      EXPECT_EQ(explain_text(model, example, options).source.words.size(), 5u) << method;
+    }
+  }
+}
+
+TEST(Documents, AQuestionHasRoomBesideEveryWindow) {
+  const TaskModel model = reader();
+  EXPECT_EQ(answers_to(model, asked(letters(90), letters(40))).size(), 1u);
+  EXPECT_EQ(message_of([&] { (void)answers_to(model, asked("a b", letters(41))); }),
+            "question: expected at most 40 tokens, as many as are read at once, got 41");
 }
 
 TEST(Documents, SupportIsTheMostReadSentenceOfThoseThatFitAWindow) {

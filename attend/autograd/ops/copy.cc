@@ -171,10 +171,15 @@ Tensor copy_log_probabilities(const CopyMixture& m, int64_t words) {
     const real by_word = static_cast<real>(log_sigmoid(gate));
     for (size_t w = 0; w < places.V; ++w) to[w] = from[w] + by_word;
     std::fill(to + places.V, to + W, -std::numeric_limits<real>::infinity());
+    std::vector<std::pair<int32_t, double>> copied;  // each word once, with the weights of all places that say it
     for (size_t s = 0; s < places.S; ++s) {
-      const int32_t word = said[s];
-      if (word < 0 || std::find(said, said + s, word) != said + s) continue;  // counted where it stands first
-      const double weight = weight_of(weights + s, said + s, places.S - s, word);
+      if (said[s] >= 0) copied.emplace_back(said[s], static_cast<double>(weights[s]));
+    }
+    std::ranges::stable_sort(copied, {}, &std::pair<int32_t, double>::first);
+    for (size_t i = 0; i < copied.size();) {
+      const int32_t word = copied[i].first;
+      double weight = 0;
+      for (; i < copied.size() && copied[i].first == word; ++i) weight += copied[i].second;
       if (weight > 0) {
         to[word] = static_cast<real>(log_add(static_cast<double>(to[word]), log_sigmoid(-gate) + std::log(weight)));
       }
