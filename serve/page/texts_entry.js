@@ -91,6 +91,7 @@ export class TextsEntry {
       class: long ? "tall" : "asked",
       autocomplete: "off",
       spellcheck: "false",
+      input: () => this.#markOutdated(),
       keydown: (event) => {
         const sends = event.key === "Enter" && !event.isComposing && (long ? event.ctrlKey || event.metaKey : !event.shiftKey);
         if (!sends) return;
@@ -124,10 +125,18 @@ export class TextsEntry {
       long.value = await textOf(file);
       showError(this.error, null);
       this.name.textContent = file.name;
+      this.#markOutdated();
       asked.focus();
     } catch (error) {
       showError(this.error, error);
     }
+  }
+
+  // What is shown below answers what was asked before.
+  #markOutdated() {
+    const { inputs } = this.app.state;
+    const outdated = [...this.fields].some(([name, field]) => inputs[name] && field.value.trim() !== inputs[name]);
+    find("answers").classList.toggle("outdated", outdated);
   }
 
   // Asks what was entered; of what is missing, the first is named.
@@ -140,6 +149,7 @@ export class TextsEntry {
     const changed = Object.keys(entered).some((name) => entered[name] !== state.inputs[name]);
     if (changed) for (const pane of panes) pane.forget();
     state.inputs = entered;
+    this.#markOutdated();
     find("suggestions").hidden = true;
     this.app.changed();
     this.app.answer();

@@ -79,6 +79,8 @@ void expect_valid(const json& node, const json& value, const std::string& where)
   for (const auto& [name, inner] : value.items()) {
     if (properties.contains(name)) {
       expect_valid(properties[name], inner, where + "." + name);
+    } else if (const auto others = schema.find("additionalProperties"); others != schema.end() && others->is_object()) {
+      expect_valid(*others, inner, where + "." + name);
     } else {
       EXPECT_EQ(schema.value("additionalProperties", "false"), "true") << where << " has " << name;
     }

@@ -1,6 +1,8 @@
 // Questions about documents over HTTP: inputs by their names, and where answers were found.
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "tests/serve/served.h"
 
 namespace attend::test {
@@ -8,6 +10,8 @@ namespace {
 
 std::string reader_folder(const TestFolder& folder) {
   save_untrained(folder.path() / "reader", small_reader(), question_corpus());
+  std::ofstream(folder.path() / "reader" / "valid.jsonl")
+      << R"({"source":"why?","reference":"a","output":"b","chrf":1.5,"inputs":{"document":"a b","question":"why?"}})" << '\n';
   return (folder.path() / "reader").string();
 }
 
@@ -47,6 +51,12 @@ TEST(ServedDocuments, AnswersSayWhereTheyWereFound) {
   const std::string lines = reader().post("/v1/run", streamed.dump())->body;
   const size_t last = lines.find_last_of('\n', lines.size() - 2) + 1;
   EXPECT_EQ(json::parse(lines.substr(last))["answers"][0][0], reply["answers"][0][0]) << lines;
+}
+
+TEST(ServedDocuments, QuestionsOfTheGalleryCanBeAskedAgain) {
+  const json gallery = json::parse(reader().get("/v1/models/reader/gallery")->body);
+  ASSERT_EQ(gallery["sentences"].size(), 1u) << gallery;
+  EXPECT_EQ(gallery["sentences"][0]["inputs"].dump(), R"({"document":"a b","question":"why?"})");
 }
 
 TEST(ServedDocuments, SeveralQuestionsAreAskedAtOnce) {
