@@ -136,8 +136,11 @@ Var SourceEmbedding::operator()(const Ids& ids) const {
 Var SourceEmbedding::operator()(const data::Source& source, Training* training, bool by_time) const {
   const data::Sequences& text = source.text();
   const Ids ids = training && word_dropout_ > 0 ? with_unknown(text, word_dropout_, training->random) : text.ids;
-  const Var words = words_(by_time ? data::transposed(ids) : ids);
-  const Var read = letters_ ? concat(std::array{words, read_letters(source, by_time)}, 2) : words;
+  Var read = words_(by_time ? data::transposed(ids) : ids);
+  if (letters_) {
+    const Var letters = read_letters(source, by_time);  // which may throw: g++ 12 would end a half-made array twice
+    read = concat(std::array{read, letters}, 2);
+  }
   return marks_ ? marked(read, source, by_time) : read;
 }
 
