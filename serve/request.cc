@@ -201,7 +201,7 @@ Fields common_fields(Asked& asked, const Limits& limits) {
   for (const auto& [name, is_document] : input_names()) {
     Limits own = limits;
     if (is_document) own.text_characters = limits.document_characters;
-    fields.field(name, [&asked, name, own](const json& v) { asked.inputs[name] = one_or_more(name, v, own); });
+    fields.field(name, [&asked, input = name, own](const json& v) { asked.inputs[input] = one_or_more(input, v, own); });
   }
   return fields;
 }
