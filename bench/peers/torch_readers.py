@@ -10,14 +10,9 @@ One JSON object per line: {"torch": version, "threads": n}, then {"name": row, "
 milliseconds and MiB. A row memory/… trains three steps in a process of its own and has no "ms". All texts of a batch have the
 same length, so that nothing is packed or masked.
 """
-import argparse
-import json
-import subprocess
 import sys
-import warnings
 
-from rows import best, options_of, parser_of, requested_rows, torch_with
-from torch_models import peak_mebibytes
+from one_step import measure
 
 DOCUMENTS, DOCUMENT, QUESTION, VOCABULARY, SIZE, DROPOUT = 32, 150, 15, 8000, 128, 0.2
 READER = "reader d128 B32 V8000"
@@ -80,34 +75,5 @@ def networks(torch):
     return trained
 
 
-def main():
-    parser = parser_of(__doc__)
-    parser.add_argument("--compiled", action="store_true", help="training steps by torch.compile")
-    parser.add_argument("--alone", metavar="NAME", help=argparse.SUPPRESS)  # memory/…: three steps, here
-    arguments = options_of(parser)
-    rows = ["step/" + READER] + ([] if arguments.compiled else ["memory/" + READER])
-    requested = requested_rows(parser, arguments, rows)
-    torch = torch_with(arguments.threads)
-    warnings.filterwarnings("ignore")
-    trained = networks(torch)
-
-    def tell(**facts):
-        print(json.dumps({key: float(f"{x:.6g}") if isinstance(x, float) else x for key, x in facts.items()}), flush=True)
-
-    if arguments.alone:
-        step = trained(False)
-        for _ in range(3):
-            step()
-        tell(name=arguments.alone, peak_mb=peak_mebibytes())
-        return 0
-    tell(torch=torch.__version__, threads=torch.get_num_threads())
-    for name in requested:
-        if name.startswith("memory/"):
-            subprocess.run([sys.executable, __file__, "--threads", str(arguments.threads), "--alone", name], check=True)
-            continue
-        tell(name=name, ms=best(trained(arguments.compiled), arguments.seconds, least=6) * 1e3, peak_mb=peak_mebibytes())
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(measure(__file__, __doc__, READER, networks))
