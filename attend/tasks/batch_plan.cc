@@ -111,10 +111,6 @@ class MadeBatches : public BatchPlan {
   std::unique_ptr<data::Prefetched<data::Batch>> ready_;  // last: its thread uses the others
 };
 
-}  // namespace
-
-namespace {
-
 /// Questions from which nothing could be learned.
 struct LeftOut {
   int64_t count = 0;
