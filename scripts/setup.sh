@@ -8,6 +8,7 @@ packages=(
   libdnnl-dev libhwy-dev                          # oneDNN, Highway
   libsentencepiece-dev libyaml-cpp-dev zlib1g-dev # subwords, recipes, .gz
   libpng-dev libjpeg62-turbo-dev                  # images
+  libsndfile1-dev libsoxr-dev libkissfft-dev      # sound files, their rates, and spectra
   nlohmann-json3-dev libcpp-httplib-dev           # JSON, HTTP
   libgtest-dev                                    # tests
   librsvg2-dev fonts-dejavu-core                  # pictures as PNG, and the letters in them
@@ -16,7 +17,7 @@ packages=(
 
 if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
   echo "set-up: no apt-get here; the build needs a C++20 compiler with OpenMP, CMake 3.25 or later, Ninja, pkg-config," \
-    "oneDNN 2.x, Highway 1.0 or later, SentencePiece, yaml-cpp, zlib, libpng, libjpeg, librsvg, nlohmann-json," \
+    "oneDNN 2.x, Highway 1.0 or later, SentencePiece, yaml-cpp, zlib, libpng, libjpeg, libsndfile, soxr, kissfft, librsvg, nlohmann-json," \
     "cpp-httplib 0.11 and GoogleTest"
   exit 0
 fi
@@ -28,7 +29,8 @@ for package in "${packages[@]}"; do
 done
 [ ${#missing[@]} -gt 0 ] || exit 0
 
-install="apt-get install --yes --no-install-recommends ${missing[*]}"
+# It waits for another installation that is under way, as machines that have just started have one.
+install="apt-get install --yes -o DPkg::Lock::Timeout=300 --no-install-recommends ${missing[*]}"
 if [ "$(id -u)" -eq 0 ]; then
   as_root=()
 elif command -v sudo >/dev/null && { sudo -n true 2>/dev/null || [ -t 0 ]; }; then

@@ -31,6 +31,12 @@ Source Source::of_images(Tensor pixels) {
   return source;
 }
 
+Source Source::of_frames(Tensor frames, std::vector<int32_t> lengths) {
+  Source source;
+  source.add(std::string(kSound), std::move(frames), std::move(lengths));
+  return source;
+}
+
 Source& Source::add(std::string name, Sequences ids) {
   require(empty() || ids.count() == count(), "Source: expected ", empty() ? 0 : count(), " examples in part ", name,
           ", got ", ids.count());
@@ -44,6 +50,19 @@ Source& Source::add(std::string name, Tensor values) {
           empty() ? 0 : count(), " examples in part ", name, ", got ", values.shape());
   if (empty()) lengths_.assign(static_cast<size_t>(values.dim(0)), 1);
   parts_.push_back({std::move(name), {}, std::move(values)});
+  return *this;
+}
+
+Source& Source::add(std::string name, Tensor frames, std::vector<int32_t> lengths) {
+  require(frames.defined() && frames.rank() == 3 && frames.dim(0) == static_cast<int64_t>(lengths.size()),
+          "Source: expected frames [B,T,F] and a length for each example in part ", name, ", got ", lengths.size(), " lengths");
+  for (const int32_t length : lengths) {
+    require(length >= 0 && length <= frames.dim(1), "Source: expected at most ", frames.dim(1), " frames in part ", name, ", got ",
+            length);
+  }
+  add(std::move(name), std::move(frames));
+  if (parts_.size() == 1) lengths_ = lengths;
+  parts_.back().ids.lengths = std::move(lengths);
   return *this;
 }
 
@@ -90,10 +109,19 @@ const Sequences* Source::copies() const {
   return part ? &part->ids : nullptr;
 }
 
-const Tensor& Source::pixels() const {
+namespace {
+
+/// The numbers of the first part if they are frames, or if they are not; otherwise an undefined tensor.
+const Tensor& first_values(const std::vector<Part>& parts, bool frames) {
   static const Tensor kNone;
-  return empty() ? kNone : parts_.front().values;
+  if (parts.empty() || !parts.front().values.defined()) return kNone;
+  return (parts.front().values.rank() == 3) == frames ? parts.front().values : kNone;
 }
+
+}  // namespace
+
+const Tensor& Source::pixels() const { return first_values(parts_, false); }
+const Tensor& Source::frames() const { return first_values(parts_, true); }
 
 Sequences letter_rows(std::span<const std::vector<std::vector<int32_t>>> examples, int64_t longest) {
   std::vector<std::vector<int32_t>> rows(examples.size() * static_cast<size_t>(longest));

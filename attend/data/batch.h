@@ -37,7 +37,7 @@ struct Sequences {
 /// One part of what a network reads: ids, or numbers if `values` is defined.
 struct Part {
   std::string name;  ///< of the task's input: "text", "image"; for what it contains, a dot and a name: "text.letters"
-  Sequences ids;     ///< [B,T]; of letters [B·T,L], where row b·T + t spells word t of example b
+  Sequences ids;     ///< [B,T]; of letters [B·T,L], where row b·T + t spells word t of example b; of frames only their lengths
   Tensor values;     ///< pixels [B,C,H,W] or frames [B,T,F]
 
   static constexpr std::string_view kLetters = ".letters", kCopies = ".copies";
@@ -47,17 +47,20 @@ struct Part {
 /// What a network reads for B examples: named parts. Its answers attend to the first one.
 class Source {
  public:
-  static constexpr std::string_view kText = "text", kImage = "image", kSentences = ".sentence";
+  static constexpr std::string_view kText = "text", kImage = "image", kSound = "sound", kSentences = ".sentence";
 
   Source() = default;
   /// A text alone. Implicit, as most networks read just that.
   Source(Sequences text);  // NOLINT(google-explicit-constructor)
   /// Pixels [B,C,H,W] alone.
   static Source of_images(Tensor pixels);
+  /// Frames of sound [B,T,F] alone, of which the first lengths[b] count.
+  static Source of_frames(Tensor frames, std::vector<int32_t> lengths);
 
   /// Further parts; each has as many examples as the first.
   Source& add(std::string name, Sequences ids);
   Source& add(std::string name, Tensor values);
+  Source& add(std::string name, Tensor frames, std::vector<int32_t> lengths);
   /// The letters of the words of a part; by default the first one.
   Source& add_letters(Sequences letters, std::string_view of = {});
   /// What copying each place of the first part says: an id of the answers' vocabulary, or beyond its last one for words
@@ -77,7 +80,9 @@ class Source {
   const Sequences* copies() const;
   /// Pixels of the first part; an undefined tensor if it has none.
   const Tensor& pixels() const;
-  /// How many places each example of the first part has: tokens; an image counts as one.
+  /// Frames [B,T,F] of the first part; an undefined tensor if it has none.
+  const Tensor& frames() const;
+  /// How many places each example of the first part has: tokens, frames; an image counts as one.
   const std::vector<int32_t>& lengths() const { return lengths_; }
 
  private:
