@@ -178,9 +178,10 @@ void draw_pitch(FormantTracks& tracks, std::span<const Spoken> all, const Forman
   const auto range = static_cast<float>(voice.range), size = static_cast<float>(tracks.size());
   const float end = random.below(6) == 0 ? 0.5F : -0.4F, phase = 10 * random.uniform();
   for (size_t i = 0; i < tracks.size(); ++i) {
-    const float at = static_cast<float>(i) / size, t = 6.2832F * (phase + static_cast<float>(i) * static_cast<float>(kFormantFrame));
+    const auto frame = static_cast<float>(i), seconds = static_cast<float>(kFormantFrame);
+    const float at = frame / size, t = 2 * std::numbers::pi_v<float> * (phase + frame * seconds);
     const float flutter = std::sin(12.7F * t) + std::sin(7.1F * t) + std::sin(4.7F * t);
-    const float last = std::clamp(1 - (size - static_cast<float>(i)) * static_cast<float>(kFormantFrame) / 0.4F, 0.0F, 1.0F);
+    const float last = std::clamp(1 - (size - frame) * seconds / 0.4F, 0.0F, 1.0F);
     tracks.pitch.push_back(range * (0.15F - 0.5F * at + end * last) + 0.08F * flutter);
   }
   for (size_t i = 0; i < all.size(); ++i) {
@@ -190,12 +191,24 @@ void draw_pitch(FormantTracks& tracks, std::span<const Spoken> all, const Forman
   }
 }
 
+/// Noise sets in and ends within 4 ms; frames that it newly reaches before it sets in get its band.
+void smooth_noise(FormantTracks& tracks) {
+  std::vector<float> levels;
+  for (const NoiseBand& band : tracks.noise) levels.push_back(band.level);
+  smooth_track(levels, 1);
+  for (size_t i = tracks.size() - 1; i-- > 0;) {
+    if (tracks.noise[i].level == 0 && levels[i] < levels[i + 1]) tracks.noise[i] = tracks.noise[i + 1];
+  }
+  for (size_t i = 0; i < tracks.size(); ++i) tracks.noise[i].level = levels[i];
+}
+
 /// Formants move within some 60 ms around a boundary, the velum as slowly, the glottis within 15 ms.
 void smooth_tracks(FormantTracks& tracks) {
   for (std::vector<float>& formant : tracks.formants) smooth_track(formant, 8);
   smooth_track(tracks.nasal, 6);
   smooth_track(tracks.voicing, 2);
   smooth_track(tracks.aspiration, 2);
+  smooth_noise(tracks);
 }
 
 }  // namespace

@@ -76,7 +76,10 @@ float white(Random& random) { return (random.uniform() - 0.5F) * 3.4641016F; }
 class Glottis {
  public:
   Glottis(const FormantVoice& voice, float rate)
-      : rate_(rate), breath_(static_cast<float>(voice.breath)), tilt_(0.1F + 0.5F * breath_), open_(0.5F + 0.25F * breath_) {}
+      : rate_(rate),
+        breath_(static_cast<float>(voice.breath)),
+        tilt_(0.1F + 0.5F * breath_),
+        open_(0.5F + 0.25F * breath_) {}
 
   /// The derivative of the flow t² − t³ over the open part of a period (KLGLOTT88, Klatt and Klatt 1990), with breath
   /// while it is open, low-passed for a duller voice.
@@ -95,7 +98,7 @@ class Glottis {
   /// Periods differ by about 1 % in length and 4 % in strength.
   void start_period(Random& random) {
     phase_ -= 1;
-    jitter_ = 1 + 0.02F * white(random) * 0.5F, loud_ = 1 + 0.04F * white(random);
+    jitter_ = 1 + 0.01F * white(random), loud_ = 1 + 0.04F * white(random);
   }
   /// The jump from −1 to 0 at closure rounded over two samples, without which it would alias (PolyBLEP, Välimäki and
   /// Huovilainen 2007).

@@ -91,12 +91,12 @@ std::string draw_number(Random& random) {
   return spoken_number(static_cast<int64_t>(random.below(static_cast<uint64_t>(one_of(random, kMost)))));
 }
 
-// Slots: N a number, n one from 2 to 99, D a string of 2 to 4 digits; capital letters otherwise name lists.
+// Words of one letter are slots: n a number from 2 to 99, D 2 to 4 digits, the others a word of a list below.
 constexpr std::string_view kCommands[] = {
-    "turn the A S",       "turn S the A",      "turn the volume U",   "turn U the volume",  "set the volume to n",
-    "play the next song", "play song n",       "play channel n",      "play the game",      "stop the B",
-    "call D",             "set the timer to n M", "set the alarm to n M", "open the C",     "shut the C",
-    "read message n",     "read the next message", "open C n",        "open message n",     "turn on A n",
+    "turn the A S",       "turn S the A",          "turn the volume U",    "turn U the volume", "set the volume to n",
+    "play the next song", "play song n",           "play channel n",       "play the game",     "stop the B",
+    "call D",             "set the timer to n M",  "set the alarm to n M", "open the C",        "shut the C",
+    "read message n",     "read the next message", "open C n",             "open message n",    "turn on A n",
 };
 constexpr std::string_view kThings[] = {"light", "radio", "timer", "alarm"};
 constexpr std::string_view kStoppable[] = {"radio", "song", "timer", "alarm", "game"};
@@ -128,28 +128,38 @@ std::string draw_command(Random& random) {
 
 int64_t count_words(std::string_view text) { return 1 + std::count(text.begin(), text.end(), ' '); }
 
-/// Digits, a number, or commands until there are enough words.
+/// Digits, a number, or a command or two; more commands until there are enough words.
 std::string draw_text(Random& random, const SpokenOptions& options) {
   const auto span = static_cast<uint64_t>(options.most_words - options.least_words + 1);
   const int64_t words = options.least_words + static_cast<int64_t>(random.below(span));
   const uint64_t kind = random.below(10);
   if (options.digits_only || kind < 3) return digit_string(random, words);
   std::string text = kind < 5 ? draw_number(random) : draw_command(random);
-  while (count_words(text) < options.least_words) text += (chance(random, 0.5) ? " then " : " and ") + draw_command(random);
+  while (count_words(text) < options.least_words || (kind >= 5 && chance(random, 0.2))) {
+    text += chance(random, 0.5) ? " then " : " and ";
+    text += draw_command(random);
+  }
   return text;
 }
 
 /// A tenth of all longer texts is only in validation, another tenth only in the test.
 bool fits_part(SpokenPart part, std::string_view text) {
   if (count_words(text) < 3) return true;
-  if (is_withheld(text, 0.1)) return part == SpokenPart::kValid;
-  return (part == SpokenPart::kTest) == is_withheld(text, 0.2);
+  const SpokenPart only = is_withheld(text, 0.1)   ? SpokenPart::kValid
+                          : is_withheld(text, 0.2) ? SpokenPart::kTest
+                                                   : SpokenPart::kTrain;
+  return part == only;
 }
 
+/// Redraws only texts of the same length, so that lengths are distributed alike in all parts.
 std::string draw_text(Random& random, SpokenPart part, const SpokenOptions& options) {
+  int64_t words = 0;
   for (;;) {
     std::string text = draw_text(random, options);
-    if (count_words(text) <= options.most_words && fits_part(part, text)) return text;
+    const int64_t count = count_words(text);
+    if (count > options.most_words || (words > 0 && count != words)) continue;
+    if (fits_part(part, text)) return text;
+    words = count;
   }
 }
 
@@ -189,10 +199,10 @@ std::string joined_labels(std::span<const TimedLabel> times) {
 
 void check(const SpokenOptions& options) {
   require(options.least_words >= 1 && options.least_words <= options.most_words && options.most_words <= 60,
-          "spoken: expected 1 to 60 words, at least as many at most as at least, got ", options.least_words, " to ",
+          "spoken: expected a range of words within 1 to 60, got ", options.least_words, " to ",
           options.most_words);
   require(options.least_snr >= -10 && options.least_snr <= options.most_snr && options.most_snr <= 100,
-          "spoken: expected noise of -10 to 100 dB, got ", options.least_snr, " to ", options.most_snr);
+          "spoken: expected a range of noise within -10 to 100 dB, got ", options.least_snr, " to ", options.most_snr);
 }
 
 }  // namespace

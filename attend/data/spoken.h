@@ -14,10 +14,10 @@
 namespace attend::data {
 
 struct SpokenOptions {
-  int64_t least_words = 1, most_words = 10;   ///< of an utterance: 1 to 60
-  bool digits_only = false;                   ///< only strings of zero … nine
-  int64_t rate = 16000;                       ///< samples a second, 8000 to 48000
-  double least_snr = 15, most_snr = 40;       ///< of white or pink noise, in dB
+  int64_t least_words = 1, most_words = 10;  ///< of an utterance: 1 to 60
+  bool digits_only = false;                  ///< only strings of zero … nine
+  int64_t rate = 16000;                      ///< samples a second, 8000 to 48000
+  double least_snr = 15, most_snr = 40;      ///< of white or pink noise, in dB
 };
 
 /// Each part has voices of its own. Texts of three words or more are in one part only; shorter ones may be in all.
