@@ -47,7 +47,7 @@ std::vector<Spoken> phonemes_of(std::span<const FormantWord> words) {
 }
 
 /// Formants of the vowel or glide beside phoneme i, the next one first; its own where there is none.
-Formants beside(std::span<const Spoken> all, size_t i) {
+Formants vowel_beside(std::span<const Spoken> all, size_t i) {
   const auto sounds = [&](size_t k) { return all[k].phoneme->is_vowel() || all[k].phoneme->manner == Manner::kGlide; };
   if (i + 1 < all.size() && sounds(i + 1) && !all[i].before_pause) return all[i + 1].phoneme->from;
   if (i > 0 && sounds(i - 1) && !all[i].after_pause) return all[i - 1].phoneme->to;
@@ -111,7 +111,7 @@ void add_phoneme(std::vector<Segment>& segments, std::span<const Spoken> all, si
   Segment base{seconds, phoneme.from, phoneme.to, phoneme.voicing, 0, 0, phoneme.noise};
   if (!phoneme.is_vowel()) {
     const float first = base.from[0];
-    base.from = toward(base.from, beside(all, i), phoneme.follow);
+    base.from = toward(base.from, vowel_beside(all, i), phoneme.follow);
     if (phoneme.manner != Manner::kBreath) base.from[0] = first;
     base.to = base.from;
   }
@@ -130,7 +130,7 @@ int64_t frames_of(double seconds) { return static_cast<int64_t>(std::lround(seco
 /// A diphthong stays at both ends for a quarter of its time.
 float glided(float from, float to, float at) { return from + (to - from) * std::clamp(2 * at - 0.5F, 0.0F, 1.0F); }
 
-void append(FormantTracks& tracks, const Segment& segment) {
+void append_segment(FormantTracks& tracks, const Segment& segment) {
   const int64_t count = std::max<int64_t>(1, frames_of(segment.seconds));
   NoiseBand band = segment.noise;
   if (band.width == 0) band = tracks.noise.empty() ? NoiseBand{1000, 1000, 0} : tracks.noise.back(), band.level = 0;
@@ -146,7 +146,7 @@ void append(FormantTracks& tracks, const Segment& segment) {
 
 /// Silence: the tract rests as it is.
 void append_pause(FormantTracks& tracks, double seconds, const Formants& rest) {
-  if (frames_of(seconds) > 0) append(tracks, {static_cast<float>(seconds), rest, rest, 0, 0, 0, {}});
+  if (frames_of(seconds) > 0) append_segment(tracks, {static_cast<float>(seconds), rest, rest, 0, 0, 0, {}});
 }
 
 /// The mean of 2·reach + 1 values around each; twice, for a bend without corners.
@@ -226,7 +226,7 @@ FormantTracks formant_tracks(std::span<const FormantWord> words, const FormantVo
     std::vector<Segment> segments;
     add_phoneme(segments, all, i, voice, random);
     const double begin = now();
-    for (const Segment& segment : segments) append(tracks, segment);
+    for (const Segment& segment : segments) append_segment(tracks, segment);
     tracks.phonemes.push_back({std::string(all[i].phoneme->name), begin, now()});
     tracks.words.back().end = now();
     rest = segments.back().to;

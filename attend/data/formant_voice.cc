@@ -70,7 +70,7 @@ class BandFilter {
 };
 
 /// Uniform noise of variance 1.
-float white(Random& random) { return (random.uniform() - 0.5F) * 3.4641016F; }
+float white_noise(Random& random) { return (random.uniform() - 0.5F) * 3.4641016F; }
 
 /// Pulses of the glottis and its noise.
 class Glottis {
@@ -98,7 +98,7 @@ class Glottis {
   /// Periods differ by about 1 % in length and 4 % in strength.
   void start_period(Random& random) {
     phase_ -= 1;
-    jitter_ = 1 + 0.01F * white(random), loud_ = 1 + 0.04F * white(random);
+    jitter_ = 1 + 0.01F * white_noise(random), loud_ = 1 + 0.04F * white_noise(random);
   }
   /// The jump from −1 to 0 at closure rounded over two samples, without which it would alias (PolyBLEP, Välimäki and
   /// Huovilainen 2007).
@@ -181,7 +181,7 @@ std::vector<float> synthesise(const FormantTracks& tracks, const FormantVoice& v
     const float hertz = pitch * std::exp2(tracks.pitch[i] / 12);
     for (size_t k = 0; k < each; ++k) {
       const Levels level = now + static_cast<float>(k) / static_cast<float>(each) * change;
-      const float hiss = white(random);
+      const float hiss = white_noise(random);
       const float source = level.voicing * glottis(hertz, hiss, random) + kAspiration * level.aspiration * hiss;
       samples.push_back(tract(source) + level.noise * band(hiss));
     }
@@ -212,7 +212,7 @@ class PinkFilter {
   float a_ = 0, b_ = 0, c_ = 0;
 };
 
-double power(std::span<const float> samples) {
+double mean_power(std::span<const float> samples) {
   double sum = 0;
   for (const float x : samples) sum += static_cast<double>(x) * x;
   return samples.empty() ? 0 : sum / static_cast<double>(samples.size());
@@ -239,10 +239,10 @@ void add_noise(Sound& sound, NoiseColour colour, double snr, Random random) {
   require(snr >= -60 && snr <= 120, "add_noise: expected -60 to 120 dB, got ", snr);
   std::vector<float> noise(sound.samples.size());
   PinkFilter pink;
-  for (float& x : noise) x = colour == NoiseColour::kPink ? pink(white(random)) : white(random);
-  const double loud = power(noise);
+  for (float& x : noise) x = colour == NoiseColour::kPink ? pink(white_noise(random)) : white_noise(random);
+  const double loud = mean_power(noise);
   if (loud == 0) return;
-  const auto factor = static_cast<float>(std::sqrt(power(sound.samples) / loud * std::pow(10, -snr / 10)));
+  const auto factor = static_cast<float>(std::sqrt(mean_power(sound.samples) / loud * std::pow(10, -snr / 10)));
   for (size_t i = 0; i < noise.size(); ++i) sound.samples[i] += factor * noise[i];
 }
 

@@ -47,8 +47,6 @@ constexpr SpokenWord kLexicon[] = {
     {"game", "G EY1 M"},              {"garage", "G ER AA1 ZH"},
 };
 
-// ---- voices ----
-
 constexpr size_t kTrainVoices = 32, kHeldOutVoices = 8;  // in validation and in the test each
 
 /// Voice number k of all: spread evenly over the ranges (multiples of irrational numbers), men and women in turn.
@@ -74,8 +72,6 @@ std::vector<SpokenVoice> make_voices() {
   return voices;
 }
 
-// ---- texts ----
-
 std::string digit_string(Random& random, int64_t words) {
   std::string text;
   for (int64_t i = 0; i < words; ++i) {
@@ -98,18 +94,18 @@ constexpr std::string_view kCommands[] = {
     "call D",             "set the timer to n M",  "set the alarm to n M", "open the C",        "shut the C",
     "read message n",     "read the next message", "open C n",             "open message n",    "turn on A n",
 };
-constexpr std::string_view kThings[] = {"light", "radio", "timer", "alarm"};
+constexpr std::string_view kSwitched[] = {"light", "radio", "timer", "alarm"};
 constexpr std::string_view kStoppable[] = {"radio", "song", "timer", "alarm", "game"};
 constexpr std::string_view kClosable[] = {"door", "window", "garage"};
-constexpr std::string_view kStates[] = {"on", "off"}, kWays[] = {"up", "down"}, kUnits[] = {"minutes", "seconds"};
+constexpr std::string_view kOnOff[] = {"on", "off"}, kUpDown[] = {"up", "down"}, kUnits[] = {"minutes", "seconds"};
 
 std::string fill_slot(Random& random, char slot) {
   switch (slot) {
-    case 'A': return std::string(one_of(random, kThings));
+    case 'A': return std::string(one_of(random, kSwitched));
     case 'B': return std::string(one_of(random, kStoppable));
     case 'C': return std::string(one_of(random, kClosable));
-    case 'S': return std::string(one_of(random, kStates));
-    case 'U': return std::string(one_of(random, kWays));
+    case 'S': return std::string(one_of(random, kOnOff));
+    case 'U': return std::string(one_of(random, kUpDown));
     case 'M': return std::string(one_of(random, kUnits));
     case 'D': return digit_string(random, 2 + static_cast<int64_t>(random.below(3)));
     default: return spoken_number(2 + static_cast<int64_t>(random.below(98)));
@@ -126,7 +122,7 @@ std::string draw_command(Random& random) {
   return polite == 0 ? text + " please" : polite == 1 ? "please " + text : text;
 }
 
-int64_t count_words(std::string_view text) { return 1 + std::count(text.begin(), text.end(), ' '); }
+int64_t word_count(std::string_view text) { return 1 + std::count(text.begin(), text.end(), ' '); }
 
 /// Digits, a number, or a command or two; more commands until there are enough words.
 std::string draw_text(Random& random, const SpokenOptions& options) {
@@ -135,7 +131,7 @@ std::string draw_text(Random& random, const SpokenOptions& options) {
   const uint64_t kind = random.below(10);
   if (options.digits_only || kind < 3) return digit_string(random, words);
   std::string text = kind < 5 ? draw_number(random) : draw_command(random);
-  while (count_words(text) < options.least_words || (kind >= 5 && chance(random, 0.2))) {
+  while (word_count(text) < options.least_words || (kind >= 5 && chance(random, 0.2))) {
     text += chance(random, 0.5) ? " then " : " and ";
     text += draw_command(random);
   }
@@ -144,7 +140,7 @@ std::string draw_text(Random& random, const SpokenOptions& options) {
 
 /// A tenth of all longer texts is only in validation, another tenth only in the test.
 bool fits_part(SpokenPart part, std::string_view text) {
-  if (count_words(text) < 3) return true;
+  if (word_count(text) < 3) return true;
   const SpokenPart only = is_withheld(text, 0.1)   ? SpokenPart::kValid
                           : is_withheld(text, 0.2) ? SpokenPart::kTest
                                                    : SpokenPart::kTrain;
@@ -156,14 +152,12 @@ std::string draw_text(Random& random, SpokenPart part, const SpokenOptions& opti
   int64_t words = 0;
   for (;;) {
     std::string text = draw_text(random, options);
-    const int64_t count = count_words(text);
+    const int64_t count = word_count(text);
     if (count > options.most_words || (words > 0 && count != words)) continue;
     if (fits_part(part, text)) return text;
     words = count;
   }
 }
-
-// ---- from text to words that can be spoken ----
 
 std::string_view phonemes_in(std::string_view word) {
   const auto* found = std::find_if(std::begin(kLexicon), std::end(kLexicon),
@@ -197,7 +191,7 @@ std::string joined_labels(std::span<const TimedLabel> times) {
   return text;
 }
 
-void check(const SpokenOptions& options) {
+void check_options(const SpokenOptions& options) {
   require(options.least_words >= 1 && options.least_words <= options.most_words && options.most_words <= 60,
           "spoken: expected a range of words within 1 to 60, got ", options.least_words, " to ",
           options.most_words);
@@ -230,7 +224,7 @@ std::string spoken_number(int64_t number) {
 
 SpokenUtterance spoken_utterance(SpokenPart part, uint64_t seed, int64_t index, const SpokenOptions& options) {
   require(index >= 0, "spoken: expected an index of at least 0, got ", index);
-  check(options);
+  check_options(options);
   constexpr std::string_view kParts[] = {"spoken: train", "spoken: valid", "spoken: test"};
   Random random = Random(seed, static_cast<uint64_t>(index)).named(kParts[static_cast<size_t>(part)]);
   SpokenUtterance made;

@@ -12,19 +12,19 @@
 namespace attend::data {
 namespace {
 
-FormantSpeech say(const std::string& phonemes, const FormantVoice& voice = {}, int64_t rate = 16000) {
+FormantSpeech spoken_word(const std::string& phonemes, const FormantVoice& voice = {}, int64_t rate = 16000) {
   const FormantWord word{"word", phonemes, 0.1};
   return speak({&word, 1}, voice, 0.1, rate, Random(1));
 }
 
-std::span<const float> within(const Sound& sound, double begin, double end) {
+std::span<const float> stretch_of(const Sound& sound, double begin, double end) {
   const auto at = [&](double seconds) { return static_cast<size_t>(seconds * static_cast<double>(sound.rate)); };
   return std::span(sound.samples).subspan(at(begin), at(end) - at(begin));
 }
 std::span<const float> middle_of(const FormantSpeech& speech, size_t phoneme) {
   const TimedLabel& time = speech.phonemes[phoneme];
   const double quarter = (time.end - time.begin) / 4;
-  return within(speech.sound, time.begin + quarter, time.end - quarter);
+  return stretch_of(speech.sound, time.begin + quarter, time.end - quarter);
 }
 
 double loudness(std::span<const float> samples) {
@@ -89,7 +89,7 @@ TEST(FormantVoice, PutsTheFormantsOfVowelsWhereTheTableSays) {
   for (const std::string name : {"IY", "EH", "AE", "AA"}) {
     for (const double tract : {0.9, 1.0, 1.15}) {
       const FormantVoice voice{.pitch = 90, .range = 0, .tract = tract, .rate = 0.5, .breath = 0.1};
-      const FormantSpeech speech = say(name, voice);
+      const FormantSpeech speech = spoken_word(name, voice);
       const std::vector<double> peaks = measured_formants(middle_of(speech, 0), 16000);
       ASSERT_GE(peaks.size(), 3u) << name;
       for (size_t k = 0; k < 2; ++k) {
@@ -101,7 +101,7 @@ TEST(FormantVoice, PutsTheFormantsOfVowelsWhereTheTableSays) {
 }
 
 TEST(FormantVoice, HissesHighInSAndLowerInSH) {
-  const FormantSpeech speech = say("AA1 S AA SH AA");
+  const FormantSpeech speech = spoken_word("AA1 S AA SH AA");
   const auto band = [&](size_t phoneme, double low, double high) {
     double sum = 0;
     for (double hertz = low; hertz < high; hertz += 50) sum += power_at(middle_of(speech, phoneme), hertz, 16000);
@@ -112,21 +112,21 @@ TEST(FormantVoice, HissesHighInSAndLowerInSH) {
 }
 
 TEST(FormantVoice, IsSilentInPausesAndClosuresAndThenBursts) {
-  const FormantSpeech speech = say("AA1 T AA");
+  const FormantSpeech speech = spoken_word("AA1 T AA");
   const TimedLabel stop = speech.phonemes[1];
   const double loud = loudness(middle_of(speech, 0)), length = stop.end - stop.begin;
-  const double closed = loudness(within(speech.sound, stop.begin + 0.3 * length, stop.begin + 0.45 * length));
-  const double released = loudness(within(speech.sound, stop.begin + 0.5 * length, stop.end - 0.01));
+  const double closed = loudness(stretch_of(speech.sound, stop.begin + 0.3 * length, stop.begin + 0.45 * length));
+  const double released = loudness(stretch_of(speech.sound, stop.begin + 0.5 * length, stop.end - 0.01));
   EXPECT_LT(closed, 0.01 * loud);
   EXPECT_GT(released, 0.03 * loud);
-  EXPECT_LT(loudness(within(speech.sound, 0, 0.08)), 0.001 * loud);
+  EXPECT_LT(loudness(stretch_of(speech.sound, 0, 0.08)), 0.001 * loud);
 }
 
 TEST(FormantVoice, SpeaksEveryPhonemeAtEveryRateWithoutOverflow) {
   for (const int64_t rate : {8000, 16000, 48000}) {
     for (const FormantPhoneme& phoneme : formant_phonemes()) {
       const FormantVoice voice{.pitch = 300, .range = 12, .tract = 1.4, .rate = 2, .breath = 1, .accent = 3};
-      const FormantSpeech speech = say("AX " + std::string(phoneme.name), voice, rate);
+      const FormantSpeech speech = spoken_word("AX " + std::string(phoneme.name), voice, rate);
       for (const float x : speech.sound.samples) ASSERT_TRUE(std::abs(x) <= 1) << phoneme.name << ", " << rate;
       EXPECT_GT(loudness(middle_of(speech, 1)), 1e-4) << phoneme.name;
     }
@@ -135,7 +135,7 @@ TEST(FormantVoice, SpeaksEveryPhonemeAtEveryRateWithoutOverflow) {
 
 TEST(FormantVoice, HasThePitchThatItIsGiven) {
   for (const double pitch : {100.0, 200.0}) {
-    const FormantSpeech speech = say("AA1", {.pitch = pitch, .range = 0, .rate = 0.5});
+    const FormantSpeech speech = spoken_word("AA1", {.pitch = pitch, .range = 0, .rate = 0.5});
     const std::span<const float> samples = middle_of(speech, 0);
     double best = 0, lag_of_best = 0;
     for (size_t lag = 40; lag < 260; ++lag) {
@@ -149,7 +149,7 @@ TEST(FormantVoice, HasThePitchThatItIsGiven) {
 
 TEST(FormantVoice, AddsNoiseOfTheStatedPower) {
   for (const NoiseColour colour : {NoiseColour::kWhite, NoiseColour::kPink}) {
-    FormantSpeech speech = say("AA1 S AA");
+    FormantSpeech speech = spoken_word("AA1 S AA");
     const std::vector<float> clean = speech.sound.samples;
     add_noise(speech.sound, colour, 20, Random(2));
     std::vector<float> noise(clean.size());
@@ -159,13 +159,13 @@ TEST(FormantVoice, AddsNoiseOfTheStatedPower) {
 }
 
 TEST(FormantVoice, RejectsWhatItCannotSay) {
-  EXPECT_THROW(say("AA QQ"), Error);
-  EXPECT_THROW(say(""), Error);
+  EXPECT_THROW(spoken_word("AA QQ"), Error);
+  EXPECT_THROW(spoken_word(""), Error);
   EXPECT_THROW(speak({}, {}, 0, 16000, Random(1)), Error);
-  EXPECT_THROW(say("AA", {.pitch = 10}), Error);
-  EXPECT_THROW(say("AA", {.tract = 3}), Error);
-  EXPECT_THROW(say("AA", {}, 4000), Error);
-  EXPECT_THROW(say("AA", {}, 16001), Error);
+  EXPECT_THROW(spoken_word("AA", {.pitch = 10}), Error);
+  EXPECT_THROW(spoken_word("AA", {.tract = 3}), Error);
+  EXPECT_THROW(spoken_word("AA", {}, 4000), Error);
+  EXPECT_THROW(spoken_word("AA", {}, 16001), Error);
 }
 
 }  // namespace

@@ -109,8 +109,8 @@ TEST(Spoken, IsAsLongInEveryPart) {
   double words[3] = {};
   for (const SpokenPart part : kSpokenParts) {
     for (int64_t i = 0; i < 200; ++i) {
-      words[static_cast<int>(part)] += static_cast<double>(
-          spoken_utterance(part, 2, i, {.rate = 8000}).word_times.size()) / 200;
+      const SpokenUtterance spoken = spoken_utterance(part, 2, i, {.rate = 8000});
+      words[static_cast<int>(part)] += static_cast<double>(spoken.word_times.size()) / 200;
     }
   }
   EXPECT_NEAR(words[1], words[0], 0.8);
@@ -127,22 +127,34 @@ TEST(Spoken, SaysNumbersInWords) {
   EXPECT_THROW(spoken_number(10000), Error);
 }
 
-/// Log power in 20 bands, in thirds of the phoneme.
+constexpr size_t kSpokenWindow = 128, kSpokenBands = 20;
+
+/// Waves of each band's frequency under a Hann window; bands are evenly spaced in mel.
+std::vector<std::complex<float>> windowed_waves() {
+  std::vector<std::complex<float>> waves;
+  for (size_t b = 0; b < kSpokenBands; ++b) {
+    const double mel = 150 + 130 * static_cast<double>(b), hertz = 700 * (std::exp(mel / 1127) - 1);
+    for (size_t i = 0; i < kSpokenWindow; ++i) {
+      const double angle = 2 * std::numbers::pi * static_cast<double>(i);
+      waves.emplace_back(std::polar(0.5 - 0.5 * std::cos(angle / kSpokenWindow), angle * hertz / 16000));
+    }
+  }
+  return waves;
+}
+
+/// Log power in bands, in thirds of the phoneme.
 std::vector<double> spectrum_of(const Sound& sound, const TimedLabel& time) {
-  constexpr size_t kWindow = 128, kBands = 20, kPlaces = 3;
+  static const std::vector<std::complex<float>> waves = windowed_waves();
+  constexpr size_t kPlaces = 3;
   std::vector<double> features;
   for (size_t place = 0; place < kPlaces; ++place) {
-    std::vector<double> power(kBands, 1e-8);
+    std::vector<double> power(kSpokenBands, 1e-8);
     for (size_t k = 0; k < 3; ++k) {
       const double share = (static_cast<double>(place) + 0.25 * static_cast<double>(k + 1)) / kPlaces;
-      const auto at = static_cast<size_t>((time.begin + share * (time.end - time.begin)) * 16000) - kWindow / 2;
-      for (size_t b = 0; b < kBands; ++b) {
-        const double mel = 150 + 130 * static_cast<double>(b), hertz = 700 * (std::exp(mel / 1127) - 1);
-        std::complex<double> sum = 0;
-        for (size_t i = 0; i < kWindow; ++i) {
-          const double angle = 2 * std::numbers::pi * static_cast<double>(i);
-          sum += (0.5 - 0.5 * std::cos(angle / kWindow)) * sound.samples[at + i] * std::polar(1.0, angle * hertz / 16000);
-        }
+      const auto at = static_cast<size_t>((time.begin + share * (time.end - time.begin)) * 16000) - kSpokenWindow / 2;
+      for (size_t b = 0; b < kSpokenBands; ++b) {
+        std::complex<float> sum = 0;
+        for (size_t i = 0; i < kSpokenWindow; ++i) sum += sound.samples[at + i] * waves[b * kSpokenWindow + i];
         power[b] += std::norm(sum);
       }
     }
@@ -152,11 +164,11 @@ std::vector<double> spectrum_of(const Sound& sound, const TimedLabel& time) {
 }
 
 // A crude recogniser that knows only each phoneme's mean spectrum in the voices of training: the phonemes differ enough
-// for it to be right most of the time about unseen voices, yet not always.
+// for it to be right most of the time about unseen voices (71 %), yet not always.
 TEST(Spoken, HasPhonemesThatCanBeToldApartInUnseenVoices) {
   const SpokenOptions clean{.least_snr = 35, .most_snr = 40};
   std::map<std::string, std::pair<std::vector<double>, double>> sums;
-  for (int64_t i = 0; i < 150; ++i) {
+  for (int64_t i = 0; i < 100; ++i) {
     const SpokenUtterance spoken = spoken_utterance(SpokenPart::kTrain, 1, i, clean);
     for (const TimedLabel& time : spoken.phoneme_times) {
       const std::vector<double> spectrum = spectrum_of(spoken.sound, time);
@@ -167,7 +179,7 @@ TEST(Spoken, HasPhonemesThatCanBeToldApartInUnseenVoices) {
     }
   }
   double right = 0, all = 0;
-  for (int64_t i = 0; i < 50; ++i) {
+  for (int64_t i = 0; i < 30; ++i) {
     const SpokenUtterance spoken = spoken_utterance(SpokenPart::kTest, 1, i, clean);
     for (const TimedLabel& time : spoken.phoneme_times) {
       const std::vector<double> spectrum = spectrum_of(spoken.sound, time);
@@ -181,7 +193,7 @@ TEST(Spoken, HasPhonemesThatCanBeToldApartInUnseenVoices) {
       right += heard == time.label, all += 1;
     }
   }
-  EXPECT_GT(right / all, 0.55);
+  EXPECT_GT(right / all, 0.6);
   EXPECT_LT(right / all, 0.97);
 }
 
