@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := all
 .PHONY: all demo check test bench fuzz kills emulate format tidy clean help setup
 
-SOURCES = $(shell find attend cli serve bench examples tests -name '*.cc' -o -name '*.h' | sort)
+SOURCES = $(shell find attend cli lab serve bench examples tests -name '*.cc' -o -name '*.h' | sort)
 FUZZ_SECONDS ?= 60
 KILLS ?= 1000
 EMULATE ?=
@@ -54,7 +54,7 @@ format:  ## format every source file with clang-format
 	clang-format -i $(SOURCES)
 
 tidy: build/debug/build.ninja  ## look for mistakes with clang-tidy
-	clang-tidy --quiet -p build/debug $(filter attend/%.cc cli/%.cc serve/%.cc,$(SOURCES))
+	clang-tidy --quiet -p build/debug $(filter attend/%.cc cli/%.cc lab/%.cc serve/%.cc,$(SOURCES))
 
 clean:  ## remove everything that was built
 	rm -rf build

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "attend/base/log_add.h"
 #include "attend/train/optimiser.h"
 #include "bench/inputs.h"
 #include "bench/measure.h"
@@ -98,6 +99,49 @@ Row cross_entropy_row(int64_t V) {
     const double share = 0.1 / static_cast<double>(V) + (targets.values[0] == 3 ? 0.9 : 0);
     require_near("the gradient of cross-entropy", 1e6 * logits.gradient().data()[3],
                  1e6 * (std::exp(double{x[3]}) / sum - share) / N, 1e-3);
+    return run;
+  };
+  return row;
+}
+
+/// −ln p of the first sequence of logits [T,B,V] by the recursion as it is written (Graves et al. 2006, eq. 6–8); the blank is 0.
+double ctc_by_recursion(const Tensor& logits, const std::vector<int32_t>& target) {
+  const int64_t T = logits.dim(0), B = logits.dim(1), V = logits.dim(2);
+  const size_t S = 2 * target.size() + 1;
+  const auto label = [&](size_t s) { return s % 2 == 0 ? 0 : target[s / 2]; };
+  std::vector<double> before(S, kLogZero), now(S);
+  for (int64_t t = 0; t < T; ++t) {
+    const real* x = logits.data() + t * B * V;
+    double sum = 0;
+    for (int64_t v = 0; v < V; ++v) sum += std::exp(double{x[v]});
+    for (size_t s = 0; s < S; ++s) {
+      double a = t == 0 ? (s < 2 ? 0 : kLogZero) : before[s];
+      if (t > 0 && s > 0) a = log_add(a, before[s - 1]);
+      if (t > 0 && s > 1 && s % 2 == 1 && label(s) != label(s - 2)) a = log_add(a, before[s - 2]);
+      now[s] = a + double{x[label(s)]} - std::log(sum);
+    }
+    before.swap(now);
+  }
+  return -log_add(before[S - 1], before[S - 2]);
+}
+
+Row ctc_row(int64_t V) {
+  const int64_t T = 400, B = 16, U = 60;
+  Row row{.name = "ctc/T400 B16 V" + std::to_string(V), .unit = Unit::milliseconds, .peer = 2.0};
+  row.prepare = [=]() -> std::function<void()> {
+    const Var logits = Var::leaf(normal({T, B, V}));
+    const std::vector<int32_t> lengths(B, int32_t{T});
+    std::vector<std::vector<int32_t>> targets(B, std::vector<int32_t>(U));
+    Random random(2);
+    for (auto& target : targets) {
+      for (int32_t& label : target) label = 1 + static_cast<int32_t>(random.below(static_cast<uint64_t>(V) - 1));
+    }
+    const Tensor first = slice(logits.value(), 1, 0, 1).value();
+    require_near("ctc", ctc_loss(first, {lengths[0]}, {targets[0]}).item(), ctc_by_recursion(first, targets[0]), 1e-5);
+    auto run = forward_backward({logits}, Tensor::scalar(1), [=] { return ctc_loss(logits, lengths, targets); });
+    run();
+    require_slope("ctc", logits.value(), logits.gradient(), normal({T, B, V}, 1, 5), 0.02,
+                  [&](const Tensor& moved) { return ctc_loss(moved, lengths, targets).item(); });
     return run;
   };
   return row;
@@ -214,7 +258,9 @@ std::vector<Row> element_rows() {
   return rows;
 }
 
-std::vector<Row> training_rows() { return {cross_entropy_row(8000), cross_entropy_row(32000), adam_row()}; }
+std::vector<Row> training_rows() {
+  return {cross_entropy_row(8000), cross_entropy_row(32000), ctc_row(32), ctc_row(1000), adam_row()};
+}
 
 std::vector<Row> convolution_rows() {
   std::vector<Row> rows;

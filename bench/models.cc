@@ -259,6 +259,7 @@ double training_peak(const std::string& row) {
   const std::string name = row.starts_with("memory/") ? row.substr(7) : "";
   std::optional<Training> training = reader_training(name);
   if (std::optional<Training> copying = copying_training(name)) training.emplace(*std::move(copying));
+  if (std::optional<Training> speech = speech_training(name)) training.emplace(*std::move(speech));
   for (const Network& n : trained_networks()) {
     if (name == n.name) training.emplace(training_of(n));
   }

@@ -15,7 +15,8 @@ struct KnownPeer {
 };
 constexpr KnownPeer kPeers[] = {{kPyTorch, "torch", "", ""},
                                 {kCompiled, "torch", "", " --compiled"},
-                                {kCTranslate2, "ctranslate2", "ctranslate2_decode.py", ""}};
+                                {kCTranslate2, "ctranslate2", "ctranslate2_decode.py", ""},
+                                {kLibrosa, "librosa", "torch_sounds.py", " --librosa"}};
 
 std::string names_for(const std::string& peer, const std::vector<Row>& rows) {
   std::string names;

@@ -1,4 +1,6 @@
 // Products, recurrent networks, attention, the additive score.
+#include <array>
+
 #include "attend/base/memory.h"
 #include "attend/kernels/gemm.h"
 #include "bench/inputs.h"
@@ -193,6 +195,50 @@ Row additive_row(int64_t T) {
   return row;
 }
 
+/// One step of location-aware attention to sounds of T places each.
+Row location_row(int64_t T) {
+  const int64_t B = 16, H = 256, C = 10, reach = 16;
+  Row row{.name = "location/T" + std::to_string(T), .unit = Unit::milliseconds, .peer = 4.0, .composed = 2.0};
+  row.prepare = [=]() -> std::function<void()> {
+    const Var q = Var::leaf(normal({B, 1, H}, 1, 1)), k = Var::leaf(normal({B, T, H}, 1, 2)),
+              v = Var::leaf(normal({H}, 1, 3)), previous = Var::leaf(normal({B, T}, 1, 4)),
+              filters = Var::leaf(normal({C, 2 * reach + 1}, 0.3, 5)), location = Var::leaf(normal({C, H}, 0.3, 6));
+    const auto score = [=](const Tensor& weights) { return location_score(q, k, v, weights, filters, location); };
+    const Tensor e = score(previous.value()).value(), seed = normal({B, 1, T}, 1, 7);
+    double sum = 0;
+    for (int64_t h = 0; h < H; ++h) {  // of the first key of the first sequence
+      double argument = double{q.value().data()[h]} + k.value().data()[h];
+      for (int64_t c = 0; c < C; ++c) {
+        for (int64_t d = 0; d <= reach; ++d) {
+          argument += double{location.value().data()[c * H + h]} *
+                      filters.value().data()[c * (2 * reach + 1) + reach + d] * previous.value().data()[d];
+        }
+      }
+      sum += double{v.value().data()[h]} * std::tanh(argument);
+    }
+    require_near("the location-aware score", e.data()[0], sum, 1e-4);
+    auto run = forward_backward({q, k, v, previous, filters, location}, seed,
+                                [=] { return location_score(q, k, v, previous, filters, location); });
+    run();
+    require_slope("the location-aware score", previous.value(), previous.gradient(), normal({B, T}, 1, 8), 0.02,
+                  [&](const Tensor& moved) { return dot(score(moved).value(), seed); });
+    return run;
+  };
+  row.prepare_composed = [=]() -> std::function<void()> {
+    const Var q = Var::leaf(normal({B, 1, H}, 1, 1)), k = Var::leaf(normal({B, T, H}, 1, 2)),
+              v = Var::leaf(normal({H}, 1, 3)), previous = Var::leaf(normal({B, T}, 1, 4)),
+              filters = Var::leaf(normal({C, 1, 1, 2 * reach + 1}, 0.3, 5)),
+              location = Var::leaf(normal({H, C}, 0.3, 6));
+    const Var beyond = Tensor::zeros({B, 1, 1, reach});
+    return forward_backward({q, k, v, previous, filters, location}, normal({B, 1, T}, 1, 7), [=] {
+      const Var padded = concat(std::array{beyond, reshape(previous, {B, 1, 1, T}), beyond}, 3);
+      const Var seen = transpose(reshape(conv2d(padded, filters), {B, C, T}), 1, 2);
+      return additive_score(q, add(k, linear(seen, location, Var())), v);
+    });
+  };
+  return row;
+}
+
 }  // namespace
 
 std::vector<Row> product_rows() { return {linear_row(false), linear_row(true)}; }
@@ -218,6 +264,7 @@ std::vector<Row> attention_rows() {
   }
   for (const int64_t n : {2048, 4096, 8192}) rows.push_back(attention_memory_row(n));
   for (const int64_t T : {20, 35, 50}) rows.push_back(additive_row(T));
+  for (const int64_t T : {200, 1000}) rows.push_back(location_row(T));
   return rows;
 }
 

@@ -12,7 +12,8 @@ enum class Unit { gflops, gbs, tokens, nanoseconds, mebibytes, milliseconds, per
 const char* name_of(Unit unit);
 
 /// Peers by their names in the table. "PyTorch" is plain PyTorch, without compiling.
-constexpr const char *kPyTorch = "PyTorch", *kCompiled = "compiled PyTorch", *kCTranslate2 = "CTranslate2";
+constexpr const char *kPyTorch = "PyTorch", *kCompiled = "compiled PyTorch", *kCTranslate2 = "CTranslate2",
+                     *kLibrosa = "librosa";
 
 struct OtherPeer {
   std::string name;
@@ -84,8 +85,11 @@ std::vector<Row> model_rows();
 std::vector<Row> label_rows();
 std::vector<Row> decoding_rows();
 std::vector<Row> glimpse_rows();
+std::vector<Row> photo_rows();
 std::vector<Row> reader_rows();
 std::vector<Row> copying_rows();
+std::vector<Row> sound_rows();
+std::vector<Row> speech_rows();
 /// The peak memory of a few training steps of a network, in a process that does nothing else.
 Row memory_row(const std::string& network);
 

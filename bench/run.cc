@@ -81,7 +81,7 @@ Timing time_row(const Row& row, double seconds) {
 Result judge(const Row& row, const Timing& t, const Limits& limits, const PeerFigures& peers) {
   Result r{.name = row.name, .value = t.value, .unit = row.unit, .target = target_of(row)};
   if (is_rate(row.unit)) r.percent_of_limit = 100 * t.value / limit_for(row.unit, limits);
-  for (const char* name : {kPyTorch, kCompiled, kCTranslate2}) {
+  for (const char* name : {kPyTorch, kCompiled, kCTranslate2, kLibrosa}) {
     const auto target = row.against(name);
     const auto peer = peers.find(name);
     if (!target || peer == peers.end()) continue;
@@ -158,8 +158,11 @@ std::vector<Group> all_groups() {
           {"labels", label_rows(), "torch_labels.py"},
           {"readers", reader_rows(), "torch_readers.py"},
           {"copying", copying_rows(), "torch_copying.py"},
+          {"speech", speech_rows(), "torch_speech.py"},
           {"decoding", decoding_rows(), "torch_models.py"},
-          {"glimpse", glimpse_rows(), "torch_glimpse.py"}};
+          {"glimpse", glimpse_rows(), "torch_glimpse.py"},
+          {"photos", photo_rows(), "torch_photos.py"},
+          {"sounds", sound_rows(), "torch_sounds.py"}};
 }
 
 Report run(const RunOptions& options, std::ostream& out) {

@@ -67,8 +67,10 @@ inline data::Sequences random_words(int64_t count, int64_t length, int64_t vocab
   return data::Sequences(rows);
 }
 
-/// What the rows step/NAME and memory/NAME of readers and of networks that copy train; nothing if none is called that.
+/// What the rows step/NAME and memory/NAME of readers, of networks that copy and of those that listen train; nothing if none is
+/// called that.
 std::optional<Training> reader_training(const std::string& name);
 std::optional<Training> copying_training(const std::string& name);
+std::optional<Training> speech_training(const std::string& name);
 
 }  // namespace attend::bench

@@ -20,6 +20,7 @@ int compare(int argc, char** argv);
 int demo(int argc, char** argv);
 int eval(int argc, char** argv);
 int info(int argc, char** argv);
+int lab(int argc, char** argv);
 int run(int argc, char** argv);
 int serve(int argc, char** argv);
 int train(int argc, char** argv);

@@ -21,6 +21,7 @@
 #include "cli/exit_code.h"
 #include "cli/flags.h"
 #include "cli/model_argument.h"
+#include "cli/planned.h"
 #include "cli/progress.h"
 #include "cli/quiet.h"
 #include "cli/recipes.h"
@@ -51,16 +52,6 @@ struct CompareOptions {
     visit("force", force, "train afresh those models in that folder whose options have changed", bounds::destructive());
     threads.fields(visit);
   }
-};
-
-/// One requested model.
-struct Wanted {
-  std::string name, options, folder;
-  SettingList settings;
-  tasks::TaskConfig config{settings};
-  bool trained = false;  ///< a folder that was given; it is taken as it is
-  bool afresh = false;   ///< there is one with other options in its place
-  tasks::TestSet test;
 };
 
 bool is_model(const std::string& subject) {
@@ -141,14 +132,14 @@ SettingList with_flags(const Recipe& recipe, const SettingList& flags) {
 
 /// The models that a recipe and its variants ask for; each of them can be made.
 void add_variants(const Recipe& recipe, const SettingList& flags, const CompareOptions& options, bool several,
-                  std::vector<Wanted>& all) {
+                  std::vector<PlannedRun>& all) {
   const SettingList settings = with_flags(recipe, flags);
   for (const Variant& variant : make_variants(options.vary, options.variant)) {
     std::string name = variant.name.empty() ? stem(recipe.subject) : variant.name;
     if (several && !variant.name.empty()) name = stem(recipe.subject) + ": " + name;
     SettingList with_variant = settings_over(settings, variant);
     settle_length(with_variant);
-    Wanted wanted{name, words_of(variant.settings), "", std::move(with_variant)};
+    PlannedRun wanted{name, words_of(variant.settings), "", std::move(with_variant)};
     try {
       wanted.config.check();
     } catch (const UsageError& error) {
@@ -159,74 +150,13 @@ void add_variants(const Recipe& recipe, const SettingList& flags, const CompareO
   }
 }
 
-/// What differs between two configurations: "train.epochs was 3, now 4"; "" if nothing does. What follows from the data is a
-/// result of training.
-std::string difference(const tasks::TaskConfig& before, const tasks::TaskConfig& now) {
-  if (before.model.name != now.model.name) return "model.name was " + before.model.name + ", now " + now.model.name;
-  const std::vector<OptionInfo> old = before.all();
-  const auto is_derived = [&](const std::string& name) {
-    return name == "size" || name == "channels" || now.row().derives(now.model.name, tasks::ModelChoice::own_name(name));
-  };
-  for (const OptionInfo& option : now.all()) {
-    if (is_derived(option.name)) continue;
-    const auto found = std::ranges::find(old, option.name, &OptionInfo::name);
-    const std::string was = found == old.end() ? "" : found->value;
-    if (was != option.value)
-      return option.name + " was " + attend::quoted(was) + ", now " + attend::quoted(option.value);
-  }
-  return "";
-}
-
-/// The files that models learn from: most often the same for all of them, and then read once.
-class SharedData {
- public:
-  /// How they differ from those that the model in that folder has learned from; "" if they do not, or that is not known.
-  std::string difference(const Wanted& wanted) {
-    const auto before = tasks::saved_data_files(wanted.folder);
-    if (!before) return "";
-    const std::vector<std::string> names = tasks::data_paths(wanted.config);
-    auto found = known_.find(names);
-    if (found == known_.end()) found = known_.emplace(names, tasks::data_files(wanted.config)).first;
-    return tasks::data_difference(*before, found->second);
-  }
-
- private:
-  std::map<std::vector<std::string>, std::vector<tasks::DataFile>> known_;
-};
-
-/// Where each model goes; refuses what would be trained over another one.
-void place(std::vector<Wanted>& all, const CompareOptions& options) {
-  std::set<std::string> taken, names;
-  SharedData data;
-  for (Wanted& wanted : all) {
-    require_usage(names.insert(wanted.name).second, "models need different names, got two called ",
-            quoted(wanted.name), "; rename one of the folders or recipes");
-    if (wanted.trained) continue;
-    const std::string first = slug(wanted.name);
-    std::string name = first;
-    for (int i = 2; !taken.insert(name).second; ++i) name = first + "-" + std::to_string(i);
-    wanted.folder = (fs::path(options.out) / "models" / name).string();
-    if (!tasks::has_model(wanted.folder)) continue;
-    const std::string changed = difference(tasks::read_config(wanted.folder), wanted.config);
-    const std::string other_data = changed.empty() ? data.difference(wanted) : "";
-    wanted.afresh = !changed.empty() || !other_data.empty();
-    require_usage(!wanted.afresh || options.force, wanted.folder, " was trained with other ",
-                  changed.empty() ? "data" : "options", " (", changed, other_data,
-            "): --force trains afresh what has changed; or name another --out");
-  }
-}
-
-void choose_tests(std::vector<Wanted>& all, const CompareOptions& options) {
-  for (Wanted& wanted : all) wanted.test = tasks::test_set(wanted.config, options.test.files);
-}
-
 std::string pipe_objection(const std::string& name) {
   return "expected files, which every model reads, got a pipe (" + data::shown_name(name) + "); write it to a file first";
 }
 
-std::vector<Wanted> plan(const std::vector<std::string>& subjects, const std::vector<Recipe>& recipes,
+std::vector<PlannedRun> plan(const std::vector<std::string>& subjects, const std::vector<Recipe>& recipes,
                          const SettingList& flags, const CompareOptions& options) {
-  std::vector<Wanted> all;
+  std::vector<PlannedRun> all;
   for (const std::string& subject : subjects) {
     const auto recipe = std::ranges::find(recipes, subject, &Recipe::subject);
     if (recipe != recipes.end()) {
@@ -239,50 +169,13 @@ std::vector<Wanted> plan(const std::vector<std::string>& subjects, const std::ve
                      .trained = true});
     }
   }
-  for (const Wanted& wanted : all) {
+  for (const PlannedRun& wanted : all) {
     if (wanted.trained) continue;
     wanted.config.check_files();
     if (const auto pipes = tasks::pipes(wanted.config); !pipes.empty()) fail_usage(pipe_objection(pipes[0]));
   }
-  place(all, options);
-  choose_tests(all, options);
+  place(all, options.out, options.force);
   return all;
-}
-
-constexpr long kShare = 1000;  // of the bar, for each model
-
-/// A run as its share of the bar for all of them.
-class SharedBar : public RunView {
- public:
-  SharedBar(Progress& progress, size_t index) : progress_(progress), done_(kShare * static_cast<long>(index)) {}
-  void say(const std::string& text) override { progress_.say(text); }
-  void begin(int64_t step, int64_t steps) override {
-    steps_ = std::max<int64_t>(1, steps);
-    progress_.skip(share(step));
-  }
-  void show(int64_t step, const std::string& note) override { progress_.show(done_ + share(step), note); }
-  void end(int64_t step, const std::string& note) override { show(step, note); }
-  std::string how_to_resume(const std::string&) const override { return "the same command"; }
-
- private:
-  long share(int64_t step) const { return kShare * step / steps_; }
-
-  Progress& progress_;
-  long done_;
-  int64_t steps_ = 1;
-};
-
-/// Trains what is not yet trained; the exit code of train_in.
-int train_wanted(const Wanted& wanted, Progress& progress, size_t index) {
-  const bool there = !wanted.afresh && tasks::has_model(wanted.folder);
-  if (wanted.trained || (there && finished(wanted.folder))) {
-    if (!wanted.trained) complete_card(wanted.folder);
-    progress.skip(kShare);
-    progress.say(wanted.name + ": trained before (" + wanted.folder + ")");
-    return 0;
-  }
-  SharedBar view(progress, index);
-  return train_in(wanted.settings, wanted.folder, {.resume = there}, view);
 }
 
 void read_result(const std::string& folder, Compared& model) {
@@ -337,26 +230,30 @@ void measure_model(Comparison& comparison, Compared& model, Progress& progress, 
   model.state = "finished";
 }
 
-Comparison begin(const std::vector<Wanted>& all, const std::vector<std::string>& subjects) {
+Comparison begin(const std::vector<PlannedRun>& all, const std::vector<std::string>& subjects, const tasks::TestFiles& files) {
   Comparison comparison;
   comparison.subject = joined(subjects);
-  const auto letters = [](const Wanted& wanted) { return wanted.config.reads_characters(); };
+  const auto letters = [](const PlannedRun& wanted) {
+    return wanted.config.reads_characters() && wanted.config.row().input().streamed;
+  };
   if (std::ranges::all_of(all, letters)) comparison.unit = "letters";
   comparison.row = &all.front().config.row();
-  for (const Wanted& wanted : all) {
+  for (const PlannedRun& wanted : all) {
     require_usage(&wanted.config.row() == comparison.row, "expected models of one task, got ", comparison.row->name,
                   " and ", wanted.config.row().name);
-    comparison.same_test = comparison.same_test && wanted.test.fingerprint == all.front().test.fingerprint;
     Compared model;
-    model.name = wanted.name, model.options = wanted.options, model.folder = wanted.folder, model.test = wanted.test;
+    model.name = wanted.name, model.options = wanted.options, model.folder = wanted.folder;
+    model.test = tasks::test_set(wanted.config, files);
     comparison.models.push_back(std::move(model));
+    const auto& models = comparison.models;
+    comparison.same_test = comparison.same_test && models.back().test.fingerprint == models.front().test.fingerprint;
   }
   if (!comparison.row->scores.empty()) comparison.score = &train::score_named(comparison.row->scores[0]);
   return comparison;
 }
 
 /// Trains and measures one after the other; the report is written anew after each. The exit code.
-int run_all(const std::vector<Wanted>& all, Comparison& comparison, const std::string& out) {
+int run_all(const std::vector<PlannedRun>& all, Comparison& comparison, const std::string& out) {
   const size_t count = all.size();
   Progress progress("", kShare * static_cast<long>(count));
   int code = 0;
@@ -366,7 +263,7 @@ int run_all(const std::vector<Wanted>& all, Comparison& comparison, const std::s
     progress.relabel(label);
     progress.say(label + (model.options.empty() ? "" : "  " + model.options));
     try {
-      const int ended = train_wanted(all[i], progress, i);
+      const int ended = train_planned(all[i], progress, i);
       if (comparison.score) model.curve = tasks::read_curve(model.folder, *comparison.score);
       if (ended == 0) {
         read_result(model.folder, model);
@@ -423,9 +320,9 @@ int compare(int argc, char** argv) {
   const std::string wrong = objection(named, subjects, !recipes.empty(), flags.settings(), options);
   if (!wrong.empty()) return flags.refuse(wrong);
   flags.check_files();
-  const std::vector<Wanted> all = plan(subjects, recipes, flags.settings(), options);
+  const std::vector<PlannedRun> all = plan(subjects, recipes, flags.settings(), options);
   options.threads.apply();
-  Comparison comparison = begin(all, subjects);
+  Comparison comparison = begin(all, subjects, options.test.files);
   for (const Recipe& recipe : recipes) {
     for (const std::string& dropped : tasks::laid_over(recipe.settings, flags.settings()).notes) {
       note("note: " + recipe.subject + ": " + dropped);

@@ -21,6 +21,7 @@
 #include "attend/explain/png.h"
 #include "attend/models/glimpse.h"
 #include "attend/tasks/explanation.h"
+#include "attend/tasks/hearing.h"
 #include "attend/train/agreement.h"
 #include "attend/train/labels.h"
 #include "cli/commands.h"
@@ -75,7 +76,7 @@ struct EvalOptions {
       visit("confusion", confusion, "file for the confusion matrix as a picture: .svg or .png",
             bounds::file_to_write());
     }
-    if (!test.is_text()) {
+    if (test.row && test.row->input().is_image()) {
       visit("copies", copies, "glimpse network: the mean of the answers of so many drawn episodes", bounds::layers());
     }
     visit("save_output", save_output, "file for the model's outputs", bounds::file_to_write());
@@ -187,6 +188,18 @@ void add_gaze(const tasks::TaskModel& model, const tasks::Examples& examples, nl
   json["on_object_by_chance"] = percent(looked.by_chance());
 }
 
+void add_times(const tasks::TaskModel& model, const tasks::Examples& examples, nlohmann::ordered_json& json) {
+  for (const tasks::HeardBy by : tasks::heard_by(model)) {
+    Progress bar("when words were said", static_cast<long>(examples.count));
+    const auto show = [&](int64_t done) { bar.show(static_cast<long>(done), ""); };
+    const tasks::TimeErrors errors = tasks::time_errors(model, examples, by, show);
+    json["times_ms"][by == tasks::HeardBy::ctc ? "ctc" : "attention"] = {{"middle", percent(1000 * errors.middle)},
+                                                                         {"outside", percent(1000 * errors.outside)},
+                                                                         {"boundary", percent(1000 * errors.boundary)},
+                                                                         {"words", errors.words}};
+  }
+}
+
 void add_support(const tasks::TaskModel& model, const tasks::Examples& examples, nlohmann::ordered_json& json) {
   Progress bar("which sentences were read", static_cast<long>(examples.count));
   const auto show = [&](int64_t done) { bar.show(static_cast<long>(done), ""); };
@@ -230,7 +243,7 @@ void draw_confusion(const fs::path& path, const train::Judged& judged) {
 
 tasks::Scored answered(const tasks::TaskModel& model, const tasks::Examples& examples,
                        const tasks::AnswerOptions& answer) {
-  Progress bar(model.row().input().streamed ? "answering" : "looking", static_cast<long>(examples.count));
+  Progress bar(model.row().input().is_image() ? "looking" : "answering", static_cast<long>(examples.count));
   tasks::EvaluateOptions how{.answer = answer, .loss = !model.row().input().streamed};
   how.align = model.row().input().streamed && tasks::has_links(examples) &&
               explain::attends_to_source(model.model());
@@ -245,7 +258,7 @@ nlohmann::ordered_json score_model(const tasks::TaskModel& model, const EvalOpti
   const tasks::Scored scored =
       given ? tasks::evaluate_answer(model, examples, options.answer) : answered(model, examples, answer);
   nlohmann::ordered_json report = nlohmann::ordered_json::object();
-  if (!text) report["images"] = scored.examples;
+  if (!text) report[std::string(model.row().input().several)] = scored.examples;
   if (!text && !given) report["loss"] = scored.loss;
   if (!scored.judged.outputs.empty()) report.update(train::report_of(model.row().scores, scored.judged, bleu));
   if (text) report["lines"] = scored.examples;
@@ -254,6 +267,7 @@ nlohmann::ordered_json score_model(const tasks::TaskModel& model, const EvalOpti
   }
   if (!given && tasks::has_gaze(model, examples)) add_gaze(model, examples, report);
   if (!given && tasks::has_support(model, examples)) add_support(model, examples, report);
+  if (!given && tasks::has_times(model, examples)) add_times(model, examples, report);
   if (!options.confusion.empty()) draw_confusion(options.confusion, scored.judged);
   if (!options.save_output.empty()) save_outputs(options.save_output, scored, !text);
   if (!options.predictions.empty()) save_predictions(options.predictions, examples, scored);

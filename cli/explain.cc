@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
@@ -17,6 +18,8 @@
 #include "attend/explain/answer_text.h"
 #include "attend/explain/document.h"
 #include "attend/explain/document_text.h"
+#include "attend/explain/sound_text.h"
+#include "attend/explain/heard.h"
 #include "attend/explain/heatmap.h"
 #include "attend/explain/image_picture.h"
 #include "attend/explain/image_text.h"
@@ -159,6 +162,8 @@ void print(const Trace& trace, const explain::PictureOptions& picture, const exp
   if (trace.part > 0) std::cout << (trace.part > 1 ? "\n" : "") << "part " << trace.part << "\n\n";
   if (explain::is_document(trace)) {
     std::cout << explain::text_document(trace, how);
+  } else if (explain::is_sound(trace)) {
+    std::cout << explain::text_sound(trace, picture.level, how);
   } else {
     const explain::Grid map = explain::map_grid(trace, trace.maps[0], picture.level);
     std::cout << explain::text_answer(trace, how) << "\n"
@@ -227,22 +232,47 @@ void name_right(ImageLook& look, const std::string& right) {
   if (auto* saliency = std::get_if<explain::SaliencyLook>(&look.seen)) saliency->right = right;
 }
 
-/// What is explained: a text in the parts in which `attend run` answers it (an answer that is given belongs to all of it), or
-/// one image after another.
+std::string in_seconds(double seconds) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.1f s", seconds);
+  return text;
+}
+
+/// Why it is explained in parts: "the text has more than 100 tokens".
+std::string too_long(const tasks::TaskModel& model, const tasks::Ready& part) {
+  if (part.is_sound()) return "the sound is longer than " + in_seconds(model.config().options.sound.longest);
+  return "the text has more than " + std::to_string(model.longest()) + " tokens";
+}
+
+/// The part of an example as one of its own.
+tasks::Example alone(const tasks::TaskModel& model, const tasks::Example& whole, const tasks::Ready& part) {
+  if (!part.is_sound()) return {.inputs = {part.text}};
+  tasks::Example one{.inputs = {}, .name = whole.name + " from " + in_seconds(part.begins)};
+  if (part.sound) {
+    one.inputs.push_back(data::Sound(*part.sound));
+  } else {  // a part has frames as the network hears them
+    const auto begin = std::llround(part.begins * 1000 / model.config().options.features.hop);
+    one.inputs.push_back(std::get<Tensor>(whole.inputs[0]).rows(begin, begin + part.frames.dim(0)));
+  }
+  return one;
+}
+
+/// What is explained: a text or a sound in the parts in which a network can take it (an answer that is given belongs to all of
+/// it), or one image after another.
 std::vector<tasks::Example> parts_of(const tasks::TaskModel& model, const tasks::Example& example, bool given) {
-  std::vector<tasks::Ready> parts = model.parts(example);
+  const std::vector<tasks::Ready> parts = model.parts(example);
   if (parts.size() < 2) return {example};
   if (model.reads_documents()) {
     note("attend explain: the " + model.input().name() + " was read in " + std::to_string(parts.size()) +
          " windows; shown is the one that the answer is from");
     return {example};
   }
-  note("attend explain: the text has more than " + std::to_string(model.longest()) +
-       " tokens, the longest that training saw; explained in " +
-       (given ? "one piece, as --target is one answer to it" : std::to_string(parts.size()) + " parts, as it is answered"));
+  const char* const how = parts[0].is_sound() ? " parts, each by itself" : " parts, as it is answered";
+  note("attend explain: " + too_long(model, parts[0]) + ", the longest that training saw; explained in " +
+       (given ? "one piece, as --target is one answer to it" : std::to_string(parts.size()) + how));
   if (given) return {example};
   std::vector<tasks::Example> all;
-  for (tasks::Ready& part : parts) all.push_back({.inputs = {std::move(part.text)}});
+  for (const tasks::Ready& part : parts) all.push_back(alone(model, example, part));
   return all;
 }
 
@@ -281,6 +311,12 @@ tasks::Example example_of(const tasks::TaskRow& row, std::vector<std::string> te
     example.inputs.emplace_back(std::move(texts[i]));
   }
   return example;
+}
+
+/// What is to be named of one input: "a text", "an image file".
+std::string article_of(const tasks::InputRow& input) {
+  if (input.streamed) return "a text";
+  return std::string(input.is_image() ? "an " : "a ") + std::string(input.name) + " file";
 }
 
 /// What a person gave: texts are one text, files one image each, numbers test examples.
@@ -331,13 +367,13 @@ int explain(int argc, char** argv) {
   if (given.empty() && flags_of.example.empty()) {
     const bool about = named.row()->inputs.size() > 1;
     return flags.refuse("say what the model is to answer: " +
-                        (about ? "a " + std::string(named.row()->inputs.back().name) : std::string("a text, an image file")) +
+                        (about ? "a " + std::string(named.row()->inputs.back().name) : article_of(named.row()->input())) +
                         ", or --example 0");
   }
   if (const std::string wrong = texts_objection(*named.row(), flags_of.inputs, given.size()); !wrong.empty()) {
     return flags.refuse(wrong);
   }
-  const bool image = !named.row()->input().streamed;
+  const bool image = named.row()->input().is_image();
   complete_search(flags, options.search);
   if (const std::string wrong = objection(flags_of, image); !wrong.empty()) return flags.refuse(wrong);
   flags.check_files();
@@ -361,7 +397,7 @@ int explain(int argc, char** argv) {
       throw UsageError(error.what());
     }
   });
-  if (const auto* trace = std::get_if<Trace>(&parts[0])) {
+  if (const auto* trace = std::get_if<Trace>(&parts[0]); trace && !trace->maps.empty()) {
     if (const std::string unused = unused_part(flags, trace->maps[0].method); !unused.empty()) return flags.refuse(unused);
   }
   for (Explanation& part : parts) {

@@ -24,9 +24,11 @@
 #include "attend/train/optimiser.h"
 #include "attend/train/schedule.h"
 #include "cli/commands.h"
+#include "cli/duration.h"
 #include "cli/flags.h"
 #include "cli/list.h"
 #include "cli/recipes.h"
+#include "lab/experiment.h"
 
 namespace attend::cli {
 namespace {
@@ -49,6 +51,17 @@ std::vector<Row> recipe_rows() {
   static const std::vector<NamedRecipe> all = named_recipes();
   std::vector<Row> rows;
   for (const NamedRecipe& recipe : all) rows.push_back({recipe.name, recipe.summary, recipe.task});
+  return rows;
+}
+
+std::vector<Row> experiment_rows() {
+  static const std::vector<std::string> times = [] {
+    std::vector<std::string> all;
+    for (const lab::Experiment& experiment : lab::experiments()) all.push_back(rough_time(60.0 * experiment.minutes));
+    return all;
+  }();
+  std::vector<Row> rows;
+  for (const lab::Experiment& row : lab::experiments()) rows.push_back({row.name, row.claim, times[rows.size()]});
   return rows;
 }
 
@@ -86,6 +99,8 @@ constexpr Section kSections[] = {
      rows_of<train::bleu_tokenisers, &train::BleuTokeniserRow::summary, &train::BleuTokeniserRow::source>},
     {"bleu-smoothings", "BLEU: what an order of n-grams without a match counts", "formula", "paper",
      rows_of<train::bleu_smoothings, &train::BleuSmoothingRow::formula, &train::BleuSmoothingRow::paper>},
+    {"experiments", "claims about attention that `attend lab NAME --out DIR` shows, and how long that takes", "claim", "time",
+     experiment_rows},
 };
 
 std::string padded(std::string_view text, size_t width) {
@@ -183,6 +198,8 @@ std::vector<std::string_view> list_sections() {
   for (const Section& section : kSections) names.push_back(section.name);
   return names;
 }
+
+void print_list(std::string_view section) { print_section(row_named("SECTION", kSections, section)); }
 
 int list(int argc, char** argv) {
   std::string name;

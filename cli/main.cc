@@ -35,6 +35,7 @@ constexpr Command kCommands[] = {
     {"serve", "models over HTTP, with a page for the browser", "attend serve my-model", serve},
     {"compare", "one model per choice, and one report of all of them",
      "attend compare translate --vary attention.score=dot,additive --out report", compare},
+    {"lab", "claims about attention, each shown by one command", "attend lab bottleneck --out lab", lab},
     {"list", "models, scores, aligns and the rest, with formula and paper", "attend list scores", list},
     {"demo", "trains the built-in translation and shows where it looks", "attend demo", demo},
 #ifdef ATTEND_BENCH

@@ -16,6 +16,7 @@
 #include "attend/models/encoder_decoder_options.h"
 #include "attend/models/glimpse.h"
 #include "attend/models/zoo.h"
+#include "attend/tasks/sound_corpus.h"
 #include "attend/tasks/task.h"
 #include "attend/train/bleu.h"
 #include "attend/train/optimiser.h"
@@ -61,12 +62,15 @@ Names networks(const Usage& usage) {
 Names validation_scores(const Usage& usage) {
   Names names{{"loss", ""}};
   for (const std::string_view name : task_of_usage(usage).scores) {
-    if (train::score_named(name).better > 0) names.push_back({std::string(name), ""});
+    names.push_back({std::string(name), ""});
   }
   return names;
 }
 
 Names corpora(const Usage& usage) {
+  if (task_of_usage(usage).input().reads == models::Reads::sound) {
+    return menu_of<tasks::spoken_corpora, &tasks::SpokenCorpus::summary>(usage);
+  }
   return task_of_usage(usage).input().streamed ? menu_of<data::builtin_corpora, &data::BuiltinRow::summary>(usage)
                                          : menu_of<data::image_corpora, &data::ImageCorpusRow::summary>(usage);
 }

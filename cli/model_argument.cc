@@ -45,6 +45,13 @@ void complete_search(const Flags& flags, decode::SearchOptions& search) {
 
 std::string TestFlags::objection() const {
   if (files.text.source.empty() != files.text.target.empty()) return "--source and --target go together";
+  tasks::TestFiles others = files;
+  others.held_out = false;
+  if (files.held_out && others.named()) return "--held-out or files, not both";
+  if (const auto& join = files.sounds.join; join.least > join.most || join.least_pause > join.most_pause) {
+    return "--join: expected at least as many at most as at least, got " + std::to_string(join.least) + " to " +
+           std::to_string(join.most) + " sounds";
+  }
   if (row && !files.gold.empty() && files.text.source.empty()) return "--gold needs --source and --target";
   return "";
 }

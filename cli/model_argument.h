@@ -43,6 +43,7 @@ struct TestFlags {
 
   template <class Visit>
   void fields(Visit&& visit) {
+    if (row) visit("held_out", files.held_out, "what training held out to validate with, in place of files");
     if (is_pairs()) {
       visit("source", files.text.source, "sentences, plain or .gz; none: the held-out ones of its built-in corpus",
             bounds::files_to_read());
@@ -53,6 +54,17 @@ struct TestFlags {
       visit("data", files.text.data,
             "files in the task's own format (docs/formats.md); none: held-out examples of its built-in corpus",
             bounds::files_to_read());
+    } else if (!row->input().is_image()) {
+      visit("sounds", files.sounds.sounds, "a list or folder of sounds; none: the test part of the built-in corpus",
+            bounds::files_to_read());
+      visit("folder", files.sounds.folder, "where the sounds of a list are: a folder, or an .npz file",
+            bounds::files_to_read());
+      visit("pattern", files.sounds.pattern, "what names say; none: as in training");
+      visit("word_times", files.sounds.word_times, "a CTM file with the times of all words", bounds::files_to_read());
+      visit("phoneme_times", files.sounds.phoneme_times, "the same of phonemes", bounds::files_to_read());
+      visit("join", files.sounds.join, "");
+      visit("on_broken", files.sounds.on_broken, "a sound that cannot be read: refuse, or skip; none: as in training",
+            bounds::one_of({"", "refuse", "skip"}));
     } else {
       visit("images", files.images.images, "IDX file or folder; none: the test images of the built-in corpus",
             bounds::files_to_read());

@@ -90,8 +90,9 @@ std::string markdown_table(const std::vector<std::vector<std::string>>& rows, co
 
 std::string how_to_use(const ModelFacts& facts) {
   const bool text = facts.row->input().streamed;
-  return std::string("    attend run ") + facts.name + (text ? " < in.txt > out.txt\n" : " image.png\n") +
-         "    attend explain " + facts.name + (text ? " \"some text\"" : " image.png") + " --out why.html\n" +
+  const std::string file = facts.row->input().is_image() ? " image.png" : " sound.wav";
+  return std::string("    attend run ") + facts.name + (text ? " < in.txt > out.txt\n" : file + "\n") +
+         "    attend explain " + facts.name + (text ? " \"some text\"" : file) + " --out why.html\n" +
          "    attend serve " + facts.name + "\n";
 }
 

@@ -12,8 +12,8 @@ std::string OnError::counted(int64_t count) const {
 void OnError::meet(const std::string& what) {
   if (how_ == "stop") {
     const char* const were = answered_ == 1 ? " before it was" : " before it were";
-    fail(what, "; ", counted(answered_), were, " answered (--on-error skip leaves such a ", unit_,
-         " out, --on-error replace answers it with an empty one)");
+    fail(what, "; ", counted(answered_), were, " answered (--on-error skip leaves such ", unit_,
+         "s out, --on-error replace answers them with empty ones)");
   }
   ++faults_;
   note("attend run: " + what + (replaces() ? "; its answer is left empty" : "; left out"));

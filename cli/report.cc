@@ -2,14 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <functional>
 
 #include "attend/base/replacement.h"
 #include "attend/explain/heatmap.h"
+#include "attend/explain/report_page.h"
 #include "attend/train/bleu.h"
 #include "cli/progress.h"
-#include "cli/report_page.h"
 #include "cli/terminal.h"
 
 namespace attend::cli {
@@ -17,15 +16,13 @@ namespace {
 
 namespace fs = std::filesystem;
 using explain::escaped_markup;
+using explain::figure;
+using explain::fixed;
+using explain::in_markdown;
+using explain::inlined;
 using nlohmann::ordered_json;
 
 constexpr std::pair<double, double> kScoreBounds{0, 100};
-
-std::string fixed(double value, int digits) {
-  char text[32];
-  std::snprintf(text, sizeof(text), "%.*f", digits, value);
-  return text;
-}
 
 /// The task's main score; of a task without any, a row for curves of nothing.
 const train::ScoreRow& main_score(const Comparison& c) {
@@ -113,21 +110,9 @@ const Compared* first_measured(const Comparison& c) {
   return found == c.models.end() ? nullptr : &*found;
 }
 
-/// Inside of a page, an SVG needs no namespace.
-std::string inlined(std::string svg) {
-  constexpr std::string_view kNamespace = " xmlns=\"http://www.w3.org/2000/svg\"";
-  for (size_t at; (at = svg.find(kNamespace)) != std::string::npos;) svg.erase(at, kNamespace.size());
-  return svg;
-}
-
-std::string figure(const std::string& svg, const std::string& caption) {
-  return "<figure><div class=\"wide\">" + inlined(svg) + "</div><figcaption>" + escaped_markup(caption) +
-         "</figcaption></figure>\n";
-}
-
 std::string main_table(const Comparison& c) {
   const std::vector<Column> columns = columns_of(c);
-  std::string html = "<div class=\"wide\"><table id=\"scores\"><thead><tr><th scope=\"col\">Model</th>";
+  std::string html = "<div class=\"wide\"><table class=\"sorted\"><thead><tr><th scope=\"col\">Model</th>";
   for (const Column& column : columns) {
     html += "<th scope=\"col\" title=\"" + escaped_markup(column.explained) + "\">" + column.title + "</th>";
   }
@@ -206,7 +191,7 @@ std::string scored_on(const Comparison& c) {
   const Compared* first = first_measured(c);
   if (first == nullptr) return "No model has been scored yet.";
   std::string text = "Scored on " + std::to_string(first->test.examples.count) +
-                     (c.row->input().streamed ? " sentences: " : " images: ") + first->test.name + ".";
+                     (c.row->input().streamed ? " sentences" : " " + std::string(c.row->input().several)) + ": " + first->test.name + ".";
   if (!c.same_test) text += " Not all models had the same examples: compare their scores with care.";
   return text;
 }
@@ -268,13 +253,6 @@ ordered_json json_of(const Compared& model, const std::string& score) {
   return json;
 }
 
-/// For a cell of a Markdown table.
-std::string in_markdown(const std::string& text) {
-  std::string safe;
-  for (const char c : text) safe += c == '|' ? "\\|" : c == '\n' ? " " : std::string(1, c);
-  return safe;
-}
-
 std::string padded(const std::string& text, size_t width, bool left) {
   const std::string blanks(width - std::min(width, data::display_width(text)), ' ');
   return left ? text + blanks : blanks + text;
@@ -283,8 +261,8 @@ std::string padded(const std::string& text, size_t width, bool left) {
 }  // namespace
 
 explain::Plot length_plot(const Comparison& c) {
-  explain::Plot plot{.title = score_title(c) + " by length of the source",
-                     .x_label = c.unit + " in the source (sentences)",
+  explain::Plot plot{.title = score_title(c) + " by length of the " + c.measured_side(),
+                     .x_label = c.unit + " in the " + c.measured_side() + " (sentences)",
                      .y_label = std::string(main_score(c).unit),
                      .series = {},
                      .categories = {},
@@ -337,7 +315,7 @@ std::string html_report(const Comparison& c) {
   body += answers(c) + "<footer><p>" +
           (main_score(c).name == "bleu" ? "BLEU: " + escaped_markup(train::bleu_signature()) + ". " : "") +
           "Made by <code>attend compare</code>; every number is in report.json.</p></footer>\n";
-  return std::string(kPageHead) + explain::plot_style() + kPageBody + body + kPageTail;
+  return explain::report_page("Models compared", body);
 }
 
 std::string markdown_report(const Comparison& c) {

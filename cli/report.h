@@ -30,7 +30,8 @@ struct Compared {
 
 struct Comparison {
   std::string subject;         ///< the recipes, tasks and folders
-  std::string unit = "words";  ///< of a source's length
+  std::string unit = "words";  ///< of a source's length; of a sound's, what is said in it
+  std::string measured_side() const { return row && row->input().reads == models::Reads::sound ? "right answer" : "source"; }
   bool same_test = true;       ///< all models had the same sentences
   std::vector<Compared> models;
   const tasks::TaskRow* row = &tasks::tasks()[0];  ///< of all models

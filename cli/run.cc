@@ -28,7 +28,9 @@
 #include "cli/input_flags.h"
 #include "cli/model_argument.h"
 #include "cli/on_error.h"
+#include "cli/output_lines.h"
 #include "cli/quiet.h"
+#include "cli/run_sounds.h"
 
 namespace attend::cli {
 namespace {
@@ -48,7 +50,10 @@ struct RunOptions {
   std::string on_error = "stop";
   ThreadOption threads;
 
+  SoundRunOptions sounds;
+
   bool of_text() const { return !row || row->input().streamed; }
+  bool of_sound() const { return row && row->input().reads == models::Reads::sound; }
 
   template <class Visit>
   void fields(Visit&& visit) {
@@ -74,13 +79,15 @@ struct RunOptions {
             bounds::file_to_write());
       visit("unk_replace", unk_replace, "an unknown word becomes the source word that was looked at most");
       visit("batch", batch, "most lines that are answered at once", bounds::within(1, 1 << 20));
+    } else if (of_sound()) {
+      sounds.fields(visit);
     } else {
       visit("rebuilt", rebuilt, "autoencoder: folder for what it makes of the images, as PNG");
     }
     visit("on_error", on_error,
           of_text() ? "a line that cannot be answered (no UTF-8, too long, …): stop, skip it, or replace its answer by an "
                       "empty line, so that line i still answers line i"
-                    : "an image that cannot be answered: stop, skip it, or replace its answer by an empty one",
+                    : "a file that cannot be answered: stop, skip it, or replace its answer by an empty one",
           bounds::one_of({"stop", "skip", "replace"}));
     visit("output", output, "file in place of standard output", bounds::file_to_write());
     visit("scores", scores,
@@ -136,26 +143,6 @@ class InputLines {
 data::LineReader open_input(const std::string& path) {
   return data::LineReader(fs::path(path.empty() ? "-" : path));
 }
-
-/// Standard output or a file; a write that fails is an error, not silence.
-class OutputLines {
- public:
-  explicit OutputLines(const std::string& path) : name_(path.empty() ? "standard output" : path) {
-    if (path.empty()) return;
-    file_.open(path);
-    require(file_.good(), path, ": cannot be written: ", std::strerror(errno));
-  }
-  void write(const std::string& line) { out() << line << '\n'; }
-  void flush() {
-    out().flush();
-    require(out().good(), name_, ": cannot be written");
-  }
-
- private:
-  std::ostream& out() { return file_.is_open() ? static_cast<std::ostream&>(file_) : std::cout; }
-  std::string name_;
-  std::ofstream file_;
-};
 
 /// Says on standard error what a reader of the output would not see.
 class Warnings {
@@ -225,6 +212,7 @@ std::string rebuilt_objection(const std::vector<std::string>& files, const std::
 std::string files_objection(const ModelArgument& given, const RunOptions& o, const std::vector<std::string>& files) {
   if (o.of_text() && files.empty()) return "";
   if (o.of_text()) return "unexpected argument " + quoted(files[0]) + ": texts come from --input or standard input";
+  if (o.of_sound()) return objection(o.sounds, files);
   if (files.empty()) return "name at least one image: attend run " + given.folder + " a.png";
   const bool rebuilds = &given.config->output() == &tasks::kImageOutput;
   if (rebuilds && o.rebuilt.empty()) return "--rebuilt is needed, as an autoencoder answers with images";
@@ -232,6 +220,7 @@ std::string files_objection(const ModelArgument& given, const RunOptions& o, con
   for (const std::string& file : files) {
     std::error_code problem;
     if (!fs::exists(file, problem)) return "there is no file " + quoted(file);
+    if (same_file(o.output, file)) return "--output: choose another file, as " + file + " is an image to be looked at";
   }
   return rebuilds ? rebuilt_objection(files, o.rebuilt) : "";
 }
@@ -472,7 +461,8 @@ int run(int argc, char** argv) {
   tasks::AnswerOptions answer;
   answer.search = given.search();
   Flags flags("run", options.of_text() ? "answers one line with one line: attend run DIR < in > out"
-                                       : "says what images show: attend run DIR a.png b.jpg");
+              : options.of_sound()           ? "writes what is said: attend run DIR a.wav b.flac, … | attend run DIR -"
+                                             : "says what images show: attend run DIR a.png b.jpg");
   flags.argument("DIR", folder, "folder of the model")
       .arguments("FILES", files,
                  given.config ? "what it reads, unless that comes from standard input: " +
@@ -484,6 +474,7 @@ int run(int argc, char** argv) {
   if (const auto code = flags.parse(argc, argv)) return *code;
   require_first(given, folder);
   complete_search(flags, answer.search);
+  options.sounds.output = options.output, options.sounds.on_error = options.on_error, options.sounds.scores = options.scores;
   for (const std::string& wrong :
        {files_objection(given, options, files), objection(options), options.given.objection()}) {
     if (!wrong.empty()) return flags.refuse(wrong);
@@ -498,7 +489,9 @@ int run(int argc, char** argv) {
   answer.replace_unknown = options.unk_replace;
   if (flags.given("no_answer_threshold")) answer.no_answer = options.no_answer_threshold;
   flags.check([&] {  // of a search for which there is no memory
-    options.of_text() ? run_lines(model, options, texts, answer) : run_files(model, options, answer, files);
+    if (options.of_text()) return run_lines(model, options, texts, answer);
+    if (!options.of_sound()) return run_files(model, options, answer, files);
+    run_sounds(model, options.sounds, answer, files);
   });
   return 0;
 }

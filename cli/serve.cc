@@ -44,15 +44,16 @@ int serve(int argc, char** argv) {
       .options("limits of one request", options.limits)
       .options("limits of all together", options.traffic);
   if (const auto code = flags.parse(argc, argv)) return *code;
-  if (folders.empty()) return flags.refuse("expected DIR (folder of a model)");
+  if (folders.empty() && options.lab.empty()) return flags.refuse("expected DIR (folder of a model), or --lab DIR");
   for (const std::string& folder : folders) tasks::check_folder(folder);
   for (const std::string& folder : folders) {
     if (const std::string unchecked = tasks::unchecked_note(folder); !unchecked.empty()) note(unchecked);
   }
   const StopSignals stop;
   attend::serve::Server server(folders, options);
+  for (const std::string& left_out : server.notes()) note(left_out + " (left out)");
   server.start();
-  if (!quiet()) std::cout << "open " << server.address() << std::endl;
+  if (!quiet()) std::cout << "open " << server.address() << (folders.empty() ? "/lab" : "") << std::endl;
   stop.wait();
   server.stop();
   return 0;

@@ -50,7 +50,7 @@ std::string note_on_defaults(const std::vector<OptionInfo>& defaults) {
   const std::string task = value_of(defaults, "task");
   if (value_of(defaults, "corpus").empty()) return "";
   const tasks::TaskRow& row = tasks::task_named(task);
-  const std::string_view file = row.format == "pairs" ? "tsv" : row.input().streamed ? "data" : "images";
+  const std::string_view file = row.format == "pairs" ? "tsv" : row.input().streamed ? "data" : row.input().files[0];
   return "\n\nDefaults in brackets are for the built-in corpus of " + task +
          "; files of your own have others:\n  attend train " + task + " --" + std::string(file) + " FILE --help";
 }

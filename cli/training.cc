@@ -191,8 +191,13 @@ int train_in(const SettingList& settings, const std::string& out, RunStart start
 int train_in(const SettingList& settings, const std::string& out, RunStart start, RunView& view) {
   const double begun = steady_seconds();
   const tasks::TaskConfig config(settings);
-  const auto run = std::make_unique<tasks::TaskTraining>(
-      config, out, start.resume, [&](const std::string& what) { view.say(what + " …"); }, start.changed_data);
+  std::optional<Progress> preparing;
+  const tasks::Prepared prepared([&](const std::string& what) { view.say(what + " …"); },
+                                 [&](const std::string& what, int64_t done, int64_t total) {
+                                   if (done == 0) preparing.emplace(what, total);
+                                   done < total ? preparing->show(done, "") : preparing->finish(done, "");
+                                 });
+  const auto run = std::make_unique<tasks::TaskTraining>(config, out, start.resume, prepared, start.changed_data);
   view.say(run->summary());
   if (run->examples() < kFewExamples) {
     view.say("warning: only " + std::to_string(run->examples()) +

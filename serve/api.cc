@@ -25,6 +25,10 @@ constexpr Endpoint kEndpoints[] = {
     {"GET", "/v1/models", &Api::models},
     {"GET", "/v1/models/{name}/curves", &Api::curves},
     {"GET", "/v1/models/{name}/gallery", &Api::gallery},
+    {"GET", "/v1/models/{name}", &Api::model},
+    {"GET", "/v1/lab", &Api::lab},
+    {"GET", "/v1/lab/{name}", &Api::story},
+    {"GET", "/v1/lab/{name}/figures/{figure}", &Api::figure},
     {"POST", "/v1/run", &Api::run},
     {"POST", "/v1/explain", &Api::explain},
 };
@@ -185,37 +189,62 @@ Reply Api::models(const Call&) const {
   Json all = Json::array();
   for (const auto& served : models_.all()) all.push_back(served->description);
   Reply reply;
-  reply.body = dumped({{"models", std::move(all)}});
+  reply.body = dumped({{"models", std::move(all)}, {"experiments", models_.lab().size()}});
+  return reply;
+}
+
+Reply Api::model(const Call& call) const {
+  Reply reply;
+  reply.body = dumped(models_.at(call.name)->description);
+  return reply;
+}
+
+Reply Api::lab(const Call&) const {
+  Reply reply;
+  reply.body = dumped(models_.lab().list());
+  return reply;
+}
+
+Reply Api::story(const Call& call) const {
+  Reply reply;
+  reply.body = dumped(models_.lab().story(call.name));
+  return reply;
+}
+
+Reply Api::figure(const Call& call) const {
+  Reply reply;
+  reply.body = models_.lab().figure(call.name, call.part);
+  reply.type = "image/svg+xml";
   return reply;
 }
 
 Reply Api::curves(const Call& call) const {
-  const ServedModel& served = models_.at(call.name);
-  return computed(job_for(call, false), [&served](const Watch&) { return dumped(serve::curves(served.folder)); });
+  const std::shared_ptr<const ServedModel> served = models_.at(call.name);
+  return computed(job_for(call, false), [served](const Watch&) { return dumped(serve::curves(served->folder)); });
 }
 
 Reply Api::gallery(const Call& call) const {
-  const ServedModel& served = models_.at(call.name);
-  const std::shared_ptr<Job> job = job_for(call, served.gallery_takes_long());
-  return computed(job, [&served](const Watch&) { return dumped(served.gallery()); });
+  const std::shared_ptr<const ServedModel> served = models_.at(call.name);
+  const std::shared_ptr<Job> job = job_for(call, served->gallery_takes_long());
+  return computed(job, [served](const Watch&) { return dumped(served->gallery()); });
 }
 
 Reply Api::run(const Call& call) const {
   const auto request = std::make_shared<const RunRequest>(parse_run(call.body, limits_));
-  const ServedModel& served = models_.at(request->model);
-  const std::shared_ptr<Job> job = job_for(call, !served.check(*request, limits_).is_short());
-  Compute compute = [&served, request, limits = limits_](const Watch& watch) {
-    return served.run(*request, limits, watch);
+  const std::shared_ptr<const ServedModel> served = models_.at(request->model);
+  const std::shared_ptr<Job> job = job_for(call, !served->check(*request, limits_).is_short());
+  Compute compute = [served, request, limits = limits_](const Watch& watch) {
+    return served->run(*request, limits, watch);
   };
   return request->stream ? streamed(job, std::move(compute)) : computed(job, std::move(compute));
 }
 
 Reply Api::explain(const Call& call) const {
   const auto request = std::make_shared<const ExplainRequest>(parse_explain(call.body, limits_));
-  const ServedModel& served = models_.at(request->model);
-  const std::shared_ptr<Job> job = job_for(call, !served.check(*request, limits_).is_short());
-  return computed(job, [&served, request, limits = limits_](const Watch& watch) {
-    return served.explain(*request, limits, watch);
+  const std::shared_ptr<const ServedModel> served = models_.at(request->model);
+  const std::shared_ptr<Job> job = job_for(call, !served->check(*request, limits_).is_short());
+  return computed(job, [served, request, limits = limits_](const Watch& watch) {
+    return served->explain(*request, limits, watch);
   });
 }
 

@@ -22,8 +22,7 @@ namespace attend::serve {
 /// newest waits for it, and the worker waits for nobody.
 class Live {
  public:
-  Live(std::shared_ptr<Job> job, Clock::time_point deadline)
-      : job_(std::move(job)), deadline_(deadline) {}
+  Live(std::shared_ptr<Job> job, Clock::time_point deadline) : job_(std::move(job)), deadline_(deadline) {}
   ~Live() { cancel(); }
 
   // The worker's side.
@@ -49,9 +48,10 @@ struct Reply {
   std::shared_ptr<Live> live;  ///< in place of a body
 };
 
-/// What a request brings: the part of the path that is a name, its body, and who sent it.
+/// What a request brings: the parts of the path that are names, its body, and who sent it.
 struct Call {
   std::string name;
+  std::string part;  ///< of what has that name: a figure
   std::string_view body;
   std::string client;  ///< who asks
 };
@@ -64,8 +64,12 @@ class Api {
 
   Reply health(const Call&) const;
   Reply models(const Call&) const;
+  Reply model(const Call& call) const;
   Reply curves(const Call& call) const;
   Reply gallery(const Call& call) const;
+  Reply lab(const Call&) const;
+  Reply story(const Call& call) const;
+  Reply figure(const Call& call) const;
   Reply run(const Call& call) const;
   Reply explain(const Call& call) const;
 
@@ -81,7 +85,7 @@ class Api {
   const Limits limits_;
 };
 
-/// The table of endpoints; "{name}" in a path stands for one part of it.
+/// The table of endpoints; "{name}" in a path stands for one part of it, or for a model of the lab. The first that fits answers.
 struct Endpoint {
   std::string_view method, path;
   Reply (Api::*answer)(const Call&) const;

@@ -4,6 +4,7 @@
 
 #include "attend/base/base64.h"
 #include "attend/data/image_file.h"
+#include "attend/data/sound_file.h"
 #include "serve/history.h"
 
 namespace attend::serve {
@@ -12,7 +13,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kSentences = 500;
-constexpr size_t kWorst = 16, kGallery = 24;  // of images; the others are spread over all that are better
+constexpr size_t kWorst = 16, kGallery = 24, kSounds = 12;  // of images; the others are spread over all that are better
 
 /// The worst, and some of the rest, the best last.
 std::vector<ValidLine> chosen(std::vector<ValidLine> lines) {
@@ -61,6 +62,24 @@ Json Gallery::images() const {
   return all;
 }
 
+/// Those of a built-in corpus alone: files may be anywhere, and the folder may be a stranger's.
+Json Gallery::sounds() const {
+  Json all = Json::array();
+  if (config_.options.corpus.empty()) return all;
+  const tasks::Examples valid = tasks::read_corpus(config_).valid;
+  std::vector<ValidLine> lines = valid_lines(folder_);
+  if (lines.size() > kSounds) lines.resize(kSounds);
+  for (const ValidLine& line : lines) {
+    if (line.number >= valid.count) continue;
+    const tasks::Example example = valid.at(line.number);
+    Json row = {{"name", example.name}};
+    for (const char* field : {"reference", "output"}) row[field] = line.said[field];
+    row["sound"] = base64(data::encode_wav(std::get<data::Sound>(example.inputs.at(0))));
+    all.push_back(std::move(row));
+  }
+  return all;
+}
+
 Json Gallery::json() const {
   if (config_.row().input().streamed) {
     Json result = {{"sentences", Json::array()}};
@@ -72,18 +91,19 @@ Json Gallery::json() const {
     }
     return result;
   }
+  const char* const what = config_.row().input().is_image() ? "images" : "sounds";
   const std::lock_guard lock(mutex_);
   std::error_code none;
   const fs::file_time_type written = fs::last_write_time(folder_ / "valid.jsonl", none);
   if (made_.is_null() || written != made_at_) {
     made_at_ = written;
-    made_ = {{"images", Json::array()}};
+    made_ = {{what, Json::array()}};
     try {
-      made_["images"] = images();
+      made_[what] = config_.row().input().is_image() ? images() : sounds();
     } catch (const Error&) {  // its files were moved or deleted since
     }
-    if (made_["images"].empty()) {
-      made_["note"] = "the images that this model was validated with are no longer where training found them";
+    if (made_[what].empty()) {
+      made_["note"] = std::string("the ") + what + " that this model was validated with are not where they can be found";
     }
   }
   return made_;

@@ -22,6 +22,7 @@ class Gallery {
 
  private:
   Json images() const;
+  Json sounds() const;
 
   const tasks::TaskConfig& config_;
   const std::filesystem::path folder_;

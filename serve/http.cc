@@ -18,6 +18,9 @@
 namespace attend::serve {
 namespace {
 
+constexpr std::string_view kSvg = "image/svg+xml";
+/// One part of a path, or the name of a model of the lab, which has three.
+constexpr const char* kName = "((?:lab/[^/]+/)?[^/]+)";
 constexpr size_t kLongestTarget = 1024;  // paths are matched by expressions, whose depth grows with them
 
 /// What the library reads is in memory already; what it writes goes to the socket, whole or not at all.
@@ -92,7 +95,7 @@ std::string expression_of(std::string_view path) {
   std::string expression;
   for (size_t i = 0; i < path.size(); ++i) {
     if (path[i] == '{') {
-      expression += "([^/]+)";
+      expression += kName;
       i = path.find('}', i);
     } else {
       if (std::string_view(".+*?()[]^$|\\").find(path[i]) != std::string_view::npos) expression += '\\';
@@ -106,6 +109,10 @@ void send(Reply reply, httplib::Response& to) {
   to.status = reply.status;
   to.set_header("Cache-Control", "no-store");
   if (reply.retry) to.set_header("Retry-After", "1");
+  if (reply.type == kSvg) {  // which could run scripts, if it was opened by itself
+    to.headers.erase("Content-Security-Policy");
+    to.set_header("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox");
+  }
   if (!reply.live) return to.set_content(reply.body, reply.type);
   const auto provide = [live = reply.live](size_t, httplib::DataSink& sink) {
     const auto [line, last] = live->next();
@@ -223,8 +230,8 @@ class Http::Router : public httplib::Server {
     const auto answer = [&api = api_, ask = endpoint.answer](const httplib::Request& request,
                                                              httplib::Response& response) {
       try {
-        const Call call{request.matches.size() > 1 ? request.matches[1].str() : "", request.body,
-                        client_of(request.remote_addr)};
+        const auto named = [&](size_t i) { return request.matches.size() > i ? request.matches[i].str() : ""; };
+        const Call call{named(1), named(2), request.body, client_of(request.remote_addr)};
         send((api.*ask)(call), response);
       } catch (...) {
         send(reply_to(std::current_exception()), response);

@@ -25,6 +25,7 @@ struct Limits {
   int64_t cost = 1'000'000;
   int64_t weights = 32'000'000;  // 128 MB, and four times that as JSON
   int64_t image_pixels = 4'000'000;
+  double sound_seconds = 120;
   double seconds = 60;
 
   template <class Visit>
@@ -42,6 +43,7 @@ struct Limits {
           bounds::at_least(1));
     visit("weights", weights, "most weights of attention that are kept to explain an answer", bounds::at_least(1));
     visit("image_pixels", image_pixels, "largest image", bounds::at_least(1));
+    visit("sound_seconds", sound_seconds, "longest sound", bounds::within(1, 3600));
     visit("seconds", seconds, "most time for a request, waiting included", kTime);
   }
 };
@@ -57,6 +59,7 @@ struct Traffic {
   double write_seconds = 10;
   double idle_seconds = 30;
   double stop_seconds = 8;  // Docker gives a container 10
+  int64_t lab_bytes = 256 << 20;
 
   template <class Visit>
   void fields(Visit&& visit) {
@@ -66,9 +69,10 @@ struct Traffic {
           bounds::within(0, kernels::kMostThreads));
     visit("waiting", waiting, "requests that wait for a worker; further ones are told to come back (503)",
           bounds::within(0, 10'000));
-    visit("long_requests", long_requests,
-          "long requests that are begun and take turns, each with its state in memory; further ones wait for one to end",
-          bounds::within(1, 1000));
+    visit(
+        "long_requests", long_requests,
+        "long requests that are begun and take turns, each with its state in memory; further ones wait for one to end",
+        bounds::within(1, 1000));
     visit("connections", connections, "open connections; beyond them, the one that was idle for longest is closed",
           bounds::within(1, 1'000'000));
     visit("read_seconds", read_seconds, "time that a client has to send a whole request", kTime);
@@ -77,6 +81,10 @@ struct Traffic {
     visit("idle_seconds", idle_seconds, "time that a connection is kept open between requests", kTime);
     visit("stop_seconds", stop_seconds, "time to finish what was asked for when told to stop; then it is given up",
           kTime);
+    visit("lab_bytes", lab_bytes,
+          "weights of models of the lab that are held at once; the one that was asked longest ago makes room for the "
+          "next",
+          bounds::at_least(1));
   }
 };
 
@@ -84,6 +92,7 @@ struct ServeOptions {
   std::string host = "127.0.0.1";
   int64_t port = 8080;
   bool log = false;
+  std::string lab;
   Limits limits;
   Traffic traffic;
 
@@ -93,6 +102,8 @@ struct ServeOptions {
     visit("host", host, "address to listen on; 0.0.0.0: all of this machine's, for everyone who can reach it");
     visit("port", port, "0: any that is free; the address is printed", bounds::within(0, 65535));
     visit("log", log, "a line on standard error for each request");
+    visit("lab", lab, "folder of a finished experiment of `attend lab`, or of several: a page that leads through them",
+          bounds::files_to_read());
   }
 };
 

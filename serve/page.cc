@@ -12,10 +12,17 @@ std::span<const EmbeddedFile> embedded_files();
 
 namespace {
 
+/// "index.html" → "/", "lab.html" → "/lab"; others are called as they are.
+std::string path_of(std::string_view name) {
+  constexpr std::string_view kPage = ".html";
+  if (name == "index.html") return "/";
+  if (name.ends_with(kPage)) name.remove_suffix(kPage.size());
+  return "/" + std::string(name);
+}
+
 void add(std::span<const EmbeddedFile> from, std::vector<PageFile>& files) {
   for (const EmbeddedFile& file : from) {
-    const std::string path = file.name == "index.html" ? "/" : "/" + std::string(file.name);
-    files.push_back({path, file.name.ends_with(".yaml") ? "application/yaml" : file.type, file.bytes});
+    files.push_back({path_of(file.name), file.name.ends_with(".yaml") ? "application/yaml" : file.type, file.bytes});
   }
 }
 

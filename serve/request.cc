@@ -118,19 +118,20 @@ std::map<std::string, bool> input_names() {
   return names;
 }
 
-/// Bytes of base64, with or without "data:image/png;base64," before it, as pages have it.
-std::string image_of(const json& value) {
-  if (!value.is_string()) wrong("image: expected a PNG or JPEG file in base64, got " + shown(value));
+/// Bytes of base64, with or without "data:image/png;base64," before it, as pages have it. `files`: "PNG or JPEG".
+std::string file_of(const std::string& field, const std::string& files, const json& value) {
+  const std::string wanted = field + ": expected a " + files + " file in base64, got ";
+  if (!value.is_string()) wrong(wanted + shown(value));
   std::string_view text = value.get_ref<const std::string&>();
   if (text.starts_with("data:")) {
     const size_t comma = text.find(',');
     if (comma == text.npos || !text.substr(0, comma).ends_with(";base64")) {
-      wrong("image: expected a data address in base64, got another");
+      wrong(field + ": expected a data address in base64, got another");
     }
     text.remove_prefix(comma + 1);
   }
-  if (text.empty()) wrong("image: expected a PNG or JPEG file in base64, got an empty one");
-  return from_base64(text, "image");
+  if (text.empty()) wrong(wanted + "an empty one");
+  return from_base64(text, field);
 }
 
 std::vector<int32_t> tokens_of(const json& value) {
@@ -190,7 +191,8 @@ class Fields {
 Fields common_fields(Asked& asked, const Limits& limits) {
   Fields fields;
   fields.field("model", [&](const json& v) { asked.model = text_of("model", v); })
-      .field("image", [&](const json& v) { asked.image = image_of(v); })
+      .field("image", [&](const json& v) { asked.image = file_of("image", "PNG or JPEG", v); })
+      .field("sound", [&](const json& v) { asked.sound = file_of("sound", "WAV, FLAC or OGG", v); })
       .field("prefix",
              [&](const json& v) {
                asked.prefix = text_of("prefix", v);
@@ -214,8 +216,8 @@ void check_prefix(const Asked& asked) {
 void check_one(std::initializer_list<std::pair<const char*, bool>> given) {
   std::string names;
   for (const auto& [name, there] : given) names += there ? (names.empty() ? "" : " and ") + std::string(name) : "";
-  if (names.empty()) wrong("body: expected \"text\" or \"image\", got none");
-  if (names.find(' ') != names.npos) wrong("body: expected a text or an image, got " + names);
+  if (names.empty()) wrong("body: expected \"text\", \"image\" or \"sound\", got none");
+  if (names.find(' ') != names.npos) wrong("body: expected one text, image or sound, got " + names);
 }
 
 /// How many examples the inputs make: as many as the longest list has; the others have as many, or one for all.
@@ -257,6 +259,7 @@ RunRequest parse_run(std::string_view body, const Limits& limits) {
     check_one({{"text", text.has_value()},
                {"texts", !run.texts.empty()},
                {"image", !run.image.empty()},
+               {"sound", !run.sound.empty()},
                {run.inputs.empty() ? "" : run.inputs.begin()->first.c_str(), !run.inputs.empty()}});
     if (text) check_text("text", *text, limits), run.texts = {*text};
     const bool several = std::max(run.texts.size(), count_of(run)) > 1;
@@ -291,6 +294,7 @@ ExplainRequest parse_explain(std::string_view body, const Limits& limits) {
     check_prefix(asked);
     check_one({{"text", named},
                {"image", !asked.image.empty()},
+               {"sound", !asked.sound.empty()},
                {asked.inputs.empty() ? "" : asked.inputs.begin()->first.c_str(), !asked.inputs.empty()}});
     if (count_of(asked) > 1) wrong("body: expected one example to explain, got several");
     if (named) check_text("text", asked.texts[0], limits);

@@ -19,8 +19,8 @@ namespace attend::serve {
 /// Common to both: which model, the image if it is to look at one, how it searches, and how its answer has to begin.
 struct Asked {
   std::string model;   ///< "": the first
-  std::string image;   ///< bytes of a file, which nobody has looked into yet; "": none
-  std::vector<std::string> texts;  ///< none where there is an image, or inputs by name
+  std::string image, sound;  ///< bytes of a file, which nobody has looked into yet; "": none
+  std::vector<std::string> texts;  ///< none where there is an image, a sound, or inputs by name
   /// Of a task with several inputs, each by its name: one for all questions, or one for each.
   std::map<std::string, std::vector<std::string>> inputs;
   SettingList search;  ///< over the model's own way of searching

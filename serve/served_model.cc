@@ -7,6 +7,7 @@
 
 #include "attend/base/names.h"
 #include "attend/data/image_file.h"
+#include "attend/data/sound_file.h"
 #include "attend/tasks/corpus.h"
 #include "attend/tasks/typed.h"
 #include "serve/history.h"
@@ -88,6 +89,16 @@ tasks::Value decoded(const std::string& bytes, const Limits& limits) {
   });
 }
 
+/// The sound in the bytes of a request.
+tasks::Value decoded_sound(const std::string& bytes, int64_t rate, const Limits& limits) {
+  return refusing([&]() -> tasks::Value {
+    return data::decode_sound(std::as_bytes(std::span(bytes)), "sound", rate, {.most_seconds = limits.sound_seconds});
+  });
+}
+
+/// What a kind of input is called in a request.
+std::string_view field_of(const tasks::InputRow& input) { return input.streamed ? "text" : input.name; }
+
 Json sites_json(const std::vector<explain::TraceSite>& sites) {
   Json all = Json::array();
   for (const explain::TraceSite& site : sites) {
@@ -100,12 +111,14 @@ Json sites_json(const std::vector<explain::TraceSite>& sites) {
   return all;
 }
 
-/// A model whose input can be sent: a text, or an image of a known size.
+/// A model whose input can be sent: a text, a sound, or an image of a known size.
 tasks::TaskModel load_sendable(const fs::path& folder) {
   tasks::TaskModel model = tasks::TaskModel::load(folder);
   const tasks::ImageFiles& files = model.config().options.images;
-  require(model.row().input().streamed || (files.size > 0 && (files.channels == 1 || files.channels == 3)),
-          folder.string(), ": reads the features of another network, which cannot be sent here");
+  const bool sized = files.size > 0 && (files.channels == 1 || files.channels == 3);
+  require((!model.row().input().is_image() || sized) && !model.config().options.given_frames(), folder.string(),
+          ": reads the features of another ", model.row().input().is_image() ? "network" : "program",
+          ", which cannot be sent here");
   return model;
 }
 
@@ -147,7 +160,7 @@ Json ServedModel::describe() const {
   if (const auto& words = model_.input().tokeniser()) row["source_vocabulary"] = words->size();
   if (model_.output().words()) row["target_vocabulary"] = model_.output().words()->size();
   if (!model_.output().labels().empty()) row["labels"] = model_.output().labels();
-  if (!model_.row().input().streamed) row["size"] = options.images.size, row["channels"] = options.images.channels;
+  if (model_.row().input().is_image()) row["size"] = options.images.size, row["channels"] = options.images.channels;
   row["search"] = options_json(options.search);
   return row;
 }
@@ -158,10 +171,13 @@ decode::SearchOptions ServedModel::search_for(const Asked& asked, const Limits& 
 
 std::vector<tasks::Example> ServedModel::examples(const Asked& asked, const Limits& limits) const {
   if (!asked.image.empty()) return {{.inputs = {decoded(asked.image, limits)}}};
+  if (!asked.sound.empty()) {
+    return {{.inputs = {decoded_sound(asked.sound, model_.config().options.features.rate, limits)}, .name = "sound"}};
+  }
   return text_examples(asked);
 }
 
-/// None of an image.
+/// None of an image or a sound.
 std::vector<tasks::Example> ServedModel::text_examples(const Asked& asked) const {
   std::vector<tasks::Example> all;
   for (const std::string& text : asked.texts) all.push_back({.inputs = {text}});
@@ -186,20 +202,23 @@ void ServedModel::check_asked(const Asked& asked, const decode::SearchOptions& s
               tasks::input_names(model_.row()), ", got no ", input.name);
     }
   } else if (!asked.inputs.empty()) {
-    fail(asked.inputs.begin()->first, ": the model ", attend::quoted(name), " reads ", text ? "text" : "images",
-         ", got a ", asked.inputs.begin()->first);
+    fail(asked.inputs.begin()->first, ": the model ", attend::quoted(name), " reads ",
+         text ? "text" : model_.row().input().several, ", got a ", asked.inputs.begin()->first);
   }
   for (const auto& [input, texts] : asked.inputs) {
     const bool known = std::ranges::find(model_.row().inputs, input, &tasks::TaskInput::name) != model_.row().inputs.end();
     require(known, input, ": the model ", attend::quoted(name), " reads ", tasks::input_names(model_.row()));
   }
-  require(!text || asked.image.empty(), "text: the model ", attend::quoted(name), " reads text, got an image");
-  require(text || !asked.image.empty(), "image: the model ", attend::quoted(name),
-          " looks at images (a PNG or JPEG file in base64), got a text");
+  const std::string_view wanted = field_of(model_.row().input());
+  const std::string_view came = !asked.image.empty() ? "image" : !asked.sound.empty() ? "sound" : "text";
+  const std::string_view reads = text ? "reads text"
+                                 : model_.row().input().is_image() ? "looks at images (a PNG or JPEG file in base64)"
+                                                                   : "hears sounds (a WAV, FLAC or OGG file in base64)";
+  require(wanted == came, wanted, ": the model ", attend::quoted(name), " ", reads, ", got ", came == "image" ? "an " : "a ", came);
   require(text || (asked.prefix.empty() && asked.prefix_tokens.empty()),
           "prefix: only models that read text take one, not ", attend::quoted(name));
   decode::check(model_.output().search(search));
-  const bool attends = text ? known_.attends()
+  const bool attends = !model_.row().input().is_image() ? known_.attends()
                             : std::ranges::find(known_.methods, "attention") != known_.methods.end();
   require(search.coverage_penalty <= 0 || attends,
           "coverage_penalty: this model's decoder does not attend to its source; ask for 0");
@@ -239,6 +258,11 @@ Cost ServedModel::affordable_cost(const Asked& asked, const decode::SearchOption
     const std::unique_ptr<decode::Constraint> constraint = model_.output().constraint(all);
     cost.add(decode::longest_answer(model_.model(), own, part.length(), forced, constraint.get()));
   };
+  if (!asked.sound.empty()) {  // how long it is will be known once it is read: the longest that may be sent
+    const double frames = limits.sound_seconds * 1000 / model_.config().options.features.hop;
+    cost.add(decode::longest_answer(model_.model(), own, static_cast<int64_t>(frames)));
+    return cost;
+  }
   if (model_.output().is_image()) return cost;
   if (texts.empty()) add({}, 0);  // how many cells an image has makes little difference
   for (const tasks::Example& text : texts) {
@@ -268,12 +292,16 @@ Cost ServedModel::check(const ExplainRequest& request, const Limits& limits) con
   return refusing([&] {
     check_asked(request, search);
     for (const std::string& one : request.named) {
-      require(model_.row().input().streamed || one == "method", one, ": only models that read text have this, not ",
+      require(!model_.row().input().is_image() || one == "method", one, ": only models that read text or hear sounds have this, not ",
               attend::quoted(name));
     }
     const std::vector<tasks::Example> texts = text_examples(request);
-    const tasks::Example example = texts.empty() ? tasks::Example() : texts[0];
-    tasks::check_explain(model_, known_, example, explain_options(request, request.options, search, {}));
+    tasks::ExplainOptions options = explain_options(request, request.options, search, {});
+    // A sound is decoded by the thread that explains it, which then checks what depends on its length.
+    const bool sound = !request.sound.empty();
+    if (sound && model_.model().answer_length(1) >= 0) options.target.reset();
+    const tasks::Example example = sound ? model_.trial() : texts.empty() ? tasks::Example() : texts[0];
+    tasks::check_explain(model_, known_, example, options);
     Cost cost = affordable_cost(request, search, true, limits);
     const std::string method = tasks::method_for(known_, request.options.method);
     const bool again = request.options.evidence || (method != "attention" && method != "rollout");

@@ -49,7 +49,7 @@ struct Server::Parts {
   std::chrono::duration<double> patience;
 
   Parts(const std::vector<std::string>& folders, const ServeOptions& options)
-      : models(folders),
+      : models(folders, options.lab, options.traffic.lab_bytes),
         workers(turns_of(options.traffic)),
         api(models, workers, options.limits),
         http(api, options),
@@ -76,7 +76,8 @@ struct Server::Parts {
 };
 
 Server::Server(const std::vector<std::string>& folders, const ServeOptions& options) {
-  require(!folders.empty(), "serve: expected at least one model's folder, got none");
+  require(!folders.empty() || !options.lab.empty(),
+          "serve: expected at least one model's folder, or that of a lab, got none");
   if (checked(options).traffic.threads > 0) kernels::set_threads(static_cast<int>(options.traffic.threads));
   parts_ = std::make_unique<Parts>(folders, options);
 }
@@ -88,6 +89,7 @@ void Server::start() { parts_->connections.start(); }
 void Server::stop() { parts_->stop(); }
 int Server::port() const { return parts_->connections.port(); }
 size_t Server::models() const { return parts_->models.all().size(); }
+const std::vector<std::string>& Server::notes() const { return parts_->models.lab().notes(); }
 std::string Server::address() const {
   const bool six = parts_->host.find(':') != std::string::npos;
   return "http://" + (six ? "[" + parts_->host + "]" : parts_->host) + ":" + std::to_string(port());

@@ -15,7 +15,8 @@ namespace attend::serve {
 
 class Server {
  public:
-  /// Loads the models and takes the port. Throws Error where a folder is no model or the address is not to be had.
+  /// Loads the models and takes the port. Throws Error where a folder is no model, there is nothing to serve, or the address is
+  /// not to be had.
   Server(const std::vector<std::string>& folders, const ServeOptions& options);
   ~Server();
 
@@ -27,6 +28,8 @@ class Server {
   /// "http://127.0.0.1:8080"
   std::string address() const;
   size_t models() const;
+  /// What was left out of the lab, and why.
+  const std::vector<std::string>& notes() const;
 
  private:
   struct Parts;

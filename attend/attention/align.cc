@@ -82,6 +82,14 @@ class Unchanged : public Align {
   }
 };
 
+class Sigmoid : public Align {
+ public:
+  Aligned operator()(const Var& energies, const Tensor& mask, const AttentionStep&) const override {
+    const Var weights = sigmoid(energies);
+    return {mask.defined() ? multiply(weights, mask) : weights, {}, {}};
+  }
+};
+
 class Argmax : public Align {
  public:
   Aligned operator()(const Var& energies, const Tensor& mask, const AttentionStep&) const override {
@@ -182,6 +190,9 @@ std::vector<AlignRow>& align_table() {
        [](const AlignOptions&) -> std::unique_ptr<Align> { return std::make_unique<Sparsemax>(); }},
       {"linear", "e: the energies themselves", "Sukhbaatar et al. 2015, section 4.2", "exact",
        [](const AlignOptions&) -> std::unique_ptr<Align> { return std::make_unique<Unchanged>(); }, true, false, false,
+       false},
+      {"sigmoid", "σ(e): each key by itself", "Ramapuram et al. 2025", "exact",
+       [](const AlignOptions&) -> std::unique_ptr<Align> { return std::make_unique<Sigmoid>(); }, true, false, false,
        false},
   });
   return rows;

@@ -59,6 +59,22 @@ Tensor join_masks(const std::vector<Tensor>& masks, int64_t B, int64_t Tq, int64
   return join_heads(whole).value();
 }
 
+/// The rows of [B,Tq,Tk] that are given, in place of those of [B,heads,Tq,Tk].
+Var with_given(const Var& weights, const Tensor& given, const Tensor& mask) {
+  const int64_t B = given.dim(0), Tq = given.dim(1), Tk = given.dim(2);
+  Tensor own = Tensor::zeros({B, 1, Tq, 1}), told = given.clone().reshape({B, 1, Tq, Tk});
+  for (int64_t row = 0; row < B * Tq; ++row) {
+    const std::span<real> one(told.data() + row * Tk, static_cast<size_t>(Tk));
+    if (std::ranges::all_of(one, [](real w) { return w == -1; })) {
+      own.data()[row] = 1;
+      std::ranges::fill(one, real{0});
+    }
+    require(std::ranges::all_of(one, [](real w) { return w >= 0 && std::isfinite(w); }),
+            "Attention: expected given weights of at least 0, or a row of -1, got another number");
+  }
+  return add(multiply(weights, own), mask.defined() ? multiply(told, mask) : Var(told));
+}
+
 /// Head h of [B,heads,Tq,Tk] → [B,Tq,Tk].
 Var pick_head(const Var& x, int64_t h) {
   const Var one = x.dim(1) == 1 ? x : slice(x, 1, h, h + 1);
@@ -66,6 +82,20 @@ Var pick_head(const Var& x, int64_t h) {
 }
 
 }  // namespace
+
+bool needs_previous(const AttentionConfig& config) {
+  return score_named(config.score).previous || window_named(config.window).previous;
+}
+
+void refuse_previous(const AttentionConfig& config, const std::string& prefix) {
+  const auto refuse = [&](const std::string& option, const std::string& name) {
+    fail_option((prefix + option).c_str(), name,
+                " looks at the weights of the step before, which only a recurrent decoder ",
+                "has; choose another one here");
+  };
+  if (score_named(config.score).previous) refuse("score", config.score);
+  if (window_named(config.window).previous) refuse("window", config.window);
+}
 
 Attention::Attention(const AttentionConfig& config, Random& random, AttentionSite site)
     : config_(completed(config)),
@@ -83,6 +113,8 @@ Attention::Attention(const AttentionConfig& config, Random& random, AttentionSit
                                   .hidden = config_.hidden,
                                   .longest = config_.longest,
                                   .radius = config_.radius,
+                                  .filters = config_.filters,
+                                  .reach = config_.reach,
                                   .coverage = config_.coverage},
                                  random));
     if (h == 0 || window.per_head) windows_.push_back(window.make({.query = q, .width = config_.width}, random));
@@ -173,8 +205,18 @@ AttentionRead Attention::operator()(const Var& queries, const AttentionMemory& m
       "Attention: expected queries [", memory.rows(), ",Tq,", config_.query, "], got ", queries.shape());
   require(!step.coverage.defined() || step.coverage.shape() == Shape{memory.rows(), memory.keys()},
           "Attention: expected coverage [", memory.rows(), ",", memory.keys(), "], got ", step.coverage.shape());
+  require(!step.previous.defined() || step.previous.shape() == Shape{memory.rows(), memory.keys()},
+          "Attention: expected previous weights [", memory.rows(), ",", memory.keys(), "], got ",
+          step.previous.shape());
+  require(!step.given.defined() || step.given.shape() == Shape{memory.rows(), queries.dim(1), memory.keys()},
+          "Attention: expected given weights [", memory.rows(), ",", queries.dim(1), ",", memory.keys(), "], got ",
+          step.given.shape());
+  require(queries.dim(1) == 1 || !needs_previous(config_), "Attention: expected one query at a time, as score ",
+          config_.score, " or window ", config_.window, " looks at the weights of the step before, got ",
+          queries.dim(1));
   const Var q = query_(queries);
-  const bool tape = recording(q, memory.keys_, memory.values_), fused = fused_ && !Intervening::active();
+  const bool tape = recording(q, memory.keys_, memory.values_),
+             fused = fused_ && !Intervening::active() && !step.given.defined();
   if (fused && !tape && !step.random && q.dim(1) == 1 && config_.window == "none" && !step.weights) {
     return by_row(q, memory, step);
   }
@@ -245,6 +287,11 @@ AttentionRead Attention::composed(const Var& q, const AttentionMemory& memory, c
   const Aligned aligned = (*align_)(scored, mask, step);
   Var weights = aligned.weights;
   if (factor.defined()) weights = multiply(weights, factor);
+  if (step.given.defined()) {
+    require(!aligned.log_probability.defined(),
+            "Attention: expected weights of its own, as align sample learns from what it drew, got given ones");
+    weights = with_given(weights, step.given, mask);
+  }
   Var undropped = weights;
   if (config_.dropout > 0 && step.random) weights = dropout(weights, static_cast<real>(config_.dropout), *step.random);
   if (Intervening::active()) {

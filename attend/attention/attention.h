@@ -30,6 +30,7 @@ struct AttentionConfig {
   int64_t size = 0;                                    // width of what is projected, all heads together; 0: the query's
   double dropout = 0;                                  // on the weights
   int64_t hidden = 0, longest = 0, radius = 8;         // score
+  int64_t filters = 10, reach = 16;                    // score location_aware
   int64_t width = 0;                                   // window
   double temperature = 1, coldest = 0.1, cooling = 0;  // align
   bool straight_through = false;
@@ -47,11 +48,14 @@ struct AttentionConfig {
     visit("heads", heads, "number of heads", bounds::width());
     visit("size", size, "width of projections, all heads together; 0: the query's", bounds::width_or_none());
     visit("dropout", dropout, "on the weights", bounds::share());
-    visit("hidden", hidden, "additive, concat: width inside the score; 0: the query's", bounds::width_or_none());
+    visit("hidden", hidden, "additive, concat, location_aware: width inside the score; 0: the query's",
+          bounds::width_or_none());
     visit("longest", longest, "location: maximum number of positions of an input", bounds::count_or_none());
     visit("radius", radius, "convolution: relative positions up to this far have their own weight",
           bounds::width_or_none());
-    visit("width", width, "sliding, local_m, local_p: reach of the window; causal: 0 is unlimited",
+    visit("filters", filters, "location_aware: number of filters over the weights of the step before", bounds::width());
+    visit("reach", reach, "location_aware: how far to each side a filter sees", bounds::width_or_none());
+    visit("width", width, "sliding, local_m, local_p, median: reach of the window; causal: 0 is unlimited",
           bounds::count_or_none());
     visit("temperature", temperature, "gumbel: temperature at the start", bounds::above(0));
     visit("coldest", coldest, "gumbel: lowest temperature", bounds::above(0));
@@ -60,6 +64,13 @@ struct AttentionConfig {
     visit("coverage", coverage, "the score sees how much has been read of each place");
   }
 };
+
+/// Whether its score or its window looks at the weights of the step before, so that it takes one query at a time, and each
+/// after the one before (AttentionStep::previous).
+bool needs_previous(const AttentionConfig& config);
+/// Refuses such a one by the option that asks for it, for networks that ask all at once or only once; names begin with
+/// `prefix` ("attention.").
+void refuse_previous(const AttentionConfig& config, const std::string& prefix);
 
 /// Which attention of a network this is, for observers.
 struct AttentionSite {

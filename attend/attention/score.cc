@@ -76,10 +76,37 @@ class Additive : public Score {
     if (coverage_.defined()) visit("coverage", coverage_);
   }
 
- private:
+ protected:
   static int64_t width(const ScoreOptions& o) { return o.hidden > 0 ? o.hidden : o.query; }
+
   nn::Linear query_, keys_;
   Var vector_, coverage_;
+};
+
+/// vᵀtanh(Wq + Uk + Zf + b), fⱼ = (F ∗ α′)ⱼ: each filter of F sees the weights α′ of the step before within ±r of key j. At the
+/// first step there are none, and f = 0.
+class LocationAware : public Additive {
+ public:
+  LocationAware(const ScoreOptions& o, Random& random) : Additive(o, random) {
+    require(o.filters >= 1 && o.reach >= 0,
+            "location_aware: expected at least one filter and a reach of at least 0, got ", o.filters, " and ",
+            o.reach);
+    filters_ = leaf("glorot", {o.filters, 2 * o.reach + 1}, random);
+    location_ = leaf("glorot", {o.filters, width(o)}, random);
+  }
+  Var operator()(const Var& queries, const Var& prepared, const AttentionStep& step) const override {
+    if (!step.previous.defined()) return Additive::operator()(queries, prepared, step);
+    return location_score(query_(queries), with_coverage(prepared, coverage_, step), vector_, step.previous, filters_,
+                          location_);
+  }
+  void params(const nn::VisitParams& visit) override {
+    Additive::params(visit);
+    visit("filters", filters_);
+    visit("location", location_);
+  }
+
+ private:
+  Var filters_, location_;
 };
 
 /// vᵀtanh(W[q;k]) with one matrix W: its columns for q and for k act separately, so that the keys' part is computed
@@ -230,6 +257,8 @@ std::vector<ScoreRow>& score_table() {
       {"trilinear", "wᵀ[q; k; q∘k]", "Seo et al. 2017, section 2", make<Trilinear>, false, false, true},
       {"location", "(Wq + b)ⱼ", "Luong et al. 2015, eq. 8", make<Location>},
       {"convolution", "w[j − i]", "", make<Convolution>, false, false, false, true},
+      {"location_aware", "vᵀtanh(Wq + Uk + Z(F ∗ α′) + b), α′ the weights of the step before",
+       "Chorowski et al. 2015, eq. 8–9", make<LocationAware>, true, false, false, false, true},
   });
   return rows;
 }

@@ -19,6 +19,8 @@ struct ScoreOptions {
   int64_t hidden = 0;          // width of the layer inside additive and concat; 0: as the query
   int64_t longest = 0;         // location: the largest possible number of keys
   int64_t radius = 8;          // convolution: relative positions beyond it share the weight at its edge
+  int64_t filters = 10;        // location_aware: number of filters over the previous weights
+  int64_t reach = 16;          // location_aware: each sees so far to each side
   bool coverage = false;       // the score also sees how much each key has been read (Step::coverage)
 };
 
@@ -39,6 +41,7 @@ struct ScoreRow {
   bool fused = false;           // c·qᵀk: the fused attention kernels support it
   bool equal_widths = false;    // of query and key
   bool by_place = false;        // it looks at the query's place: queries of a call stand one after the other
+  bool previous = false;        // it looks at the weights of the step before (AttentionStep): one query at a time
 };
 
 /// The menu of scores: help, option checks, documents and tests iterate over it.

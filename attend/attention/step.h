@@ -14,6 +14,10 @@ struct AttentionStep {
   int64_t update = 0;        ///< how many updates came before, for temperatures that fall
   bool weights = false;      ///< the caller needs AttentionRead::weights, which fused kernels do not produce
   Var coverage;              ///< [B,Tk] Σ of past weights, where the score takes it; undefined at the first step
+  Var previous;  ///< [B,Tk] weights of the step before, where score or window look at them; undefined at the first
+  /// [B,Tq,Tk] weights to read with in place of those that would be computed, for all heads; a row of −1 is not given.
+  /// Pairs that do not meet have none. Undefined: nothing is given.
+  Tensor given = {};
 };
 
 }  // namespace attend

@@ -47,6 +47,8 @@ AttentionRead Attention::operator()(const Var& queries, const Var& keys, const V
           "Attention: expected one query, key and value per row with a cache, [N,1,", config_.query, "], [N,1,",
           config_.key, "] and [N,1,", config_.value, "], got ", queries.shape(), ", ", keys.shape(), " and ",
           values.shape());
+  require(!needs_previous(config_), "Attention: expected a score and a window that do without the weights of the step ",
+          "before with a cache, got ", config_.score, " and ", config_.window);
   const TapePause pause;
   cache.append(key_(keys).value(), value_(values).value(), active);
   const Var q = query_(queries);

@@ -145,6 +145,37 @@ class LocalP : public Window {
   Var vector_;
 };
 
+/// |m − j| ≤ D with m the median of the weights of the step before, the first key by which half of them is reached. Before the
+/// first step nothing has been read: m = 0.
+class Median : public Window {
+ public:
+  explicit Median(const WindowOptions& o) : width_(o.width) { require_width("median", o, 0); }
+  Windowed operator()(const Var&, const KeyRange& keys, const AttentionStep& step) const override {
+    const int64_t B = keys.batch, Tk = keys.keys;
+    Tensor mask = Tensor::zeros({B, 1, Tk}), centres = Tensor::zeros({B, 1});
+    for (int64_t b = 0; b < B; ++b) {
+      const int64_t length = keys.length(b);
+      const int64_t centre = step.previous.defined() ? median(step.previous.value().data() + b * Tk, length) : 0;
+      const int64_t first = std::max<int64_t>(0, centre - width_), end = std::min(length, centre + width_ + 1);
+      if (first < end) std::fill(mask.data() + b * Tk + first, mask.data() + b * Tk + end, real{1});
+      centres.data()[b] = static_cast<real>(centre);
+    }
+    return {mask, {}, centres};
+  }
+
+ private:
+  static int64_t median(const real* weights, int64_t length) {
+    double half = 0, sum = 0;
+    for (int64_t j = 0; j < length; ++j) half += static_cast<double>(weights[j]) / 2;
+    for (int64_t j = 0; j < length; ++j) {
+      sum += static_cast<double>(weights[j]);
+      if (sum >= half) return j;
+    }
+    return std::max<int64_t>(0, length - 1);
+  }
+  int64_t width_;
+};
+
 template <class Kind>
 std::unique_ptr<Window> new_window(const WindowOptions& options, Random&) {
   return std::make_unique<Kind>(options);
@@ -155,16 +186,20 @@ constexpr WindowRow kWindows[] = {
      [](const WindowOptions&, Random&) -> std::unique_ptr<Window> { return std::make_unique<Everything>(); }, false,
      true, true},
     {"causal", "j ≤ p, and p − j ≤ D if D > 0; p = min(i, S − 1)", "Vaswani et al. 2017, section 3.2.3",
-     new_window<Causal>, false, true, true},
+     new_window<Causal>, false, true, true, false, true},
     {"sliding", "|p − j| ≤ D, p = min(i, S − 1)", "Beltagy et al. 2020, section 3.1", new_window<Sliding>, false, true,
-     true},
-    {"others", "j ≠ p, p = min(i, S − 1), unless S = 1", "Clark & Gardner 2018, section 2.1", new_window<Others>},
-    {"local_m", "|pₜ − j| ≤ D, pₜ = min(t, S − 1)", "Luong et al. 2015, section 3.2", new_window<LocalM>},
+     true, false, true},
+    {"others", "j ≠ p, p = min(i, S − 1), unless S = 1", "Clark & Gardner 2018, section 2.1", new_window<Others>, false,
+     true, false, false, true},
+    {"local_m", "|pₜ − j| ≤ D, pₜ = min(t, S − 1)", "Luong et al. 2015, section 3.2", new_window<LocalM>, false, true,
+     false, false, true},
     {"local_p", "|pₜ − j| ≤ D, pₜ = S·σ(vᵀtanh(Wq)), times e^(−(j−pₜ)²/2(D/2)²)", "Luong et al. 2015, eq. 9–10",
      [](const WindowOptions& o, Random& random) -> std::unique_ptr<Window> {
        return std::make_unique<LocalP>(o, random);
      },
      true, false},
+    {"median", "|m − j| ≤ D, m the median of the weights of the step before, at first 0",
+     "Chorowski et al. 2015, section 2.3", new_window<Median>, false, true, false, true},
 };
 
 }  // namespace

@@ -45,7 +45,8 @@ struct WindowRow {
   bool per_head = false;    // each head has its own
   bool sums_to_one = true;  // the weights still do after its factor
   bool by_place = false;    // depends only on i and j: the fused kernels support it
-
+  bool previous = false;    // it looks at the weights of the step before (AttentionStep): one query at a time
+  bool beside = false;  // it takes query i to stand beside key i: not over sound, which has many more places than words
 };
 
 std::span<const WindowRow> windows();

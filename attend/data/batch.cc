@@ -83,6 +83,17 @@ Source& Source::add_copies(Sequences copies) {
   return add(parts_.front().name + std::string(Part::kCopies), std::move(copies));
 }
 
+Source& Source::add_given(Sequences links) {
+  require(!empty(), "Source: expected something to look at before it is said where, got nothing");
+  return add(parts_.front().name + std::string(Part::kGiven), std::move(links));
+}
+
+Source& Source::add_given(Tensor weights) {
+  require(!empty() && weights.rank() == 3, "Source: expected given weights [B,T,S] of what is read, got ",
+          weights.shape());
+  return add(parts_.front().name + std::string(Part::kGiven), std::move(weights));
+}
+
 const Part* Source::find(std::string_view name) const {
   for (const Part& part : parts_) {
     if (part.name == name) return &part;
@@ -93,7 +104,8 @@ const Part* Source::find(std::string_view name) const {
 int64_t Source::count() const { return static_cast<int64_t>(lengths_.size()); }
 
 const Sequences& Source::text() const {
-  require(!empty() && !parts_.front().values.defined(), "Source: expected text, got ", empty() ? "nothing" : "an image");
+  require(!empty() && !parts_.front().values.defined(), "Source: expected text, got ", empty() ? "nothing"
+          : parts_.front().values.rank() == 3 ? "sound" : "an image");
   return parts_.front().ids;
 }
 
@@ -108,6 +120,8 @@ const Sequences* Source::copies() const {
   const Part* part = empty() ? nullptr : find(parts_.front().name + std::string(Part::kCopies));
   return part ? &part->ids : nullptr;
 }
+
+const Part* Source::given() const { return empty() ? nullptr : find(parts_.front().name + std::string(Part::kGiven)); }
 
 namespace {
 

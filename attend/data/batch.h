@@ -40,8 +40,9 @@ struct Part {
   Sequences ids;     ///< [B,T]; of letters [B·T,L], where row b·T + t spells word t of example b; of frames only their lengths
   Tensor values;     ///< pixels [B,C,H,W] or frames [B,T,F]
 
-  static constexpr std::string_view kLetters = ".letters", kCopies = ".copies";
+  static constexpr std::string_view kLetters = ".letters", kCopies = ".copies", kGiven = ".given";
   bool is_letters() const { return name.ends_with(kLetters); }
+  bool is_given() const { return name.ends_with(kGiven); }
 };
 
 /// What a network reads for B examples: named parts. Its answers attend to the first one.
@@ -66,6 +67,12 @@ class Source {
   /// What copying each place of the first part says: an id of the answers' vocabulary, or beyond its last one for words
   /// outside it, which each source numbers by itself.
   Source& add_copies(Sequences copies);
+  /// Where the answer looks in place of where attention would: links as ids, a place of the first part and one of the answer
+  /// in turn. The weight of a token is shared equally among the places that it is linked to; other steps look at nothing.
+  Source& add_given(Sequences links);
+  /// The same as weights [B,T,S] of the first T steps, S the places of the first part. What is −1 throughout is not given, and
+  /// later steps are not: attention computes these.
+  Source& add_given(Tensor weights);
 
   const std::vector<Part>& parts() const { return parts_; }
   /// The part of that name; null if there is none.
@@ -78,6 +85,8 @@ class Source {
   const Sequences* letters(std::string_view of = {}) const;
   /// What copying the places of the first part says; null if they cannot be copied.
   const Sequences* copies() const;
+  /// Where the answer looks: links as ids, or weights; null if that is not given.
+  const Part* given() const;
   /// Pixels of the first part; an undefined tensor if it has none.
   const Tensor& pixels() const;
   /// Frames [B,T,F] of the first part; an undefined tensor if it has none.

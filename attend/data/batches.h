@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -23,13 +24,26 @@ struct BatchOptions {
     visit("sentences", sentences, "maximum number of pairs of a batch; 0: as many as the tokens allow",
           bounds::count_or_none());
     visit("by_length", by_length,
-          "true: pairs of similar length share a batch, with little padding; false: any do, for lengths that tell what is asked");
+          "true: pairs of similar length share a batch, with little padding; false: any do, for lengths that tell what "
+          "is asked");
     visit("seed", seed, "of the order of the pairs");
   }
 };
 
 /// Rows of one batch.
 using BatchRows = std::vector<uint32_t>;
+
+/// How long both sides of a pair are; of what has no second side, that is 0.
+struct PairLengths {
+  int64_t source = 0, target = 0;
+};
+
+/// The batches of epoch `number` over rows of these lengths: see Batches::epoch.
+std::vector<BatchRows> planned_epoch(size_t rows, const std::function<PairLengths(uint32_t)>& lengths,
+                                     const BatchOptions& options, int64_t number);
+
+/// The tokens to learn from in place of those of part k of the sources of a row; of its target, where k is the number of parts.
+using Recut = std::function<std::vector<int32_t>(uint32_t row, size_t part, std::span<const int32_t> ids)>;
 
 /// Plans epochs over encoded pairs.
 class Batches {
@@ -40,7 +54,8 @@ class Batches {
   /// number, so that an interrupted run resumes as if it had never stopped. Pairs are shuffled, sorted by length within
   /// pools (if by_length) and split into batches, which are shuffled in turn. A pair that exceeds the budget is a batch of its own.
   std::vector<BatchRows> epoch(int64_t number) const;
-  Batch batch(std::span<const uint32_t> rows) const;
+  /// `recut`: null: the tokens as they are stored.
+  Batch batch(std::span<const uint32_t> rows, const Recut& recut = nullptr) const;
 
  private:
   EncodedPairs pairs_;

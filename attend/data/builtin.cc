@@ -12,9 +12,19 @@ namespace attend::data {
 namespace {
 
 constexpr BuiltinRow kTextCorpora[] = {
-    {"hindi", "English sentences to romanised Hindi, with gold word alignments", make_hindi, "words", "words"},
+    {"hindi", "English sentences to romanised Hindi, with gold word alignments", make_hindi, "words", "words", true},
+    {"english", "romanised Hindi sentences to English, with gold word alignments", make_english, "words", "words",
+     true},
+    {"chains", "such sentences joined by \"and\", up to sixty words, with gold word alignments", make_chains, "words",
+     "words", true},
     {"dates", "dates as people write them to ISO 8601", make_dates, "characters", "characters"},
     {"reverse", "strings of letters to the same letters backwards", make_reverse, "characters", "characters"},
+    {"sort", "letters to the same letters from a to z", make_sort, "characters", "characters"},
+    {"courses", "which of two courses is harder, by the order of the words alone", make_courses, "words", "words"},
+    {"recall", "which colour was named, up to sixty words ago", make_recall, "words", "words"},
+    {"lookup", "words that each say a fact and ask for another, anywhere in the text or nowhere", make_lookup, "words",
+     "words"},
+    {"lookback", "the same, where each asks for the one two places before it", make_lookback, "words", "words"},
     {"feelings", "reviews to positive, negative or mixed, with the words that tell", make_feelings, "words", "words"},
     {"tags", "English sentences to parts of speech, with unseen forms of words held out", make_tags, "words", "words"},
     {"names", "news to the people, places and organisations in it, with unseen names held out", make_names, "words",

@@ -21,6 +21,7 @@ struct BuiltinRow {
   BuiltinCorpus (*make)(uint64_t seed);
   std::string_view unit;         ///< how sources are best tokenised: "words", "characters" or "punctuated"
   std::string_view target_unit;  ///< the same for targets
+  bool aligned = false;          ///< its links are gold alignments of words, and each example has some
 };
 
 std::span<const BuiltinRow> builtin_corpora();
@@ -31,10 +32,24 @@ BuiltinCorpus make_builtin(std::string_view name, uint64_t seed);
 
 /// English to romanised Hindi, from our own grammar (builtin_hindi.cc states its conventions); with gold links.
 BuiltinCorpus make_hindi(uint64_t seed);
+/// The other way round: romanised Hindi to English, of sentences whose Hindi says all of it; with gold links.
+BuiltinCorpus make_english(uint64_t seed);
+/// Sentences of that grammar joined by "and", up to sixty words, as many of every length; with gold links.
+BuiltinCorpus make_chains(uint64_t seed);
 /// Dates as people write them to ISO 8601.
 BuiltinCorpus make_dates(uint64_t seed);
 /// Strings of letters to the same letters reversed.
 BuiltinCorpus make_reverse(uint64_t seed);
+/// Letters, none of them twice, to the same letters from a to z.
+BuiltinCorpus make_sort(uint64_t seed);
+/// "11-785 is harder than 10-107" to "11-785": exchanged, the same words have another answer.
+BuiltinCorpus make_courses(uint64_t seed);
+/// A colour and up to sixty other words to the colour.
+BuiltinCorpus make_recall(uint64_t seed);
+/// "b=3,d? d=5,b?" to "5 3": each word says a fact and asks for another one, which stands anywhere or nowhere ("none") …
+BuiltinCorpus make_lookup(uint64_t seed);
+/// … or always two places before it.
+BuiltinCorpus make_lookback(uint64_t seed);
 /// Short reviews to "positive", "negative" or "mixed"; gold links mark the words that decide the label.
 BuiltinCorpus make_feelings(uint64_t seed);
 /// English sentences to the parts of speech of their words; held-out ones have inflected forms not seen in training.

@@ -21,6 +21,7 @@
 
 #include "attend/data/builtin_split.h"
 #include "attend/data/hindi_sentence.h"
+#include "attend/data/hindi_unambiguous.h"
 
 namespace attend::data {
 namespace {
@@ -28,6 +29,7 @@ namespace {
 using hindi::Choices, hindi::Lexicon;
 
 constexpr size_t kHindiTrain = 30000, kHindiShortest = 2, kHindiLongest = 14;
+constexpr size_t kChainTrain = 15000, kChainLongest = 60;
 
 class RandomChoices : public Choices {
  public:
@@ -76,6 +78,33 @@ bool of_fitting_length(const Example& example) {
   return fits(count_words(example.source)) && fits(count_words(example.target));
 }
 
+Example draw_clause(Random& numbers, const Lexicon& lexicon, bool (*fits)(const hindi::Clause&) = nullptr) {
+  RandomChoices choices(numbers);
+  for (;;) {
+    const auto clause = choose_clause(choices, lexicon);
+    if (!clause || (fits && !fits(*clause))) continue;
+    Example example = say(*clause);
+    if (of_fitting_length(example)) return example;
+  }
+}
+
+/// Appends "and …" with its links behind those of `chain`.
+void add_clause(Example& chain, const Example& clause) {
+  const auto source = static_cast<int32_t>(count_words(chain.source)), target = static_cast<int32_t>(count_words(chain.target));
+  chain.source += " and " + clause.source;
+  chain.target += " aur " + clause.target;
+  chain.links.push_back({source, target});
+  for (const Link& link : clause.links) chain.links.push_back({link.source + source + 1, link.target + target + 1});
+}
+
+/// From Hindi to English.
+Example reversed(Example example) {
+  std::swap(example.source, example.target);
+  for (Link& link : example.links) std::swap(link.source, link.target);
+  std::ranges::sort(example.links);
+  return example;
+}
+
 std::vector<std::string_view> words_in(std::string_view text) {
   std::vector<std::string_view> words;
   for (size_t begin = 0; begin < text.size();) {
@@ -90,16 +119,32 @@ std::vector<std::string_view> words_in(std::string_view text) {
 
 BuiltinCorpus make_hindi(uint64_t seed) {
   const Lexicon lexicon;
+  const auto draw = [&](Random& numbers) { return draw_clause(numbers, lexicon); };
+  return drawn_corpus("hindi", seed, kHindiTrain, HoldOut::kKnownWords, draw);
+}
+
+BuiltinCorpus make_english(uint64_t seed) {
+  const Lexicon lexicon;
+  const auto draw = [&](Random& numbers) { return reversed(draw_clause(numbers, lexicon, hindi::is_usual_reading)); };
+  return drawn_corpus("english", seed, kHindiTrain, HoldOut::kKnownWords, draw);
+}
+
+BuiltinCorpus make_chains(uint64_t seed) {
+  const Lexicon lexicon;
+  // As many of every length: a length is drawn first, and clauses are joined until another one would exceed it.
   const auto draw = [&](Random& numbers) {
-    RandomChoices choices(numbers);
-    while (true) {
-      const auto clause = choose_clause(choices, lexicon);
-      if (!clause) continue;
-      Example example = say(*clause);
-      if (of_fitting_length(example)) return example;
+    const size_t longest = kHindiLongest + numbers.below(kChainLongest - kHindiLongest + 1);
+    const auto exceeds = [longest](const std::string& text, const std::string& more) {
+      return count_words(text) + 1 + count_words(more) > longest;
+    };
+    Example chain = draw_clause(numbers, lexicon);
+    for (;;) {
+      const Example clause = draw_clause(numbers, lexicon);
+      if (exceeds(chain.source, clause.source) || exceeds(chain.target, clause.target)) return chain;
+      add_clause(chain, clause);
     }
   };
-  return drawn_corpus("hindi", seed, kHindiTrain, HoldOut::kKnownWords, draw);
+  return drawn_corpus("chains", seed, kChainTrain, HoldOut::kKnownWords, draw);
 }
 
 std::vector<Example> hindi_derivations(std::string_view english) {

@@ -26,7 +26,8 @@ class TooManyPixels : public Error {
 void check_pixels(const std::string& name, int64_t height, int64_t width, int64_t most_pixels);
 
 /// Grey images have 1 channel, all others 3 (red, green, blue). Transparency is drawn over white; 16 bits become 8;
-/// palettes and CMYK become red, green and blue. A camera's orientation tag is not applied.
+/// palettes and CMYK become red, green and blue. JPEG images are turned as
+/// their camera says (Exif orientation); an Exif block that makes no sense is passed over.
 Image read_image(const std::filesystem::path& path, const ImageLimits& limits = {});
 /// The format is recognised by the first bytes; `name` begins any message.
 Image decode_image(std::span<const uint8_t> bytes, const std::string& name, const ImageLimits& limits = {});

@@ -9,6 +9,7 @@
 #include "attend/base/random.h"
 #include "attend/data/digits.h"
 #include "attend/data/idx.h"
+#include "attend/data/puzzles.h"
 #include "attend/data/resize.h"
 
 namespace attend::data {
@@ -119,6 +120,35 @@ ImageCorpus make_digits(uint64_t seed) {
   return {part(kTrain, "train"), part(kValid, "valid"), part(kTest, "test")};
 }
 
+/// Images that are drawn each time they are asked for.
+class DrawnPuzzles : public ImageSet {
+ public:
+  using Draw = LabelledImage (*)(uint64_t seed, int64_t index);
+  DrawnPuzzles(std::vector<std::string> labels, Draw draw, int64_t count, uint64_t seed)
+      : ImageSet(std::move(labels)), draw_(draw), count_(count), seed_(seed) {}
+
+  int64_t size() const override { return count_; }
+  LabelledImage at(int64_t index) const override { return draw_(seed_, index % count_); }
+
+ private:
+  Draw draw_;
+  int64_t count_;
+  uint64_t seed_;
+};
+
+ImageCorpus make_puzzles(const std::vector<std::string>& labels, DrawnPuzzles::Draw draw, uint64_t seed) {
+  const auto part = [&](int64_t count, std::string_view name) {
+    return std::make_shared<DrawnPuzzles>(labels, draw, count, seed_named(seed, name));
+  };
+  return {part(kTrain, "train"), part(kValid, "valid"), part(kTest, "test")};
+}
+
+ImageCorpus make_odd_one(uint64_t seed) {
+  return make_puzzles({"upper left", "upper right", "lower left", "lower right"}, odd_one, seed);
+}
+
+ImageCorpus make_dots(uint64_t seed) { return make_puzzles({"1", "2", "3", "4", "5"}, dots, seed); }
+
 template <int64_t size, int64_t pieces>
 ImageCorpus make_scenes(uint64_t seed) {
   return scenes_over(make_digits(seed), {.size = size, .pieces = pieces}, seed);
@@ -129,6 +159,8 @@ constexpr ImageCorpusRow kImageCorpora[] = {
     {"translated", "a digit anywhere on 60×60", make_scenes<60, 0>},
     {"cluttered", "a digit anywhere on 60×60 among 4 pieces of others", make_scenes<60, 4>},
     {"cluttered-100", "a digit anywhere on 100×100 among 8 pieces of others", make_scenes<100, 8>},
+    {"odd-one", "four bars on 48×48, one of which lies across the others: where is it?", make_odd_one},
+    {"dots", "one to five dots on 48×48: how many?", make_dots},
 };
 
 }  // namespace
@@ -166,9 +198,10 @@ std::shared_ptr<const StoredImages> read_idx_unlabelled(const fs::path& images) 
 }
 
 std::shared_ptr<const StoredImages> read_folder(const fs::path& folder, const FolderOptions& options, Broken& broken) {
-  require(options.height > 0 && options.width > 0 && (options.channels == 1 || options.channels == 3),
-          "read_folder: expected a size of at least 1×1 with 1 or 3 channels, got ", options.height, "×",
-          options.width, "×", options.channels);
+  const bool keep = options.height == 0 && options.width == 0;
+  require((keep || (options.height > 0 && options.width > 0)) && (options.channels == 1 || options.channels == 3),
+          "read_folder: expected a size of at least 1×1 with 1 or 3 channels, got ", options.height, "×", options.width,
+          "×", options.channels);
   std::vector<std::string> labels(1);
   const std::vector<LabelledFile> files =
       options.labelled ? files_by_label(folder, options.known, labels) : all_files(folder);
@@ -176,9 +209,15 @@ std::shared_ptr<const StoredImages> read_folder(const fs::path& folder, const Fo
   require(bytes <= options.most_bytes / static_cast<int64_t>(files.size()), folder.native(), ": expected at most ",
           options.most_bytes, " bytes, got ", files.size(), " images of ", bytes, "; a smaller size needs less");
   LabelledImages images;
+  int64_t kept = 0;
   for (const LabelledFile& file : files) {
+    require(kept <= options.most_bytes, folder.native(), ": expected at most ", options.most_bytes,
+            " bytes, got more of images that keep their size");
     try {
-      Image image = fitted(read_image(file.path, options.limits), options.height, options.width, options.channels);
+      Image image = read_image(file.path, options.limits);
+      image = keep ? with_channels(image, options.channels)
+                   : fitted(image, options.height, options.width, options.channels);
+      kept += static_cast<int64_t>(image.pixels.size());
       images.push_back({std::move(image), file.label, file.path.native()});
     } catch (const Error& error) {
       if (broken.refuses()) throw;

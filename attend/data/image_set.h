@@ -57,7 +57,8 @@ std::shared_ptr<const StoredImages> read_idx_pair(const std::filesystem::path& i
 std::shared_ptr<const StoredImages> read_idx_unlabelled(const std::filesystem::path& images);
 
 struct FolderOptions {
-  int64_t height = 64, width = 64, channels = 3;  ///< every image is fitted to these
+  int64_t height = 64, width = 64,
+          channels = 3;  ///< every image is fitted to these; without sizes (0) each keeps its own
   ImageLimits limits = {};
   int64_t most_bytes = int64_t{4} << 30;  ///< of all images together, fitted
   std::vector<std::string> known = {};  ///< the labels allowed, in order; none: those of the sub-folders

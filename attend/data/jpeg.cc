@@ -8,6 +8,7 @@
 // clang-format on
 
 #include <csetjmp>
+#include <string_view>
 
 #include "attend/base/error.h"
 #include "attend/data/image_file.h"
@@ -115,6 +116,83 @@ Image from_cmyk(const Image& inks, bool inverted) {
   return image;
 }
 
+/// The big- or little-endian numbers of a TIFF structure (Exif 2.32, section 4.6); 0 beyond its end.
+class Tiff {
+ public:
+  explicit Tiff(std::span<const uint8_t> bytes) : bytes_(bytes), little_(!bytes.empty() && bytes[0] == 'I') {}
+  uint32_t number(size_t at, size_t size) const {
+    if (at > bytes_.size() || size > bytes_.size() - at) return 0;
+    uint32_t value = 0;
+    for (size_t i = 0; i < size; ++i) value |= uint32_t{bytes_[at + i]} << 8 * (little_ ? i : size - 1 - i);
+    return value;
+  }
+  bool is_one() const {
+    return bytes_.size() >= 8 && bytes_[0] == bytes_[1] && (bytes_[0] == 'I' || bytes_[0] == 'M') && number(2, 2) == 42;
+  }
+  size_t size() const { return bytes_.size(); }
+
+ private:
+  std::span<const uint8_t> bytes_;
+  bool little_ = false;
+};
+
+/// Of an Exif block: 1 to 8; 1 (as it is) where it has none or makes no sense. Only its first directory is looked at.
+int orientation_of(std::span<const uint8_t> block) {
+  constexpr size_t kEntry = 12;
+  constexpr uint32_t kOrientation = 0x0112, kShort = 3;
+  const Tiff tiff(block);
+  if (!tiff.is_one()) return 1;
+  const size_t directory = tiff.number(4, 4), count = tiff.number(directory, 2);
+  for (size_t i = 0; i < count; ++i) {
+    const size_t entry = directory + 2 + i * kEntry;
+    if (entry + kEntry > tiff.size()) return 1;
+    if (tiff.number(entry, 2) != kOrientation) continue;
+    const uint32_t value = tiff.number(entry + 8, 2);
+    return tiff.number(entry + 2, 2) == kShort && value >= 1 && value <= 8 ? static_cast<int>(value) : 1;
+  }
+  return 1;
+}
+
+/// The same of a file whose header libjpeg has understood: that of the first Exif segment before the pixels.
+int orientation_in(std::span<const uint8_t> bytes) {
+  constexpr std::string_view kExif("Exif\0\0", 6);
+  constexpr uint8_t kApp1 = 0xE1, kScan = 0xDA, kEnd = 0xD9;
+  for (size_t at = 2; at + 4 <= bytes.size();) {
+    if (bytes[at] != 0xFF) return 1;
+    const uint8_t marker = bytes[at + 1];
+    if (marker == 0xFF) {  // filling
+      ++at;
+      continue;
+    }
+    if (marker == kScan || marker == kEnd) return 1;
+    const size_t size = size_t{bytes[at + 2]} << 8 | bytes[at + 3];
+    if (size < 2 || size > bytes.size() - at - 2) return 1;
+    const std::span<const uint8_t> data = bytes.subspan(at + 4, size - 2);
+    const std::string_view text(reinterpret_cast<const char*>(data.data()), data.size());
+    if (marker == kApp1 && text.starts_with(kExif)) return orientation_of(data.subspan(kExif.size()));
+    at += 2 + size;
+  }
+  return 1;
+}
+
+/// The image turned and mirrored as a viewer shows it.
+Image upright(const Image& image, int orientation) {
+  if (orientation == 1) return image;
+  const bool turned = orientation >= 5;
+  Image out(turned ? image.width : image.height, turned ? image.height : image.width, image.channels);
+  const bool from_below = orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7;
+  const bool from_right = orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8;
+  for (int64_t y = 0; y < out.height; ++y) {
+    for (int64_t x = 0; x < out.width; ++x) {
+      const int64_t row = turned ? x : y, column = turned ? y : x;
+      const int64_t from_y = from_below ? image.height - 1 - row : row;
+      const int64_t from_x = from_right ? image.width - 1 - column : column;
+      for (int64_t c = 0; c < image.channels; ++c) out.at(y, x, c) = image.at(from_y, from_x, c);
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 Image decode_jpeg(std::span<const uint8_t> bytes, const std::string& name, int64_t most_pixels) {
@@ -128,7 +206,7 @@ Image decode_jpeg(std::span<const uint8_t> bytes, const std::string& name, int64
   if (!decoder.read_pixels(image.pixels.data())) {
     fail(name, ": expected a whole JPEG image of ", height, "×", width, ", got a damaged one: ", decoder.reason());
   }
-  return image.channels == 4 ? from_cmyk(image, decoder.inverted()) : image;
+  return upright(image.channels == 4 ? from_cmyk(image, decoder.inverted()) : image, orientation_in(bytes));
 }
 
 }  // namespace attend::data

@@ -9,12 +9,13 @@
 #include "attend/base/error.h"
 #include "attend/base/names.h"
 #include "attend/base/replacement.h"
+#include "attend/data/seekable_bytes.h"
 
 namespace attend::data {
 namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
-constexpr size_t kLongestHeader = size_t{1} << 16;  // NumPy itself refuses more than 10,000 bytes
+constexpr size_t kLongestHeader = kLongestNpyFront - 12;  // NumPy itself refuses more than 10,000 bytes
 
 struct NpyHeader {
   std::string descr;
@@ -149,8 +150,15 @@ const Element& element_of(const std::string& name, const std::string& descr) {
 
 }  // namespace
 
-Tensor decode_npy(std::span<const std::byte> bytes, const std::string& name) {
-  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+namespace {
+
+/// Where the numbers begin, and what the header says of them.
+struct NpyFront {
+  NpyHeader header;
+  size_t bytes = 0;
+};
+
+NpyFront npy_front(std::string_view text, const std::string& name) {
   require(text.starts_with(kMagic) && text.size() >= kMagic.size() + 4, name,
           ": expected an .npy file, which begins with the byte 0x93 and NUMPY, got another");
   const int version = static_cast<uint8_t>(text[6]);
@@ -160,18 +168,56 @@ Tensor decode_npy(std::span<const std::byte> bytes, const std::string& name) {
   const size_t length = number_at(text, kMagic.size() + 2, length_bytes);
   require(length <= kLongestHeader, name, ": expected a header of at most ", kLongestHeader, " bytes, got ", length);
   require(length <= text.size() - before, name, ": expected a header of ", length, " bytes, got the end of the file");
-  const NpyHeader header = HeaderParser(name, text.substr(before, length)).parse();
-  require(!header.fortran_order, name, ": expected C order, got Fortran order; np.ascontiguousarray makes it so");
+  NpyFront front{HeaderParser(name, text.substr(before, length)).parse(), before + length};
+  require(!front.header.fortran_order, name, ": expected C order, got Fortran order; np.ascontiguousarray makes it so");
+  return front;
+}
+
+std::string_view text_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+}  // namespace
+
+Tensor decode_npy(std::span<const std::byte> bytes, const std::string& name) {
+  const std::string_view text = text_of(bytes);
+  const auto [header, before] = npy_front(text, name);
   const Element& element = element_of(name, header.descr);
-  const std::string_view data = text.substr(before + length);
+  const std::string_view data = text.substr(before);
   require(data.size() % element.bytes == 0 && data.size() / element.bytes == header.shape.size(), name, ": expected ",
           header.shape.size(), " numbers of ", element.bytes, " bytes, got ", data.size(), " bytes");
   return element.read(data, header.shape, name);
 }
 
+Shape decode_npy_shape(std::span<const std::byte> front, const std::string& name) {
+  return npy_front(text_of(front), name).header.shape;
+}
+
 Tensor read_npy(const std::filesystem::path& path, size_t most_bytes) {
   const std::string bytes = read_file(path, most_bytes);
   return decode_npy(std::as_bytes(std::span(bytes)), path.native());
+}
+
+Shape read_npy_shape(const std::filesystem::path& path) {
+  std::string front(kLongestNpyFront, '\0');
+  front.resize(seekable_file(path)->read(0, front));
+  return decode_npy_shape(std::as_bytes(std::span(front)), path.native());
+}
+
+std::string encode_npy(const Tensor& array) {
+  std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (";
+  for (int axis = 0; axis < array.rank(); ++axis) header += std::to_string(array.dim(axis)) + ",";
+  header += "), }";
+  constexpr size_t kAligned = 64, kFront = 10;
+  header.append(kAligned - 1 - (kFront + header.size()) % kAligned, ' ').push_back('\n');
+  std::string bytes(kMagic);
+  bytes += {'\x01', '\x00', static_cast<char>(header.size() & 0xFF), static_cast<char>(header.size() >> 8)};
+  bytes += header;
+  for (const real x : array) {
+    const float number = static_cast<float>(x);
+    bytes.append(reinterpret_cast<const char*>(&number), sizeof(number));
+  }
+  return bytes;
 }
 
 }  // namespace attend::data

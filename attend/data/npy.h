@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "attend/base/shape.h"
 #include "attend/tensor/tensor.h"
 
 namespace attend::data {
@@ -14,5 +15,13 @@ namespace attend::data {
 /// number of bytes before anything is allocated.
 Tensor read_npy(const std::filesystem::path& path, size_t most_bytes = size_t{1} << 30);
 Tensor decode_npy(std::span<const std::byte> bytes, const std::string& name);
+
+/// Version 1, float32: what read_npy reads.
+std::string encode_npy(const Tensor& array);
+
+/// Only the extents; of the file, no more than this many bytes are needed.
+inline constexpr size_t kLongestNpyFront = (size_t{1} << 16) + 12;
+Shape read_npy_shape(const std::filesystem::path& path);
+Shape decode_npy_shape(std::span<const std::byte> front, const std::string& name);
 
 }  // namespace attend::data

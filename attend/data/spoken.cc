@@ -199,6 +199,30 @@ void check_options(const SpokenOptions& options) {
           "spoken: expected a range of noise within -10 to 100 dB, got ", options.least_snr, " to ", options.most_snr);
 }
 
+/// What is going to be said, and the stream of random numbers behind it.
+struct SpokenPlan {
+  std::string text;
+  FormantVoice voice;
+  std::string name;  // of the voice
+  std::vector<FormantWord> words;
+  Random random;
+};
+
+SpokenPlan plan_of(SpokenPart part, uint64_t seed, int64_t index, const SpokenOptions& options) {
+  require(index >= 0, "spoken: expected an index of at least 0, got ", index);
+  check_options(options);
+  constexpr std::string_view kParts[] = {"spoken: train", "spoken: valid", "spoken: test"};
+  SpokenPlan plan;
+  plan.random = Random(seed, static_cast<uint64_t>(index)).named(kParts[static_cast<size_t>(part)]);
+  Random& random = plan.random;
+  plan.text = draw_text(random, part, options);
+  const SpokenVoice& speaker = one_of(random, spoken_voices(part));
+  plan.voice = speaker.voice, plan.name = speaker.name;
+  plan.voice.rate *= between(random, 0.8F, 1.25F), plan.voice.pitch *= between(random, 0.93F, 1.07F);
+  plan.words = words_to_speak(plan.text, random);
+  return plan;
+}
+
 }  // namespace
 
 std::span<const SpokenWord> spoken_lexicon() { return kLexicon; }
@@ -222,19 +246,20 @@ std::string spoken_number(int64_t number) {
   return with_rest(word(number / 1000) + " thousand", number % 1000 < 100 ? " and " : " ", number % 1000);
 }
 
+SpokenUtterance spoken_text(SpokenPart part, uint64_t seed, int64_t index, const SpokenOptions& options) {
+  SpokenPlan plan = plan_of(part, seed, index, options);
+  SpokenUtterance made{.text = std::move(plan.text), .voice = std::move(plan.name)};
+  for (const FormantWord& word : plan.words) made.phonemes += (made.phonemes.empty() ? "" : " ") + word.phonemes;
+  std::erase(made.phonemes, '1');  // accents
+  return made;
+}
+
 SpokenUtterance spoken_utterance(SpokenPart part, uint64_t seed, int64_t index, const SpokenOptions& options) {
-  require(index >= 0, "spoken: expected an index of at least 0, got ", index);
-  check_options(options);
-  constexpr std::string_view kParts[] = {"spoken: train", "spoken: valid", "spoken: test"};
-  Random random = Random(seed, static_cast<uint64_t>(index)).named(kParts[static_cast<size_t>(part)]);
-  SpokenUtterance made;
-  made.text = draw_text(random, part, options);
-  const SpokenVoice& speaker = one_of(random, spoken_voices(part));
-  FormantVoice voice = speaker.voice;
-  voice.rate *= between(random, 0.8F, 1.25F), voice.pitch *= between(random, 0.93F, 1.07F);
-  const std::vector<FormantWord> words = words_to_speak(made.text, random);
+  SpokenPlan plan = plan_of(part, seed, index, options);
+  Random& random = plan.random;
+  SpokenUtterance made{.text = std::move(plan.text)};
   FormantSpeech speech =
-      speak(words, voice, between(random, 0.05F, 0.3F), options.rate, random.named("spoken: samples"));
+      speak(plan.words, plan.voice, between(random, 0.05F, 0.3F), options.rate, random.named("spoken: samples"));
   made.sound = std::move(speech.sound);
   const NoiseColour colour = chance(random, 0.5) ? NoiseColour::kWhite : NoiseColour::kPink;
   const double snr = options.least_snr + (options.most_snr - options.least_snr) * random.uniform53();
@@ -242,7 +267,7 @@ SpokenUtterance spoken_utterance(SpokenPart part, uint64_t seed, int64_t index, 
   scale_to_peak(made.sound, between(random, 0.2F, 0.95F));
   made.phonemes = joined_labels(speech.phonemes);
   made.phoneme_times = std::move(speech.phonemes), made.word_times = std::move(speech.words);
-  made.voice = speaker.name;
+  made.voice = std::move(plan.name);
   return made;
 }
 

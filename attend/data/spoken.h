@@ -33,6 +33,8 @@ struct SpokenUtterance {
   std::string voice;  ///< "man 3", "woman 12": one of spoken_voices(part)
 };
 
+/// The text and the phonemes alone, which cost next to nothing.
+SpokenUtterance spoken_text(SpokenPart part, uint64_t seed, int64_t index, const SpokenOptions& options = {});
 /// A pure function of its arguments.
 SpokenUtterance spoken_utterance(SpokenPart part, uint64_t seed, int64_t index, const SpokenOptions& options = {});
 

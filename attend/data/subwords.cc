@@ -76,6 +76,16 @@ class Subwords : public Tokeniser {
     write_file(folder / (std::string(stem) + ".spm"), model_);
   }
 
+  std::unique_ptr<const SubwordCuts> cuts(const SubwordCutOptions& options) const override {
+    std::vector<SubwordPiece> pieces;
+    for (int id = 0; id < processor_.GetPieceSize(); ++id) {
+      const bool is_text =
+          id >= kFirstWord && !processor_.IsControl(id) && !processor_.IsUnused(id) && !processor_.IsByte(id);
+      pieces.push_back({processor_.IdToPiece(id), processor_.GetScore(id), is_text});
+    }
+    return std::make_unique<const SubwordCuts>(pieces, options);
+  }
+
  protected:
   Placed place(std::string_view text) const override {
     sp::ImmutableSentencePieceText pieces;

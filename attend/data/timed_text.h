@@ -33,6 +33,10 @@ const TimedFormat& timed_format_named(std::string_view name);
 /// the sound.
 void require_in_order(const TimedTranscript& transcript);
 
+/// Makes them so, in order as they are: what begins before `first` or ends behind `last` is cut there, and two that overlap part
+/// in the middle of what they share.
+void without_overlap(std::span<TimedLabel> words, double first, double last);
+
 /// How words are joined to subtitles: the next one begins after a pause, or where the line would be too long to read.
 struct SubtitleOptions {
   double most_seconds = 6, pause = 0.8;

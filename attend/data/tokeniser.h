@@ -14,6 +14,7 @@
 #include "attend/base/bounds.h"
 #include "attend/data/batch.h"
 #include "attend/data/example.h"
+#include "attend/data/subword_cuts.h"
 
 namespace attend::data {
 
@@ -86,6 +87,9 @@ class Tokeniser {
   TokenisedWords words(std::span<const int32_t> ids) const;
   /// One token for display: "▁the", "<pad>".
   std::string piece(int32_t id) const;
+
+  /// Draws other cuts of a text than encode() gives; null where a token cannot be cut.
+  virtual std::unique_ptr<const SubwordCuts> cuts(const SubwordCutOptions& /*options*/) const { return nullptr; }
 
   /// Ids are 0..size()−1.
   virtual int64_t size() const = 0;

@@ -34,7 +34,7 @@ void Coverage::observe(const Observation& observation) {
 }
 
 void Coverage::step(size_t rows) {
-  require_option(calls_ > 0, "coverage_penalty",
+  require_option(calls_ > 0, option_.c_str(),
                  "needs a model that attends to its source at each step; this one does not");
   require(rows == lengths_.size(), "coverage: expected weights of ", rows, " rows, got ", lengths_.size());
   rows_.resize(rows);
@@ -57,6 +57,10 @@ double Coverage::penalty(size_t row) const {
   double sum = 0;
   for (const double seen : rows_[row].seen) sum += std::log(std::clamp(seen, 1e-6, 1.0));
   return sum;
+}
+
+int64_t Coverage::uncovered(size_t row) const {
+  return std::ranges::count_if(rows_[row].seen, [](double seen) { return seen < 0.5; });
 }
 
 }  // namespace attend::decode

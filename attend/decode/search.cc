@@ -77,7 +77,8 @@ class Search {
         constraint_(constraint),
         words_(static_cast<size_t>(model.vocabulary())) {
     sentences_.resize(source_of.empty() ? static_cast<size_t>(source.count()) : source_of.size());
-    if (options.coverage_penalty > 0) coverage_.emplace();
+    if (options.coverage_penalty > 0) coverage_.emplace("coverage_penalty");
+    if (options.uncovered_penalty > 0) coverage_.emplace("uncovered_penalty");
     choices_ = watcher ? static_cast<size_t>(continuations_told(options)) : choices_of(options);
     if (words_ > 0) choices_ = std::min(choices_, words_);
   }
@@ -324,7 +325,10 @@ class Search {
 
   void complete(size_t r, int32_t said, double log_probability, int64_t predictions, bool ended) {
     double score = log_probability / length_divisor(predictions);
-    if (coverage_) score += options_.coverage_penalty * coverage_->penalty(r);
+    if (coverage_) {
+      score += options_.coverage_penalty * coverage_->penalty(r) -
+               options_.uncovered_penalty * static_cast<double>(coverage_->uncovered(r));
+    }
     Sentence& one = sentences_[static_cast<size_t>(rows_[r].sentence)];
     const double raw = one.known.empty() ? 0 : one.known[static_cast<size_t>(rows_[r].beam)].score;
     one.complete.push_back({said, score, log_probability, raw, ended});
@@ -440,6 +444,10 @@ int64_t longest_answer(const models::Model& model, const SearchOptions& options,
   const int64_t fixed = model.answer_length(source);
   if (fixed >= 0) return fixed;
   if (options.max_length > 0) return options.max_length;
+  if (const int64_t most = model.longest_answer(source); most > 0 && !constraint) {
+    const int64_t bound = std::max({most + 1, options.min_length, forced});  // the end is one more
+    return options.longest > 0 ? std::min(bound, options.longest) : bound;
+  }
   const int64_t usual = constraint ? constraint->longest(sentence)
                                    : std::max({2 * source + 10, options.min_length, forced + 10});
   return options.longest > 0 ? std::min(usual, options.longest) : usual;

@@ -20,6 +20,7 @@ struct SearchOptions {
   int64_t n_best = 1;
   double length_penalty = 0;
   double coverage_penalty = 0;
+  double uncovered_penalty = 0;
   bool early_stop = true;
   int64_t min_length = 0;
   int64_t max_length = 0;
@@ -44,6 +45,8 @@ struct SearchOptions {
           bounds::at_least(0));
     visit("coverage_penalty", coverage_penalty, "beta of GNMT: less for source positions that were not attended to",
           bounds::at_least(0));
+    visit("uncovered_penalty", uncovered_penalty,
+          "less for each source position whose attention adds up to less than a half", bounds::at_least(0));
     visit("early_stop", early_stop,
           "true: stop a sentence when nothing can beat its n_best; false: when beam hypotheses have ended");
     visit("min_length", min_length, "minimum number of tokens before the end", bounds::within(0, kLongestAnswer));
@@ -88,7 +91,8 @@ void check(const models::Model& model, const data::Source& source, const SearchO
            const std::vector<std::vector<int32_t>>& prefixes = {});
 
 /// The most tokens of the answer to a source of that length, of which `forced` are given: fixed by the model, else max_length,
-/// else what the constraint says of that sentence, else enough for what is requested.
+/// else as many as the model can say of it (Model::longest_answer) and the end, else what the constraint says of that
+/// sentence, else enough for what is requested.
 int64_t longest_answer(const models::Model& model, const SearchOptions& options, int64_t source, int64_t forced = 0,
                        const Constraint* constraint = nullptr, int32_t sentence = 0);
 
@@ -97,10 +101,10 @@ int64_t continuations_told(const SearchOptions& options);
 
 /// The n_best answers to each source, best first.
 ///
-/// Score: s = ln p(y|x) / ((5+|y|)/6)^α + β·Σᵢ ln min(Σₜ aₜᵢ, 1) (Wu et al. 2016, eq. 14), where |y| is the number of
-/// predictions, including kEnd, and a are the weights of the attentions to the source, averaged over heads and layers.
-/// A position that was never looked at counts as 1e-6 in Σₜ aₜᵢ. The score ranks complete hypotheses; growing ones compete
-/// by ln p. A hypothesis that reached max_length without kEnd has ended = false and comes after all that ended; so does
+/// Score: s = ln p(y|x) / ((5+|y|)/6)^α + β·Σᵢ ln min(Σₜ aₜᵢ, 1) − γ·|{i: Σₜ aₜᵢ < 1/2}| (Wu et al. 2016, eq. 14; Chorowski &
+/// Jaitly 2017, section 3.2), where |y| is the number of predictions, including kEnd, and a are the weights of the attentions to
+/// the source, averaged over heads and layers. A position that was never looked at counts as 1e-6 in the logarithm. The score
+/// ranks complete hypotheses; growing ones compete by ln p. A hypothesis that reached max_length without kEnd has ended = false and comes after all that ended; so does
 /// one that nothing may follow.
 ///
 /// Beam: at each step the `beam` best continuations that do not end survive; those that end and are among the `beam`

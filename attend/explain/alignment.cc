@@ -83,7 +83,13 @@ bool attends_to_source(const models::Model& model) {
   const std::vector<std::vector<int32_t>> any_word{{data::kUnknown}};
   data::Batch batch{data::Sequences(any_word), data::Sequences(any_word)};
   batch.source.add_letters(data::Sequences(any_word));  // for those that look inside words, …
-  batch.source.add_copies(data::Sequences(any_word));   // … and those that copy
+  batch.source.add_copies(data::Sequences(any_word));   // … those that copy, …
+  batch.source.add_given(
+      data::Sequences(std::vector<std::vector<int32_t>>{{0, 0}}));  // … and those that are told where to look
+  return attends_to_source(model, batch);
+}
+
+bool attends_to_source(const models::Model& model, const data::Batch& batch) {
   MemorySink sink(batch);
   look(model, batch, sink);
   return sink.any();

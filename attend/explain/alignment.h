@@ -10,8 +10,9 @@
 
 namespace attend::explain {
 
-/// Whether memory_weights works for this model.
+/// Whether memory_weights works for this model, which reads text; or reads what this batch has.
 bool attends_to_source(const models::Model& model);
+bool attends_to_source(const models::Model& model, const data::Batch& batch);
 
 /// Weights [T,S] per sentence: how much each target token looked at each source token, averaged over the heads and layers
 /// of the attentions to the source (Purpose::source), with the target given (teacher forcing). Rows sum to one, also those

@@ -15,6 +15,10 @@ struct Colour {
 Colour sequential(double share);
 /// −1 is orange (against), 0 nearly white, 1 blue (for).
 Colour diverging(double share);
+/// Of a spectrogram: 0, quiet, is paper, 1 is ink. Without a hue, as in print and in phonetics; hues say what was heard.
+Colour loudness_colour(double share);
+/// Light grounds of labels, each told from those before it.
+Colour label_colour(int turn);
 
 /// "#103f85".
 std::string hex(const Colour& colour);

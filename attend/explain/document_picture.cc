@@ -4,40 +4,19 @@
 #include <cmath>
 
 #include "attend/explain/document.h"
+#include "attend/explain/draw.h"
 #include "attend/explain/labels.h"
 
 namespace attend::explain {
 namespace {
 
-constexpr double kPage = 760;                          // width of the text
-constexpr double kWordSize = 14, kWordLine = 25;       // of the running text
-constexpr double kPad = 2, kBetweenWords = 5;          // within a word's ground, and between two
-constexpr double kGround = 0.5;                        // of the ramp: darker ones would need white letters
-constexpr double kHopCell = 58, kSentenceLine = 19;    // of the table of sentences
-constexpr double kStripRow = 15, kStripLabel = 120;    // of the strips
-constexpr double kSwatch = 12;                         // of legends
-constexpr double kNarrowestCell = 2.5;                 // of a strip: more words than fit share cells
-
-std::string svg_text(const std::string& text, double x, double y, double size, std::string_view colour,
-                     const std::string& more = "") {
-  return "<text" + attribute("x", x) + attribute("y", y) + attribute("font-size", size) + attribute("fill", colour) +
-         more + ">" + xml_escaped(isolated(text)) + "</text>\n";
-}
-
-std::string svg_box(double x, double y, double width, double height, const std::string& more) {
-  return "<rect" + attribute("x", x) + attribute("y", y) + attribute("width", width) + attribute("height", height) +
-         more + "/>\n";
-}
-
-std::string svg_line(double x, double y, double width, std::string_view colour, double thick, std::string_view name) {
-  return "<line" + attribute("class", name) + attribute("x1", x) + attribute("x2", x + width) + attribute("y1", y) +
-         attribute("y2", y) + attribute("stroke", colour) + attribute("stroke-width", thick) + "/>\n";
-}
-
-void add_key_text(Fragment& key, const std::string& words) {
-  key.svg += svg_text(words, key.width, 0.85 * kSwatch, kSmall, kFaint);
-  key.width += kSmall * text_width(words) + 6;
-}
+constexpr double kPage = 760;                        // width of the text
+constexpr double kWordSize = 14, kWordLine = 25;     // of the running text
+constexpr double kPad = 2, kBetweenWords = 5;        // within a word's ground, and between two
+constexpr double kGround = 0.5;                      // of the ramp: darker ones would need white letters
+constexpr double kHopCell = 58, kSentenceLine = 19;  // of the table of sentences
+constexpr double kStripRow = 15, kStripLabel = 120;  // of the strips
+constexpr double kNarrowestCell = 2.5;               // of a strip: more words than fit share cells
 
 /// Grounds of words, light enough for dark letters. A second look has the other hue.
 Colour ground_of(const Scale& scale, size_t look, double value) {
@@ -89,29 +68,14 @@ Fragment running_text(const Trace& trace, const Document& document) {
         const double to = letter * text_width(word.substr(0, span.end));
         all.svg += svg_line(x + from, y + kWordLine - 4, to - from, kInk, 2, "span");
       }
-      all.svg += svg_text(seen, x + width / 2, y + 1.05 * kWordSize, kWordSize, kInk,
-                          attribute("text-anchor", "middle")) +
-                 "</g>\n";
+      all.svg +=
+          svg_text(seen, x + width / 2, y + 1.05 * kWordSize, kWordSize, kInk, attribute("text-anchor", "middle")) +
+          "</g>\n";
       x += width + kBetweenWords;
     }
     all.height += line.empty() ? kWordLine / 2 : kWordLine;
   }
   return all;
-}
-
-/// A ramp with the values at its ends, to the right of what `key` has.
-template <class Colours>
-void add_ramp(Fragment& key, const Scale& scale, const std::string& name, const Colours& colour) {
-  constexpr int kSteps = 24;
-  const double from = scale.is_signed ? -1 : 0;
-  add_key_text(key, name + (from < 0 ? scale.shown(-scale.most) + " against" : "0"));
-  for (int i = 0; i < kSteps; ++i) {
-    const double share = from + (1 - from) * i / (kSteps - 1.0);
-    key.svg += svg_box(key.width + 4 * i, 0, 4.2, kSwatch, attribute("fill", hex(colour(share * scale.most))));
-  }
-  key.width += 4 * kSteps + 6;
-  add_key_text(key, scale.shown(scale.most) + (from < 0 ? " for" : ""));
-  key.width += 12;
 }
 
 /// Ramps of the looks, and what lines under words mean.
@@ -188,8 +152,8 @@ class SentenceTable {
   double left() const { return kHopCell * static_cast<double>(document_.looks.size()) + 12; }
 
   void gap(size_t count) {
-    all_.svg += svg_text("… " + std::to_string(count) + " sentences that no hop looked at", left(),
-                         all_.height + 13, 12, kFaint);
+    all_.svg += svg_text("… " + std::to_string(count) + " sentences that no hop looked at", left(), all_.height + 13,
+                         12, kFaint);
     all_.height += kSentenceLine;
   }
 
@@ -251,8 +215,8 @@ Fragment strips(const Trace& trace) {
   }
   for (size_t s = 1; s < trace.source.sentences.size(); ++s) {
     const auto begins = [&](const data::TextRange& word) { return word.begin >= trace.source.sentences[s].begin; };
-    const auto word = static_cast<size_t>(std::ranges::find_if(trace.source.word_ranges, begins) -
-                                          trace.source.word_ranges.begin());
+    const auto word =
+        static_cast<size_t>(std::ranges::find_if(trace.source.word_ranges, begins) - trace.source.word_ranges.begin());
     const double x = kStripLabel + cell * static_cast<double>(word) / static_cast<double>(shared);
     all.svg += svg_box(x - 0.5, 0, 1, all.height, attribute("class", "sentence") + attribute("fill", "#8894a2"));
   }

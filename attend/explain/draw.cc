@@ -171,31 +171,33 @@ Fragment draw_grid(const Grid& grid, const GridStyle& style) {
   return fragment;
 }
 
+void add_key_text(Fragment& key, const std::string& words) {
+  key.svg += svg_text(words, key.width, 0.85 * kSwatch, kSmall, kFaint);
+  key.width += kSmall * text_width(words) + 6;
+}
+
+void add_ramp(Fragment& key, const Scale& scale, const std::string& name, const std::function<Colour(double)>& colour) {
+  constexpr int kSteps = 24;
+  const double from = scale.is_signed ? -1 : 0;
+  add_key_text(key, name + (from < 0 ? scale.shown(-scale.most) + " against" : "0"));
+  for (int i = 0; i < kSteps; ++i) {
+    const double share = from + (1 - from) * i / (kSteps - 1.0);
+    key.svg += svg_box(key.width + 4 * i, 0, 4.2, kSwatch, attribute("fill", hex(colour(share * scale.most))));
+  }
+  key.width += 4 * kSteps + 6;
+  add_key_text(key, scale.shown(scale.most) + (from < 0 ? " for" : ""));
+  key.width += 12;
+}
+
 Fragment draw_legend(const Grid& grid) {
-  constexpr double kFont = 11, kSwatch = 12;
-  constexpr int kSteps = 32;
   const Scale scale = scale_of(grid);
   Fragment fragment{"", 0, kSwatch + 4};
-  const auto text = [&](const std::string& words) {
-    fragment.svg += "<text" + attribute("x", fragment.width) + attribute("y", 0.85 * kSwatch) +
-                    attribute("font-size", kFont) + attribute("fill", kFaint) + ">" + xml_escaped(words) + "</text>\n";
-    fragment.width += kFont * text_width(words) + 6;
-  };
-  if (!grid.look.hard) {
-    text(scale.is_signed ? scale.shown(-scale.most) + " against" : "0");
-    for (int i = 0; i < kSteps; ++i) {
-      const double share = i / (kSteps - 1.0);
-      const Colour colour = scale.colour(scale.most * (scale.is_signed ? 2 * share - 1 : share));
-      fragment.svg += rectangle(fragment.width + 4 * i, 0, 4.2, kSwatch, attribute("fill", hex(colour)) + "/>\n");
-    }
-    fragment.width += 4 * kSteps + 6;
-    text(scale.shown(scale.most) + (scale.is_signed ? " for" : ""));
-  }
+  if (!grid.look.hard) add_ramp(fragment, scale, "", [&](double value) { return scale.colour(value); });
   const auto key = [&](const std::string& sign, const std::string& words) {
-    fragment.width += fragment.width > 0 ? 12 : 0;
     fragment.svg += placed({sign, 0, 0}, fragment.width, 0);
     fragment.width += kSwatch + 6;
-    text(words);
+    add_key_text(fragment, words);
+    fragment.width += 12;
   };
   if (grid.look.hard) {
     key(dot_svg(kSwatch / 2, kSwatch / 2, 0.4 * kSwatch), "the choice");

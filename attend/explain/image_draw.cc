@@ -199,6 +199,41 @@ Fragment draw_path(const ImageLook& look, const GlimpseLook& glimpses, size_t co
   return {nested_svg(size, svg), size.width, size.height};
 }
 
+Fragment draw_tiles(const ImageLook& look, const GlimpseLook& glimpses, size_t number, double box) {
+  const ShownSize size = shown_size(look.image, box);
+  const auto [high, wide] = veil_size(size);
+  const Glance& glance = glimpses.glances[number];
+  const double side = size.width / static_cast<double>(look.image.width) * static_cast<double>(glimpses.side);
+  std::string svg = image_element(sharp_enough(look.image, box), size);
+  svg +=
+      veil_element(veil_of(tile_shares(glance.tiles, glimpses.columns, glimpses.side, look.image, high, wide)), size);
+  for (const int64_t tile : glance.drawn) {
+    const auto row = static_cast<double>(tile / glimpses.columns),
+               column = static_cast<double>(tile % glimpses.columns);
+    const double x = side * column, y = side * row;  // the last tiles may reach beyond the image
+    svg += outlined(box_shape(x + 1, y + 1, std::min(side, size.width - x) - 2, std::min(side, size.height - y) - 2),
+                    "choice", kPath, 2);
+  }
+  const auto best = std::ranges::max_element(glance.tiles) - glance.tiles.begin();
+  const auto at = [&](int64_t tile, int64_t pixels) {
+    return std::min(
+        1.0, (static_cast<double>(tile) + 0.5) * static_cast<double>(glimpses.side) / static_cast<double>(pixels));
+  };
+  const std::string where =
+      place_name(at(best % glimpses.columns, look.image.width), at(best / glimpses.columns, look.image.height));
+  const std::string title = "glance " + std::to_string(number + 1) + ": likeliest the tile at the " + where + ", " +
+                            percent(glance.tiles[static_cast<size_t>(best)]);
+  return {titled(nested_svg(size, svg), title), size.width, size.height};
+}
+
+/// "read one tile of p = 34 %", "read all tiles, the most 34 %".
+std::string tiles_read(const Glance& glance) {
+  if (glance.drawn.empty()) return "read all tiles, one up to " + percent(*std::ranges::max_element(glance.tiles));
+  double chance = 0;
+  for (const int64_t tile : glance.drawn) chance += glance.tiles[static_cast<size_t>(tile)];
+  return (glance.drawn.size() == 1 ? "read one tile, of " : "read a tile per head, of ") + percent(chance);
+}
+
 Fragment draw_glance(const GlimpseLook& glimpses, size_t number, double wide) {
   const Glance& glance = glimpses.glances[number];
   std::vector<Fragment> parts{
@@ -210,6 +245,7 @@ Fragment draw_glance(const GlimpseLook& glimpses, size_t number, double wide) {
     bars.push_back(bar(glimpses.labels[label], glance.probabilities[label], wide, said ? kAccent : "#9aa6b4", said));
   }
   parts.push_back(stacked(bars, 1));
+  if (!glance.tiles.empty()) parts.push_back(text_lines(std::vector<std::string>{tiles_read(glance)}, {11, kFaint}));
   if (glance.stop) {
     const std::vector<std::string> stop{"stops here: " + percent(*glance.stop)};
     parts.push_back(text_lines(stop, {11, kFaint}));

@@ -25,6 +25,8 @@ Fragment draw_word(const ImageLook& look, const CaptionLook& caption, size_t wor
 /// The image with the glances [0, count): numbered dots joined by arrows, and the squares of their patches, the larger the
 /// thinner; of the last one alone, where `only_last`.
 Fragment draw_path(const ImageLook& look, const GlimpseLook& glimpses, size_t count, double box, bool only_last);
+/// The image under the veil of P(tile | state) at a glance; in frames the tiles that were read alone.
+Fragment draw_tiles(const ImageLook& look, const GlimpseLook& glimpses, size_t number, double box);
 /// What one glance saw at each scale, and the likeliest labels after it.
 Fragment draw_glance(const GlimpseLook& glimpses, size_t number, double wide);
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kLookWide = 1040;      // of the whole, where there is much to show
 constexpr double kLookNarrowest = 420;  // of its texts
-constexpr double kTile = 160, kStage = 320, kLookGap = 16, kMargin = 20;
+constexpr double kTile = 160, kStage = 320, kColumn = 176, kLookGap = 16, kMargin = 20;
 constexpr std::string_view kWrong = "#a65f2f";
 
 /// Side by side, in as many rows as the width asks for.
@@ -93,18 +93,38 @@ Fragment drawn(const ImageLook& look, const CaptionLook& caption) {
   }
   const Fragment all = flowing(tiles, kLookWide);
   const double width = std::max(kLookNarrowest, all.width);
-  const std::string legend = caption.hard
-                                 ? "frame: the cell that the word chose; under a word, its probability"
-                                 : "the clearer, the more the word looked at it, of the largest weight that it has "
-                                   "anywhere; under a word, its probability";
+  const std::string legend = caption.hard ? "frame: the cell that the word chose; under a word, its probability"
+                             : caption.method == "attention"
+                                 ? "the clearer, the more the word looked at it, of the largest weight that it has "
+                                   "anywhere; under a word, its probability"
+                                 : caption.label + ": the clearer, the more; under a word, its probability";
   return stacked(
       {paragraph(answer_of(look), width, {kTitle, kInk, true}), paragraph(about(look), width, {kText, kFaint}), all,
        paragraph(legend, width, {kSmall, kFaint}), references_of(caption, width)},
       kLookGap);
 }
 
+/// The image, and for each glance P(tile | state) over it.
+Fragment tiles_drawn(const ImageLook& look, const GlimpseLook& glimpses) {
+  std::vector<Fragment> columns{stacked({draw_image(look.image, kColumn), Fragment{}}, 6)};
+  for (size_t i = 0; i < glimpses.glances.size(); ++i) {
+    columns.push_back(stacked({draw_tiles(look, glimpses, i, kColumn), draw_glance(glimpses, i, kColumn)}, 6));
+  }
+  const Fragment all = flowing(columns, 4 * kColumn + 3 * kLookGap);
+  const bool hard = !glimpses.glances[0].drawn.empty();
+  const std::string legend = std::string(
+                                 "the clearer a tile, the likelier it was to be looked at, given what had been "
+                                 "seen, of the likeliest one; ") +
+                             (hard ? "frame: the tile that was read" : "all of them were read, each by its share") +
+                             "; bars: the likeliest labels after each glance";
+  return stacked(
+      {heading(glimpses.answer, probability_of(glimpses), glimpses.right, all.width),
+       paragraph(about(look), all.width, {kText, kFaint}), all, paragraph(legend, all.width, {kSmall, kFaint})},
+      kLookGap);
+}
+
 Fragment drawn(const ImageLook& look, const GlimpseLook& glimpses) {
-  constexpr double kColumn = 176;
+  if (glimpses.rows > 0) return tiles_drawn(look, glimpses);
   const Fragment path = draw_path(look, glimpses, glimpses.glances.size(), kStage, false);
   std::vector<Fragment> glances;
   for (size_t i = 0; i < glimpses.glances.size(); ++i) glances.push_back(draw_glance(glimpses, i, kColumn));
@@ -180,11 +200,11 @@ Fragment step_of(const ImageLook& look, const CaptionLook& caption, size_t step)
 }
 
 Fragment step_of(const ImageLook& look, const GlimpseLook& glimpses, size_t step) {
-  constexpr double kColumn = 184;
   Fragment glance = draw_glance(glimpses, step, kColumn);
   for (size_t i = 0; i < glimpses.glances.size(); ++i) {
     glance.height = std::max(glance.height, draw_glance(glimpses, i, kColumn).height);
   }
+  if (glimpses.rows > 0) return side_by_side(draw_tiles(look, glimpses, step, kStage), glance, kLookGap);
   return side_by_side(draw_path(look, glimpses, step + 1, kStage, true), glance, kLookGap);
 }
 

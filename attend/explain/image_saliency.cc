@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "attend/autograd/ops.h"
 #include "attend/autograd/tape.h"
 #include "attend/base/error.h"
 #include "attend/models/image_classifier.h"
@@ -69,6 +70,41 @@ Seen image_saliency(const ImageLogits& logits, std::span<const int32_t> classes)
   backward(logits, classes);
   if (grid.shown()) seen.cam = grad_cam(grid.value(), grid.gradient());
   return seen;
+}
+
+Tensor image_jacobian(const ImageLogits& logits, std::span<const int32_t> classes) {
+  constexpr size_t kOutputs = 4;
+  const ImageLogits log_p = [&] { return log_softmax(logits()); };
+  Tensor said;
+  {
+    const TapePause pause;
+    said = logits().value();
+  }
+  const Tensor seed = chosen(said.shape(), classes);  // checks them
+  const int64_t B = said.dim(0), V = said.dim(1);
+  std::vector<std::vector<int32_t>> asked(std::min(kOutputs, static_cast<size_t>(V)),
+                                          std::vector<int32_t>(classes.begin(), classes.end()));
+  for (int64_t b = 0; b < B; ++b) {
+    std::vector<int32_t> others;
+    for (int32_t v = 0; v < V; ++v) {
+      if (v != classes[static_cast<size_t>(b)]) others.push_back(v);
+    }
+    std::ranges::stable_sort(others, std::greater<>(), [&](int32_t v) { return said.data()[b * V + v]; });
+    for (size_t i = 1; i < asked.size(); ++i) asked[i][static_cast<size_t>(b)] = others[i - 1];
+  }
+  Tensor squares;
+  for (const std::vector<int32_t>& one : asked) {
+    const SourceImages pixels(SourceImages::Look::pixels);
+    backward(log_p, one);
+    const Tensor gradient = pixels.gradient();
+    const int64_t C = gradient.dim(1), size = gradient.dim(2) * gradient.dim(3);
+    if (!squares.defined()) squares = Tensor::zeros({B, gradient.dim(2), gradient.dim(3)});
+    for (int64_t i = 0; i < B * C * size; ++i) {
+      squares.data()[i / (C * size) * size + i % size] += gradient.data()[i] * gradient.data()[i];
+    }
+  }
+  for (real& value : squares.values()) value = std::sqrt(value);
+  return squares;
 }
 
 Seen image_saliency(const models::ImageClassifier& model, const Tensor& images, std::span<const int32_t> classes) {

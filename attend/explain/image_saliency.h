@@ -28,6 +28,10 @@ Seen image_saliency(const ImageLogits& logits, std::span<const int32_t> classes)
 /// Of a classifier's images [B,C,H,W]; without classes, of those that it finds likeliest.
 Seen image_saliency(const models::ImageClassifier& model, const Tensor& images, std::span<const int32_t> classes = {});
 
+/// ‖∂ln p/∂pixel‖ over the class and the three likeliest others, and over channels: [B,H,W], a row of the sequential Jacobian
+/// (Graves 2012, section 3.5).
+Tensor image_jacobian(const ImageLogits& logits, std::span<const int32_t> classes);
+
 /// Σ over channels of |gradient|: [B,C,H,W] → [B,H,W].
 Tensor pixel_saliency(const Tensor& input_gradient);
 

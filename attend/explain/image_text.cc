@@ -1,12 +1,12 @@
 #include "attend/explain/image_text.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdio>
 #include <vector>
 
 #include "attend/data/display_width.h"
+#include "attend/explain/blocks.h"
 #include "attend/explain/colours.h"
 #include "attend/explain/labels.h"
 #include "attend/explain/raster.h"
@@ -17,64 +17,6 @@ namespace {
 constexpr size_t kEndless = 100;                          // columns of a terminal that does not say
 constexpr int64_t kTileColumns = 24, kStageColumns = 48;  // columns of an image
 constexpr size_t kGapColumns = 2;                         // columns between tiles
-constexpr Colour kPathColour{255, 176, 0};
-
-using Lines = std::vector<std::string>;
-
-std::string parts(const Colour& c) {
-  return std::to_string(c.red) + ";" + std::to_string(c.green) + ";" + std::to_string(c.blue);
-}
-
-Colour colour_at(const data::Image& image, int64_t y, int64_t x) {
-  const auto part = [&](int64_t c) { return static_cast<int>(image.at(y, x, image.channels == 1 ? 0 : c)); };
-  return {part(0), part(1), part(2)};
-}
-
-/// A sign of the picture that is no pixel.
-struct Mark {
-  int64_t line, column;
-  char sign;
-};
-
-/// Signs of a terminal are twice as high as wide: each shows two pixels.
-Lines half_blocks(const data::Image& image, const std::vector<Mark>& marks = {}) {
-  Lines lines;
-  for (int64_t line = 0; line < (image.height + 1) / 2; ++line) {
-    std::string text;
-    for (int64_t x = 0; x < image.width; ++x) {
-      const auto at = [&](const Mark& mark) { return mark.line == line && mark.column == x; };
-      if (const auto mark = std::ranges::find_if(marks, at); mark != marks.end()) {
-        text += "\x1b[48;2;" + parts(kPathColour) + ";38;2;0;0;0m" + mark->sign + "\x1b[0m";
-        continue;
-      }
-      text += "\x1b[38;2;" + parts(colour_at(image, 2 * line, x));
-      if (2 * line + 1 < image.height) text += ";48;2;" + parts(colour_at(image, 2 * line + 1, x));
-      text += "m▀\x1b[0m";
-    }
-    lines.push_back(text);
-  }
-  return lines;
-}
-
-/// Shares [lines, columns], the darker the more.
-Lines shades(const Tensor& shares, const std::vector<Mark>& marks = {}) {
-  constexpr std::array<std::string_view, 5> kShades = {"·", "░", "▒", "▓", "█"};
-  Lines lines;
-  for (int64_t line = 0; line < shares.dim(0); ++line) {
-    std::string text;
-    for (int64_t x = 0; x < shares.dim(1); ++x) {
-      const auto at = [&](const Mark& mark) { return mark.line == line && mark.column == x; };
-      const double share = static_cast<double>(shares.data()[line * shares.dim(1) + x]);
-      const auto mark = std::ranges::find_if(marks, at);
-      text += mark != marks.end()
-                  ? std::string(1, mark->sign)
-                  : std::string(kShades[static_cast<size_t>(std::clamp(share, 0.0, 0.99) * kShades.size())]);
-    }
-    lines.push_back(text);
-  }
-  return lines;
-}
-
 struct Tile {
   Lines lines;
   std::string below;
@@ -144,7 +86,27 @@ struct Draw {
     return abreast(tiles, static_cast<size_t>(size.width), options.width);
   }
 
+  /// A tile of the terminal for each glance: P(tile | state), and its number where one was read alone.
+  std::string tiles(const GlimpseLook& glimpses) const {
+    const Pixels size = pixels_of(look.image, kTileColumns, options.width);
+    const data::Image image = resampled(look.image, size.height, size.width);
+    std::vector<Tile> all;
+    std::string lines;
+    for (size_t i = 0; i < glimpses.glances.size(); ++i) {
+      const Glance& glance = glimpses.glances[i];
+      const Tensor shares = tile_shares(glance.tiles, glimpses.columns, glimpses.side, look.image,
+                                        colour() ? size.height : size.height / 2, size.width);
+      std::vector<Mark> marks;
+      if (!glance.drawn.empty()) marks.push_back(mark(glance, i, size));
+      all.push_back({colour() ? half_blocks(veiled(image, veil_of(shares)), marks) : shades(shares, marks),
+                     std::string("glance ") + sign_of(i)});
+      lines += line_of(glimpses, i);
+    }
+    return abreast(all, static_cast<size_t>(size.width), options.width) + "\n" + lines;
+  }
+
   std::string operator()(const GlimpseLook& glimpses) const {
+    if (glimpses.rows > 0) return tiles(glimpses);
     const Pixels size = pixels_of(look.image, kStageColumns, options.width);
     const data::Image image = resampled(look.image, size.height, size.width);
     std::vector<Mark> marks;
@@ -202,7 +164,11 @@ struct Draw {
   std::string line_of(const GlimpseLook& glimpses, size_t number) const {
     const Glance& glance = glimpses.glances[number];
     char where[64];
-    std::snprintf(where, sizeof where, "%c  at (%.0f, %.0f)", sign_of(number), glance.x, glance.y);
+    if (glance.tiles.empty() || !glance.drawn.empty()) {
+      std::snprintf(where, sizeof where, "%c  at (%.0f, %.0f)", sign_of(number), glance.x, glance.y);
+    } else {
+      std::snprintf(where, sizeof where, "%c  all tiles", sign_of(number));
+    }
     std::string line = where;
     line += std::string(20 - std::min<size_t>(19, line.size()), ' ');
     for (const size_t label : likeliest(glance, 3)) {

@@ -36,7 +36,9 @@ Json seen_json(const CaptionLook& look) {
           {"hard", look.hard},
           {"weights", numbers(look.weights)},
           {"log_probabilities", rounded_list(look.log_probabilities)},
-          {"references", look.references}};
+          {"references", look.references},
+          {"method", look.method},
+          {"label", look.label}};
 }
 
 Json seen_json(const GlimpseLook& look) {
@@ -47,9 +49,12 @@ Json seen_json(const GlimpseLook& look) {
     for (const data::Image& patch : glance.patches) one["patches"].push_back(png_text(patch));
     one["probabilities"] = rounded_list(glance.probabilities);
     if (glance.stop) one["stop"] = rounded(*glance.stop);
+    if (look.rows > 0) one["tiles"] = rounded_list(glance.tiles), one["drawn"] = glance.drawn;
     glances.push_back(std::move(one));
   }
-  return {{"labels", look.labels}, {"answer", look.answer}, {"right", look.right}, {"glances", std::move(glances)}};
+  Json json{{"labels", look.labels}, {"answer", look.answer}, {"right", look.right}, {"glances", std::move(glances)}};
+  if (look.rows > 0) json["tiles"] = {{"rows", look.rows}, {"columns", look.columns}, {"side", look.side}};
+  return json;
 }
 
 Json seen_json(const SaliencyLook& look) {
@@ -64,16 +69,24 @@ std::optional<double> number_at(const Json& json, const char* key) {
 }
 
 CaptionLook caption_of(const Json& json) {
-  return {json.at("words"),     tensor_at(json, "weights", 2), json.at("rows"),
-          json.at("columns"),   json.at("log_probabilities"),  json.at("hard"),
-          json.at("references")};
+  return {json.at("words"),      tensor_at(json, "weights", 2),     json.at("rows"),
+          json.at("columns"),    json.at("log_probabilities"),      json.at("hard"),
+          json.at("references"), json.value("method", "attention"), json.value("label", "")};
 }
 
 GlimpseLook glimpses_of(const Json& json) {
   GlimpseLook look{{}, json.at("labels"), json.at("answer"), json.at("right")};
+  if (json.contains("tiles")) {
+    const Json& tiles = json.at("tiles");
+    look.rows = tiles.at("rows"), look.columns = tiles.at("columns"), look.side = tiles.at("side");
+  }
   for (const Json& one : json.at("glances")) {
     Glance glance{one.at("x"), one.at("y"), one.at("sides"), {}, one.at("probabilities"), number_at(one, "stop")};
     for (const Json& patch : one.at("patches")) glance.patches.push_back(image_of(patch));
+    if (one.contains("tiles")) {
+      glance.tiles = one.at("tiles").get<std::vector<double>>();
+      glance.drawn = one.at("drawn").get<std::vector<int64_t>>();
+    }
     look.glances.push_back(std::move(glance));
   }
   return look;
@@ -126,8 +139,29 @@ struct Check {
             ": expected ", words, " log_probabilities, one per word, got ", look.log_probabilities.size());
   }
 
+  /// Tiles that cover the image, and what each glance says of them.
+  void check_tiles(const GlimpseLook& look) const {
+    const auto covers = [&](int64_t tiles, int64_t pixels) {
+      return tiles > 0 && tiles <= pixels && (tiles - 1) * look.side < pixels && tiles * look.side >= pixels;
+    };
+    const bool none = look.rows == 0 && look.columns == 0;
+    const bool fits = look.side > 0 && look.side <= std::max(image.height, image.width) &&
+                      covers(look.rows, image.height) && covers(look.columns, image.width);
+    require(none || fits, where, ": expected tiles that cover ", image.height, " × ", image.width, ", got ", look.rows,
+            " × ", look.columns, " of ", look.side, " pixels");
+    const auto count = static_cast<size_t>(look.rows * look.columns);
+    for (const Glance& glance : look.glances) {
+      require(glance.tiles.size() == count, where, ": expected ", count, " tiles, got ", glance.tiles.size());
+      require(std::ranges::all_of(glance.tiles, [](double share) { return std::isfinite(share) && share >= 0; }), where,
+              ": expected tiles from 0 on, got others");
+      require(std::ranges::all_of(glance.drawn, [&](int64_t t) { return t >= 0 && static_cast<size_t>(t) < count; }),
+              where, ": expected drawn tiles below ", count, ", got others");
+    }
+  }
+
   void operator()(const GlimpseLook& look) const {
     require(!look.glances.empty(), where, ": expected a glance, got none");
+    check_tiles(look);
     for (const Glance& glance : look.glances) {
       require(std::isfinite(glance.x) && std::isfinite(glance.y), where, ": expected glances somewhere, got one at (",
               glance.x, ", ", glance.y, ")");

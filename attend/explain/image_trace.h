@@ -21,6 +21,8 @@ struct CaptionLook {
   std::vector<double> log_probabilities;  ///< one per word, or none
   bool hard = false;                      ///< each word chose one cell
   std::vector<std::string> references;    ///< what people said of the image; may be none
+  std::string method = "attention";       ///< or what each word depended on: "gradcam", "saliency", "jacobian" …
+  std::string label = {};                 ///< … and that in words
 };
 
 /// One look at a small part of the image.
@@ -30,12 +32,15 @@ struct Glance {
   std::vector<data::Image> patches;   ///< what it saw, one per scale, or none
   std::vector<double> probabilities;  ///< of each label, after it
   std::optional<double> stop;         ///< probability of stopping after it, where that is learned
+  std::vector<double> tiles = {};     ///< P(tile | state) of each tile, row by row; none where it chooses no tile
+  std::vector<int64_t> drawn = {};    ///< the tiles that it read alone; none: all, by their share
 };
 
 struct GlimpseLook {
   std::vector<Glance> glances;
   std::vector<std::string> labels;
   std::string answer, right;  ///< labels; `right` may be unknown: ""
+  int64_t rows = 0, columns = 0, side = 0;  ///< of the tiles, and their pixels; 0: it looks anywhere
 };
 
 /// How much an answer depended on each pixel.

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "attend/autograd/ops/shape.h"
 #include "attend/autograd/tape.h"
 #include "attend/base/error.h"
 #include "attend/base/names.h"
@@ -14,13 +15,14 @@
 namespace attend::explain {
 namespace {
 
-constexpr size_t kGradientPasses = 3;   // forwards, and twice as much backwards
-constexpr double kLeast = -30;  // ln p of a word that could only be copied, from a place that is not looked at
-constexpr size_t kOutputs = 4;          // words per step whose probability the Jacobian follows
+constexpr size_t kGradientPasses = 3;  // forwards, and twice as much backwards
+constexpr double kLeast = -30;         // ln p of a word that could only be copied, from a place that is not looked at
+constexpr size_t kOutputs = 4;         // words per step whose probability the Jacobian follows
 
 /// How many of `rows` copies of an answer go into one pass.
 int64_t rows_at_once(const Answered& a) {
-  return std::max<int64_t>(1, a.pass_tokens / std::max<int64_t>(static_cast<int64_t>(a.source.size()), a.steps() + 1));
+  const int64_t read = static_cast<int64_t>(a.source.size()) * a.frames_of_place();
+  return std::max<int64_t>(1, a.pass_tokens / std::max<int64_t>(read, a.steps() + 1));
 }
 
 /// One prediction to ask about: ln p(target[step] | what is before it), the end where step is the target's length.
@@ -29,8 +31,16 @@ struct Question {
   int32_t step;
 };
 
+/// The numbers of one row of [B,T,D] with zeros behind them, `count` in all.
+std::vector<real> padded_row(const Tensor& all, size_t row, size_t count) {
+  const size_t numbers = static_cast<size_t>(all.dim(1) * all.dim(2));
+  std::vector<real> padded(count);
+  std::copy_n(all.data() + row * numbers, std::min(numbers, count), padded.data());
+  return padded;
+}
+
 /// Calls take(q, x, g, D) with the source words x [S,D] and g = ∂ ln p / ∂x for every question; many in one pass, each
-/// in its own row, as rows do not affect each other.
+/// in its own row, as rows do not affect each other. Of a sound, D are all numbers of the frames of a place.
 template <class Take>
 void gradients(const Answered& a, const std::vector<Question>& questions, Take&& take) {
   const size_t at_once = static_cast<size_t>(rows_at_once(a)), S = a.source.size();
@@ -53,9 +63,10 @@ void gradients(const Answered& a, const std::vector<Question>& questions, Take&&
     // The loss is the mean of −ln p over the rows.
     tape.backward(loss, Tensor::full(loss.shape(), -static_cast<real>(count)));
     const Tensor x = words.words(), gradient = words.gradient();
-    const size_t row = static_cast<size_t>(x.dim(1) * x.dim(2)), width = static_cast<size_t>(x.dim(2));
+    const size_t width = static_cast<size_t>(x.dim(2) * a.frames_of_place());
     for (size_t i = 0; i < count; ++i) {
-      take(begin + i, std::span(x.data() + i * row, S * width), std::span(gradient.data() + i * row, S * width), width);
+      const std::vector<real> read = padded_row(x, i, S * width), slope = padded_row(gradient, i, S * width);
+      take(begin + i, std::span<const real>(read), std::span<const real>(slope), width);
     }
   }
 }
@@ -187,7 +198,8 @@ Tensor rollout(const Answered& a, const AttentionPart&) {
   const Tensor pooled = mean_heads(a, Purpose::pooling, 0), lowest = mean_heads(a, Purpose::self, 0);
   require(pooled.defined() || mean_heads(a, Purpose::source, 0).defined(),
           "rollout: expected a model whose answers attend to its source; try saliency, jacobian or occlusion");
-  const int64_t J = lowest.defined() ? std::max(S, lowest.dim(0)) : S;  // places of further texts may follow those of the first
+  const int64_t J =
+      lowest.defined() ? std::max(S, lowest.dim(0)) : S;  // places of further texts may follow those of the first
   Tensor encoded = Tensor::zeros({J, J});
   for (int64_t j = 0; j < J; ++j) encoded.data()[j * J + j] = 1;
   for (int64_t layer = 0;; ++layer) {
@@ -307,8 +319,9 @@ std::string part_label(const Answered& a, const AttentionPart& part) {
 void Answered::require_passes(size_t count) const {
   const int64_t tokens = static_cast<int64_t>(count) * (static_cast<int64_t>(source.size()) + steps());
   if (most_tokens == 0 || tokens <= most_tokens) return;
-  throw TooLarge("explain: at most " + std::to_string(most_tokens) + " tokens may be read to explain one answer, this needs " +
-                 std::to_string(tokens) + "; ask for a shorter text, a smaller max_length or the method attention");
+  throw TooLarge("explain: at most " + std::to_string(most_tokens) +
+                 " tokens may be read to explain one answer, this needs " + std::to_string(tokens) +
+                 "; ask for a shorter text, a smaller max_length or the method attention");
 }
 
 std::vector<decode::Hypothesis> Answered::scored(const data::Batch& batch) const {
@@ -333,6 +346,7 @@ namespace {
 void add_part(const data::Part& part, const std::vector<std::vector<int32_t>>& kept, bool hidden, data::Source& all) {
   const std::string first = all.parts().front().name + ".";
   const bool of_source = part.name.starts_with(first);
+  require(!part.is_given(), "explain: expected a network that looks for itself, got one that is told where to look");
   if (of_source && part.is_letters()) return;
   std::vector<std::vector<int32_t>> rows;
   if (part.is_letters()) {
@@ -359,7 +373,31 @@ void add_part(const data::Part& part, const std::vector<std::vector<int32_t>>& k
 
 }  // namespace
 
+int64_t Answered::frames_of_place() const {
+  if (whole.empty() || !whole.frames().defined()) return 1;
+  const auto places = static_cast<int64_t>(source.size());
+  return (whole.frames().dim(1) + places - 1) / places;
+}
+
+/// Frames that are left out become the mean, 0.
+data::Source Answered::sounds(const std::vector<std::vector<int32_t>>& kept) const {
+  const Tensor& frames = whole.frames();
+  const int64_t count = frames.dim(1), width = frames.dim(2), each = frames_of_place();
+  Tensor some = Tensor::zeros({static_cast<int64_t>(kept.size()), count, width});
+  for (size_t copy = 0; copy < kept.size(); ++copy) {
+    for (const int32_t place : kept[copy]) {
+      const int64_t begin = place * each, end = std::min(begin + each, count);
+      std::copy(frames.data() + begin * width, frames.data() + end * width,
+                some.data() + (static_cast<int64_t>(copy) * count + begin) * width);
+    }
+  }
+  data::Source all;
+  all.add(whole.parts().front().name, std::move(some), std::vector<int32_t>(kept.size(), static_cast<int32_t>(count)));
+  return all;
+}
+
 data::Source Answered::sources(const std::vector<std::vector<int32_t>>& kept) const {
+  if (!whole.empty() && whole.frames().defined()) return sounds(kept);
   require(letters.empty() || letters.size() == source.size(), "explain: expected the letters of ", source.size(),
           " words, got those of ", letters.size());
   std::vector<std::vector<int32_t>> ids;

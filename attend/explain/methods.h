@@ -25,7 +25,7 @@ struct Answered {
   std::vector<double> log_probabilities;  ///< of each target token, and of the end if the model predicts it
   std::function<void()> check = {};       ///< called between the passes of a method; may throw to end it
   std::vector<std::vector<int32_t>> letters = {};  ///< of each source token, if the model looks inside words
-  data::Source whole = {};  ///< if there is more than one text: all that was read, the source first
+  data::Source whole = {};  ///< if there is more than one text: all that was read, the source first; of a sound its frames
   int64_t pass_tokens = kPassTokens;  ///< that are read in one pass of a method, between two checks
   int64_t most_tokens = 0;     ///< that a method may read in all its passes (TooLarge); 0: any
 
@@ -49,8 +49,13 @@ struct Answered {
   /// The source with only these of its places kept; if none is, an unknown word. An answer that is told by places of the source needs
   /// them all: the others are then hidden, as unknown words.
   data::Source sources(const std::vector<std::vector<int32_t>>& kept) const;
+  /// Of a sound: how many frames a place of the source stands for, which then has no words; else 1.
+  int64_t frames_of_place() const;
   /// Predictions: one per token, and the end.
   int64_t steps() const { return static_cast<int64_t>(log_probabilities.size()); }
+
+ private:
+  data::Source sounds(const std::vector<std::vector<int32_t>>& kept) const;
 };
 
 /// Which part of the attention in a trace.

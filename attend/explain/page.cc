@@ -5,6 +5,7 @@
 
 #include "attend/explain/document.h"
 #include "attend/explain/grid.h"
+#include "attend/explain/heard.h"
 #include "attend/explain/labels.h"
 #include "attend/explain/tree_picture.h"
 
@@ -74,6 +75,7 @@ std::string page_of(const OneFile& parts) {
 
 /// Everything that the page draws must be present: a browser would report less, and later.
 void check(const Trace& trace, const PictureOptions& options) {
+  if (is_sound(trace)) return (void)heard_of(trace, options.level);
   require(!trace.maps.empty() || !trace.sites.empty(),
           "picture: expected a trace with a map or a site, got one without");
   for (const TraceMap& map : trace.maps) map_grid(trace, map, options.level);
@@ -109,9 +111,9 @@ std::string lighten(std::vector<Trace>& traces, size_t most) {
   return "The text is long: the weights of " + named + " are left out of this page. A trace (--out x.json) has them.";
 }
 
-/// What was asked and what was answered; a tree is drawn, and so is a document.
+/// What was asked and what was answered; a tree is drawn, and so are a document and the labels of a sound.
 std::string title_of(const Trace& trace) {
-  if (is_tree(trace)) return isolated(trace.source.text);
+  if (is_tree(trace) || (is_sound(trace) && trace.target.kind == "tags")) return isolated(trace.source.text);
   if (!is_document(trace)) return isolated(trace.source.text) + " → " + isolated(trace.target.text);
   const std::string answer = isolated(answer_in(trace));
   return trace.inputs.empty() ? answer : isolated(trace.inputs[0].text) + " → " + answer;
@@ -129,13 +131,14 @@ std::string html_picture(const std::vector<Trace>& all, const PictureOptions& op
     list += (list.empty() ? "" : ",\n") + trace_json(trace);
   }
   const nlohmann::json chosen{{"level", options.level}, {"heads", options.heads}, {"leftOut", left_out}};
-  const std::string title = traces.size() == 1 ? title_of(traces[0]) : std::to_string(traces.size()) + " sentences";
+  const char* const several = traces[0].source.sound ? " sounds" : " sentences";
+  const std::string title = traces.size() == 1 ? title_of(traces[0]) : std::to_string(traces.size()) + several;
   return page_of({title,
                   chosen.dump(),
                   "[" + list + "]",
-                  {"theme.css", "heatmap.css", "tree.css", "document.css", "picture.css"},
+                  {"theme.css", "heatmap.css", "tree.css", "document.css", "sound.css", "picture.css"},
                   {"grid.js", "draw.js", "switches.js", "canvas.js", "heatmap.js", "pointing.js", "tree.js",
-                   "document.js", "picture.js"}});
+                   "document.js", "heard.js", "player.js", "sound.js", "picture.js"}});
 }
 
 std::string html_picture(std::span<const ImageLook> looks) {

@@ -7,8 +7,10 @@
 #include "attend/explain/document.h"
 #include "attend/explain/document_picture.h"
 #include "attend/explain/draw.h"
+#include "attend/explain/heard.h"
 #include "attend/explain/labels.h"
 #include "attend/explain/multiples.h"
+#include "attend/explain/sound_picture.h"
 #include "attend/explain/tree_picture.h"
 
 namespace attend::explain {
@@ -54,7 +56,7 @@ Fragment evidence(const Trace& trace, double width) {
 
 /// The site whose heads are shown: the map's, or otherwise the first that has weights.
 std::string site_with_heads(const Trace& trace) {
-  if (!trace.maps[0].site.empty()) return trace.maps[0].site;
+  if (!trace.maps.empty() && !trace.maps[0].site.empty()) return trace.maps[0].site;
   for (const TraceSite& site : trace.sites) {
     if (site.weights.defined()) return site.site;
   }
@@ -68,9 +70,24 @@ Fragment all_heads(const Trace& trace, const std::string& level) {
   return stacked({text_lines(heading, {kText, kFaint}), draw_heads(trace, site, level)}, 8);
 }
 
+/// The sound's name and the answer; a label for each place is read in the picture.
+std::string sound_picture(const Trace& trace, const PictureOptions& options) {
+  const Fragment sound = draw_sound(trace, options.level);
+  const double width = std::max(kNarrowest, sound.width);
+  const std::string answer = trace.target.kind == "tags" ? "" : trace.target.text;
+  const Fragment title = stacked({paragraph(trace.source.text, width, {kText, kFaint}, 2),
+                                  paragraph(answer, width, {kTitle, kInk, true}, 8, "→ ")},
+                                 2);
+  const std::string label = trace.maps.empty() ? "" : trace.maps[0].label;
+  const Fragment heads = options.heads ? all_heads(trace, options.level) : Fragment{};
+  return svg_document(
+      stacked({title, paragraph(label, width, {kText, kFaint}, 2), sound, heads, evidence(trace, width)}, 14), 20);
+}
+
 }  // namespace
 
 std::string svg_picture(const Trace& trace, const PictureOptions& options) {
+  if (is_sound(trace)) return sound_picture(trace, options);
   require(!trace.maps.empty(), "picture: expected a trace with a map, got one without");
   if (is_document(trace)) {
     const Fragment document = draw_document(trace);

@@ -54,6 +54,17 @@ std::string tick_text(double value, double apart) {
   return shown;
 }
 
+/// A tick of an axis of ratios: "200", "0.05", and from 10,000 on and below 0.001 as a power of ten: "2·10⁵".
+std::string power_text(double value) {
+  constexpr std::array<const char*, 10> kRaised = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
+  const int power = static_cast<int>(std::floor(std::log10(value) + 1e-9));
+  if (power >= -3 && power < 4) return tick_text(value, std::pow(10, std::min(power, 0)));
+  const long front = std::lround(value / std::pow(10, power));
+  std::string raised = power < 0 ? "⁻" : "";
+  for (const char digit : std::to_string(std::abs(power))) raised += kRaised[static_cast<size_t>(digit - '0')];
+  return (front == 1 ? "10" : std::to_string(front) + "·10") + raised;
+}
+
 std::string cut(const std::string& text, double room) {
   return shortened(text, static_cast<size_t>(std::max(1.0, room / kLetter)));
 }
@@ -160,12 +171,15 @@ class PlotPanel {
       require(s.xs.size() == s.ys.size(), "svg_plot: expected as many xs as ys in ", s.name, ", got ", s.xs.size(),
               " and ", s.ys.size());
       for (size_t i = 0; i < s.xs.size(); ++i) {
-        if (std::isfinite(s.ys[i])) xs.take(s.xs[i]), ys.take(s.ys[i]);
+        if (shown(s, i)) xs.take(s.xs[i]), ys.take(s.ys[i]);
       }
     }
     if (plot.bounds) ys = within(ys, *plot.bounds);
-    y_ticks_ = round_ticks(ys.low, ys.high, 5);
-    if (plot.categories.empty()) {
+    y_ticks_ = plot.log_y ? ratio_ticks(ys.low, ys.high) : round_ticks(ys.low, ys.high, 5);
+    if (plot.log_x) {
+      x_ticks_ = ratio_ticks(xs.low, xs.high);
+      x_low_ = xs.any ? xs.low : x_ticks_.front(), x_high_ = xs.any && xs.high > xs.low ? xs.high : x_ticks_.back();
+    } else if (plot.categories.empty()) {
       // A single point is drawn at the end of an axis from 0, next to its name.
       if (xs.low >= 0 && (xs.low == xs.high || xs.low < (xs.high - xs.low) * 0.5)) xs.low = 0;
       x_ticks_ = round_ticks(xs.low, xs.high, 7);
@@ -185,10 +199,17 @@ class PlotPanel {
   }
 
  private:
-  double x(double value) const { return kLeft + (value - x_low_) / (x_high_ - x_low_) * (right_ - kLeft); }
+  /// How far along [low, high] a value is, 0 to 1.
+  static double along(double value, double low, double high, bool log) {
+    return log ? std::log(value / low) / std::log(high / low) : (value - low) / (high - low);
+  }
+  double x(double value) const { return kLeft + along(value, x_low_, x_high_, plot_.log_x) * (right_ - kLeft); }
   double y(double value) const {
-    const double low = y_ticks_.front(), high = y_ticks_.back();
-    return bottom_ - (value - low) / (high - low) * (bottom_ - top_ - kTop);
+    return bottom_ - along(value, y_ticks_.front(), y_ticks_.back(), plot_.log_y) * (bottom_ - top_ - kTop);
+  }
+  /// Whether a point has a place on both axes.
+  bool shown(const Series& s, size_t i) const {
+    return std::isfinite(s.ys[i]) && !(plot_.log_y && s.ys[i] <= 0) && !(plot_.log_x && s.xs[i] <= 0);
   }
 
   std::string axes() const {
@@ -196,13 +217,14 @@ class PlotPanel {
     const double apart = y_ticks_[1] - y_ticks_[0];
     for (const double tick : y_ticks_) {
       out += line(tick == y_ticks_.front() ? "ap-a" : "ap-g", kLeft, y(tick), right_, y(tick));
-      out += text(kLeft - 8, y(tick) + 4, "ap-q", tick_text(tick, apart), "end");
+      out += text(kLeft - 8, y(tick) + 4, "ap-q", plot_.log_y ? power_text(tick) : tick_text(tick, apart), "end");
     }
     if (plot_.categories.empty()) {
       for (const double tick : x_ticks_) {
         if (tick < x_low_ || tick > x_high_ * (1 + 1e-9)) continue;
         out += line("ap-a", x(tick), bottom_, x(tick), bottom_ + 4);
-        out += text(x(tick), bottom_ + 17, "ap-q", tick_text(tick, x_ticks_[1] - x_ticks_[0]), "middle");
+        out += text(x(tick), bottom_ + 17, "ap-q",
+                    plot_.log_x ? power_text(tick) : tick_text(tick, x_ticks_[1] - x_ticks_[0]), "middle");
       }
     }
     for (size_t i = 0; i < plot_.categories.size(); ++i) {
@@ -222,7 +244,7 @@ class PlotPanel {
     std::string path, marks;
     bool gap = true;
     for (size_t i = 0; i < s.xs.size(); ++i) {
-      if (!std::isfinite(s.ys[i])) {
+      if (!shown(s, i)) {
         gap = true;
         continue;
       }
@@ -250,7 +272,7 @@ class PlotPanel {
     std::vector<End> ends;
     for (const Series& s : plot_.series) {
       for (size_t i = s.xs.size(); i-- > 0;) {
-        if (!std::isfinite(s.ys[i])) continue;
+        if (!shown(s, i)) continue;
         ends.push_back({y(s.ys[i]), y(s.ys[i]), x(s.xs[i]), s.name});
         break;
       }
@@ -358,6 +380,24 @@ std::vector<double> round_ticks(double low, double high, int count) {
   const auto first = static_cast<long long>(std::floor(low / apart + 1e-9));
   const auto last = static_cast<long long>(std::ceil(high / apart - 1e-9));
   for (long long i = first; i <= last; ++i) ticks.push_back(static_cast<double>(i) * apart);
+  return ticks;
+}
+
+std::vector<double> ratio_ticks(double low, double high) {
+  constexpr double kManyDecades = 2.5;
+  if (!(low > 0) || !(high >= low) || !std::isfinite(high)) low = 1, high = 10;
+  const bool powers_alone = std::log10(high / low) > kManyDecades;
+  std::vector<double> ticks;
+  for (int power = static_cast<int>(std::floor(std::log10(low))) - 1; ticks.empty() || ticks.back() < high * (1 - 1e-9);
+       ++power) {
+    for (const double factor : {1.0, 2.0, 5.0}) {
+      if (factor > 1 && powers_alone) continue;
+      const double tick = factor * std::pow(10, power);
+      if (tick <= low * (1 + 1e-9)) ticks.clear();  // the last one below is the first that counts
+      ticks.push_back(tick);
+      if (ticks.size() > 1 && tick >= high * (1 - 1e-9)) return ticks;
+    }
+  }
   return ticks;
 }
 

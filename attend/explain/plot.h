@@ -21,10 +21,14 @@ struct Plot {
   std::vector<std::string> categories;  ///< the names of x = 0, 1, …; empty: x is a number
   std::optional<std::pair<double, double>>
       bounds;  ///< limits of y, such as 0 and 100, which its axis does not exceed
+  bool log_x = false, log_y = false;  ///< equal ratios are equally far apart; what is not above 0 is then a gap
 };
 
 /// Numbers 1, 2 or 5 times a power of ten apart that cover [low, high], about `count` of them.
 std::vector<double> round_ticks(double low, double high, int count = 5);
+
+/// Numbers that cover [low, high], both above 0, for an axis of ratios: powers of ten, and 2 and 5 times these where they are few.
+std::vector<double> ratio_ticks(double low, double high);
 
 /// The plots one above the other, with one legend: series of the same name look the same in all of them, in the order
 /// of `names` (if empty, that of the first plot). Each series has its own colour, dash and marker; its name is also

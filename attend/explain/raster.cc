@@ -141,6 +141,20 @@ Tensor cell_shares(const Tensor& cells, int64_t height, int64_t width) {
   return shares_of(std::move(shares), cells.size());
 }
 
+Tensor tile_shares(std::span<const double> tiles, int64_t columns, int64_t side, const data::Image& image,
+                   int64_t height, int64_t width) {
+  const double most = tiles.empty() ? 0 : *std::ranges::max_element(tiles);
+  Tensor shares = Tensor::zeros({height, width});
+  for (int64_t y = 0; y < height; ++y) {
+    const int64_t row = y * image.height / height / side;
+    for (int64_t x = 0; x < width; ++x) {
+      const double tile = tiles[static_cast<size_t>(row * columns + x * image.width / width / side)];
+      if (most > 0) shares.data()[y * width + x] = static_cast<real>(tile / most);
+    }
+  }
+  return shares;
+}
+
 data::Image veil_of(const Tensor& shares) {
   data::Image veil(shares.dim(0), shares.dim(1), 1);
   for (size_t i = 0; i < shares.size(); ++i) {

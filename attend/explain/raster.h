@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "attend/data/image.h"
@@ -26,6 +27,10 @@ data::Image reduced(const data::Image& image, int64_t side);
 Tensor smooth_shares(const Tensor& cells, int64_t height, int64_t width);
 /// The same without smoothing: each pixel has its cell's share.
 Tensor cell_shares(const Tensor& cells, int64_t height, int64_t width);
+
+/// The tiles of `side` pixels over an image of image_height × image_width, as shares of the likeliest, at [height, width].
+Tensor tile_shares(std::span<const double> tiles, int64_t columns, int64_t side, const data::Image& image,
+                   int64_t height, int64_t width);
 
 /// How opaque the veil is, 0 … 255, one channel.
 data::Image veil_of(const Tensor& shares);

@@ -45,6 +45,22 @@ Fragment paragraph(const std::string& text, double width, const TextStyle& style
   return text_lines(lines, style);
 }
 
+std::string svg_text(const std::string& text, double x, double y, double size, std::string_view colour,
+                     const std::string& more) {
+  return "<text" + attribute("x", x) + attribute("y", y) + attribute("font-size", size) + attribute("fill", colour) +
+         more + ">" + xml_escaped(isolated(text)) + "</text>\n";
+}
+
+std::string svg_box(double x, double y, double width, double height, const std::string& more) {
+  return "<rect" + attribute("x", x) + attribute("y", y) + attribute("width", width) + attribute("height", height) +
+         more + "/>\n";
+}
+
+std::string svg_line(double x, double y, double width, std::string_view colour, double thick, std::string_view name) {
+  return "<line" + attribute("class", name) + attribute("x1", x) + attribute("x2", x + width) + attribute("y1", y) +
+         attribute("y2", y) + attribute("stroke", colour) + attribute("stroke-width", thick) + "/>\n";
+}
+
 std::string placed(const Fragment& fragment, double x, double y) {
   return "<g" + attribute("transform", "translate(" + svg_number(x) + " " + svg_number(y) + ")") + ">\n" +
          fragment.svg + "</g>\n";
@@ -58,6 +74,18 @@ Fragment stacked(const std::vector<Fragment>& fragments, double gap) {
     all.svg += placed(one, 0, all.height);
     all.width = std::max(all.width, one.width);
     all.height += one.height;
+  }
+  return all;
+}
+
+Fragment beside(const std::vector<Fragment>& fragments, double gap) {
+  Fragment all;
+  for (const Fragment& one : fragments) {
+    if (one.svg.empty()) continue;
+    if (!all.svg.empty()) all.width += gap;
+    all.svg += placed(one, all.width, 0);
+    all.width += one.width;
+    all.height = std::max(all.height, one.height);
   }
   return all;
 }

@@ -35,10 +35,20 @@ Fragment text_lines(std::span<const std::string> lines, const TextStyle& style);
 Fragment paragraph(const std::string& text, double width, const TextStyle& style, size_t most = 3,
                    const std::string& lead = "");
 
+/// One line of text; y is its base line, `more` further attributes.
+std::string svg_text(const std::string& text, double x, double y, double size, std::string_view colour,
+                     const std::string& more = "");
+/// A rectangle; its fill is in `more`.
+std::string svg_box(double x, double y, double width, double height, const std::string& more);
+/// A level line.
+std::string svg_line(double x, double y, double width, std::string_view colour, double thick, std::string_view name);
+
 /// Moved to (x, y).
 std::string placed(const Fragment& fragment, double x, double y);
 /// One below the other; those that are empty are left out.
 Fragment stacked(const std::vector<Fragment>& fragments, double gap);
+/// One beside the other, their upper edges level.
+Fragment beside(const std::vector<Fragment>& fragments, double gap);
 /// As a whole file: on a white card, so that it is readable on dark pages too.
 std::string svg_document(const Fragment& fragment, double margin);
 

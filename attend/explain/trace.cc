@@ -8,6 +8,7 @@
 #include "attend/data/sentences.h"
 #include "attend/data/utf8.h"
 #include "attend/explain/trace_json-inl.h"
+#include "attend/explain/trace_sound_json.h"
 #include "attend/tensor/safetensors.h"
 
 namespace attend::explain {
@@ -27,15 +28,6 @@ Json ranges_json(const std::vector<data::TextRange>& ranges) {
   return list;
 }
 
-Json side_json(const TraceSide& side) {
-  Json json{{"text", side.text},       {"tokens", side.tokens},   {"words", side.words},
-            {"word_of", side.word_of}, {"unknown", side.unknown}, {"kind", side.kind}};
-  if (!side.name.empty()) json["name"] = side.name;
-  if (!side.word_ranges.empty()) json["word_ranges"] = ranges_json(side.word_ranges);
-  if (!side.sentences.empty()) json["sentences"] = ranges_json(side.sentences);
-  return json;
-}
-
 /// Where a tensor's numbers go: into the JSON, or, if they are many, into a file beside it under this name.
 struct Beside {
   std::vector<NamedTensor>* tensors = nullptr;
@@ -51,6 +43,21 @@ struct Beside {
     tensors->push_back({name, t});
   }
 };
+
+/// `where` begins the names of its tensors.
+Json side_json(const TraceSide& side, const Beside& beside, const std::string& where) {
+  Json json{{"text", side.text},       {"tokens", side.tokens},   {"words", side.words},
+            {"word_of", side.word_of}, {"unknown", side.unknown}, {"kind", side.kind}};
+  if (!side.name.empty()) json["name"] = side.name;
+  if (!side.word_ranges.empty()) json["word_ranges"] = ranges_json(side.word_ranges);
+  if (!side.sentences.empty()) json["sentences"] = ranges_json(side.sentences);
+  if (!side.times.empty()) json["times"] = times_json(side.times);
+  if (side.sound) {
+    json["sound"] = sound_json(*side.sound);
+    beside.put(json["sound"], "posteriors", where + "posteriors", side.sound->posteriors);
+  }
+  return json;
+}
 
 Json site_json(const TraceSite& site, size_t number, const Beside& beside) {
   Json json{{"site", site.site},   {"purpose", name_of(site.purpose)}, {"layer", site.layer},
@@ -81,10 +88,12 @@ Json as_json(const Trace& trace, const Beside& beside) {
   if (trace.part > 0) json["part"] = trace.part;
   json["options"] = Json::object();
   for (const auto& [name, value] : trace.options) json["options"][name] = value;
-  json["source"] = side_json(trace.source);
+  json["source"] = side_json(trace.source, beside, "source.");
   if (!trace.inputs.empty()) json["inputs"] = Json::array();
-  for (const TraceSide& input : trace.inputs) json["inputs"].push_back(side_json(input));
-  Json target = side_json(trace.target);
+  for (const TraceSide& input : trace.inputs) {
+    json["inputs"].push_back(side_json(input, beside, "input" + std::to_string(json["inputs"].size()) + "."));
+  }
+  Json target = side_json(trace.target, beside, "target.");
   target["given"] = trace.given, target["ended"] = trace.ended;
   target["score"] = total(trace.score), target["log_probability"] = total(trace.log_probability);
   target["log_probabilities"] = Json::array();
@@ -153,13 +162,27 @@ std::optional<data::TextRange> found_of(const Json& json, const std::string& tex
   return range_of(json.at("found"), text);
 }
 
-TraceSide side_of(const Json& json) {
-  TraceSide side{json.at("text"), json.at("tokens"), json.at("words"), json.at("word_of"),
-                 json.value("unknown", std::vector<int32_t>()), json.value("kind", "words"), json.value("name", "")};
+std::shared_ptr<const TraceSound> side_sound(const Json& json, size_t places, const SafetensorsFile* beside) {
+  auto sound = std::make_shared<TraceSound>(sound_of(json));
+  sound->posteriors = tensor_of(json, "posteriors", 2, beside);
+  check_sound(*sound, static_cast<int64_t>(places));
+  return sound;
+}
+
+TraceSide side_of(const Json& json, const SafetensorsFile* beside) {
+  TraceSide side{json.at("text"),
+                 json.at("tokens"),
+                 json.at("words"),
+                 json.at("word_of"),
+                 json.value("unknown", std::vector<int32_t>()),
+                 json.value("kind", "words"),
+                 json.value("name", "")};
   side.word_ranges = ranges_of(json, "word_ranges", side.text);
   require(side.word_ranges.empty() || side.word_ranges.size() == side.words.size(),
           "trace: word_ranges: expected one for each of ", side.words.size(), " words, got ", side.word_ranges.size());
   side.sentences = ranges_of(json, "sentences", side.text);
+  if (json.contains("times")) side.times = times_of(json.at("times"));
+  if (json.contains("sound")) side.sound = side_sound(json.at("sound"), side.tokens.size(), beside);
   return side;
 }
 
@@ -184,10 +207,11 @@ Trace trace_of(const Json& json, const SafetensorsFile* beside) {
   trace.parameters = model.at("parameters");
   trace.line = json.value("line", int64_t{0}), trace.part = json.value("part", int64_t{0});
   for (const auto& [name, value] : json.at("options").items()) trace.options.emplace_back(name, value);
-  trace.source = side_of(json.at("source"));
-  for (const Json& input : json.value("inputs", Json::array())) trace.inputs.push_back(side_of(input));
+  trace.source = side_of(json.at("source"), beside);
+  for (const Json& input : json.value("inputs", Json::array())) trace.inputs.push_back(side_of(input, beside));
   const Json& target = json.at("target");
-  trace.target = side_of(target);
+  trace.target = side_of(target, beside);
+  if (trace.source.sound) check_times("times of the answer", trace.target.times, trace.source.sound->seconds);
   trace.given = target.at("given"), trace.ended = target.at("ended");
   trace.score = number_of(target.at("score")), trace.log_probability = number_of(target.at("log_probability"));
   for (const Json& one : target.at("log_probabilities")) trace.token_log_probabilities.push_back(number_of(one));
@@ -251,6 +275,18 @@ void locate(TraceSide& input) {
   require(input.word_ranges.size() == input.words.size(), "trace: expected the ", input.word_ranges.size(),
           " words of its text, got ", input.words.size());
   input.sentences = data::split_sentences(input.text);
+}
+
+TraceSide sound_side(TraceSound sound, std::string name, int64_t places) {
+  TraceSide side{std::move(name), {}, {}, {}, {}};
+  for (int64_t p = 0; p < places; ++p) {
+    side.tokens.push_back(seconds_name(sound.begin_of(p)));
+    side.word_of.push_back(static_cast<int32_t>(p));
+  }
+  side.words = side.tokens;
+  check_sound(sound, places);
+  side.sound = std::make_shared<const TraceSound>(std::move(sound));
+  return side;
 }
 
 std::string trace_json(const Trace& trace) { return dumped(as_json(trace, {})); }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "attend/attention/observe.h"
 #include "attend/data/example.h"
 #include "attend/data/tokeniser.h"
+#include "attend/explain/trace_sound.h"
 #include "attend/tensor/tensor.h"
 
 namespace attend::explain {
@@ -26,10 +28,16 @@ struct TraceSide {
   /// For an answer also "label"; "tags", one for each word of the source; "tree": tokens are brackets and parts of
   /// speech; or "span", a stretch of the source: tokens are those at which it starts and ends.
   std::string kind = "words";
-  std::string name = {};                            ///< of an input: "document"; may be empty
-  std::vector<data::TextRange> word_ranges = {};    ///< of an input, the bytes of each word in `text`; empty: not known
-  std::vector<data::TextRange> sentences = {};      ///< of an input, the bytes of each sentence in `text`
+  std::string name = {};                          ///< of an input: "document"; may be empty
+  std::vector<data::TextRange> word_ranges = {};  ///< of an input, the bytes of each word in `text`; empty: not known
+  std::vector<data::TextRange> sentences = {};    ///< of an input, the bytes of each sentence in `text`
+  /// Of an input that is a sound: `tokens` and `words` are its places by number of seconds, `text` is its file's name.
+  std::shared_ptr<const TraceSound> sound = nullptr;
+  /// Of an answer to a sound: when each of its words or tokens was heard, in order; may be empty.
+  std::vector<data::TimedLabel> times = {};
 };
+/// Of a sound that a network read at so many places.
+TraceSide sound_side(TraceSound sound, std::string name, int64_t places);
 /// Of a text, without the places of its words and sentences.
 TraceSide text_side(const data::Tokeniser& tokeniser, const data::TokenisedWords& words, std::string text);
 /// Adds to an input where in its text its words and sentences (data::split_sentences) stand.
@@ -66,7 +74,7 @@ struct TraceAnswer {
   std::string text;
   double score = 0, log_probability = 0;
   bool ended = true;
-  int32_t node = -1;  ///< its last prediction
+  int32_t node = -1;                          ///< its last prediction
   std::optional<data::TextRange> found = {};  ///< of a span: the bytes of the source that it is
 };
 

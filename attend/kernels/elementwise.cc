@@ -46,6 +46,11 @@ void UnaryMap(Unary f, const real* x, real* out, size_t n) {
     case Unary::log: return map1(kGrainCostly, x, out, n, [](auto v) HWY_ATTR { return log_of(v); });
     case Unary::relu:
       return map1(kGrainCheap, x, out, n, [](auto v) HWY_ATTR { return hn::Max(v, hn::Zero(TagOf<decltype(v)>())); });
+    case Unary::relu6:
+      return map1(kGrainCheap, x, out, n, [](auto v) HWY_ATTR {
+        const TagOf<decltype(v)> d;
+        return hn::Min(hn::Max(v, hn::Zero(d)), hn::Set(d, real{6}));
+      });
   }
 }
 
@@ -62,6 +67,11 @@ void UnaryBackward(Unary f, const real* dy, const real* kept, real* dx, size_t n
     case Unary::relu:
       return map2(kGrainCheap, dy, kept, dx, n, [](auto g, auto y) HWY_ATTR {
         return hn::IfThenElseZero(hn::Gt(y, hn::Zero(TagOf<decltype(y)>())), g);
+      });
+    case Unary::relu6:
+      return map2(kGrainCheap, dy, kept, dx, n, [](auto g, auto y) HWY_ATTR {
+        const TagOf<decltype(y)> d;
+        return hn::IfThenElseZero(hn::And(hn::Gt(y, hn::Zero(d)), hn::Lt(y, hn::Set(d, real{6}))), g);
       });
     case Unary::exp: return map2(kGrainCheap, dy, kept, dx, n, [](auto g, auto y) HWY_ATTR { return hn::Mul(g, y); });
     case Unary::log: return map2(kGrainCheap, dy, kept, dx, n, [](auto g, auto x) HWY_ATTR { return hn::Div(g, x); });

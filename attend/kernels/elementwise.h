@@ -8,13 +8,13 @@
 
 namespace attend::kernels {
 
-enum class Unary { tanh, sigmoid, relu, gelu, exp, log };
+enum class Unary { tanh, sigmoid, relu, relu6, gelu, exp, log };
 enum class Binary { add, subtract, multiply, divide };
 
 /// out[i] = f(x[i]).
 void unary(Unary f, const real* x, real* out, size_t n);
-/// dx[i] = dy[i]·f'(x[i]); `kept` is y = f(x) where the slope is cheaper from the output (tanh, sigmoid, relu, exp),
-/// x otherwise (gelu, log).
+/// dx[i] = dy[i]·f'(x[i]); `kept` is y = f(x) where the slope is cheaper from the output (tanh, sigmoid, relu, relu6,
+/// exp), x otherwise (gelu, log).
 void unary_backward(Unary f, const real* dy, const real* kept, real* dx, size_t n);
 constexpr bool keeps_output(Unary f) { return f != Unary::gelu && f != Unary::log; }
 

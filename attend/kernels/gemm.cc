@@ -233,7 +233,7 @@ void Gemm(const Product& p) {
     lda = turned;
   }
   PackedWeights* const scope = keeps_packed(p) ? PackedWeights::current() : nullptr;
-  if (!scope && p.m < kPackRows && p.k > 0) {
+  if (!scope && p.m < kPackRows && p.k > 0 && !SteadyRows::active()) {
     return p.transpose_b ? product_of_columns(p, a, lda) : product_of_rows(p, a, lda);
   }
   const memory::Scratch packed(scope ? 0 : packed_size(p.k, p.n));
@@ -258,6 +258,7 @@ HWY_EXPORT(Transpose);
 
 namespace {
 thread_local PackedWeights* current_weights = nullptr;
+thread_local bool steady_rows = false;
 }  // namespace
 
 PackedWeights::PackedWeights() : outer_(std::exchange(current_weights, this)) {}
@@ -275,6 +276,10 @@ const real* PackedWeights::known_as(const Key& key) const {
 real* PackedWeights::keep(const Key& key, size_t size) {
   return entries_.emplace_back(Entry{key, memory::Scratch(size)}).packed.data();
 }
+
+SteadyRows::SteadyRows() : outer_(std::exchange(steady_rows, true)) {}
+SteadyRows::~SteadyRows() { steady_rows = outer_; }
+bool SteadyRows::active() { return steady_rows; }
 
 void gemm(const Product& product) { HWY_DYNAMIC_DISPATCH(Gemm)(product); }
 

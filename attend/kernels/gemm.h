@@ -67,6 +67,20 @@ class PackedWeights {
   PackedWeights* outer_;
 };
 
+/// While one is open on this thread, each row of a product has the same bits however many rows there are: what is computed
+/// piece by piece equals the whole. Otherwise few rows are summed in another order, which is faster for them.
+class SteadyRows {
+ public:
+  SteadyRows();
+  ~SteadyRows();
+  SteadyRows(const SteadyRows&) = delete;
+  SteadyRows& operator=(const SteadyRows&) = delete;
+  static bool active();
+
+ private:
+  bool outer_;
+};
+
 /// The sum over k runs in the same order for any number of threads.
 void gemm(const Product& product);
 /// `count` products of the same shape, with matrices `stride_*` elements apart.

@@ -1,5 +1,7 @@
 #include "attend/models/captioner.h"
 
+#include <algorithm>
+
 #include "attend/base/error.h"
 #include "attend/models/rows.h"
 
@@ -34,7 +36,9 @@ EncoderDecoder::Parts parts_of(const CaptionerOptions& o, Random& random) {
   const RecurrentDecoderOptions decoder = captioner_decoder(o);
   require_option(o.read != "attention" || encoder_row(o.encoder.kind).grid, "read",
                  "attention needs an encoder with a grid; encoder.kind ", o.encoder.kind, " has none");
-  EncoderDecoder::Parts parts{.name = "captioner", .label_smoothing = o.label_smoothing, .names = kCaptionerNames};
+  require_r_drop(o.r_drop, std::max({o.dropout, o.encoder.dropout, o.attention.dropout}));
+  EncoderDecoder::Parts parts{
+      .name = "captioner", .label_smoothing = o.label_smoothing, .r_drop = o.r_drop, .names = kCaptionerNames};
   parts.encoder = make_encoder(o.encoder, random);
   nn::Embedding words(require_size("target_vocabulary", o.target_vocabulary), require_size("embedding", o.embedding),
                       random);

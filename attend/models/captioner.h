@@ -19,7 +19,7 @@ struct CaptionerOptions {
   std::string query = "state";     // or "state_word"
   AttentionConfig attention{.score = "additive"};
   bool gate = true, deep_output = true;
-  double dropout = 0, label_smoothing = 0;
+  double dropout = 0, label_smoothing = 0, r_drop = 0;
   double doubly_stochastic = 0;
   ReinforceOptions reinforce;  // for align = sample
 
@@ -40,6 +40,7 @@ struct CaptionerOptions {
           "words are predicted from the previous word, the state and what was read; otherwise from the state");
     visit("dropout", dropout, "on words and before the output", bounds::share());
     visit("label_smoothing", label_smoothing, "share of the target spread over all words", bounds::share());
+    visit("r_drop", r_drop, kRDropHelp, bounds::at_least(0));
     visit("doubly_stochastic", doubly_stochastic, "weight of the penalty for cells not read once", bounds::at_least(0));
     visit("reinforce", reinforce, "");
   }

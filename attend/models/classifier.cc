@@ -13,6 +13,7 @@ Classifier::Classifier(const ClassifierOptions& o, Random& random)
   int64_t width = encoder_->output_size();
   if (pooling_ == "attention") {
     AttentionConfig config = o.attention;
+    refuse_previous(config, "attention.");
     config.query = config.key = width;
     attention_ = std::make_unique<Attention>(config, random, AttentionSite{"pooling", Purpose::pooling});
     query_ = Var::leaf(nn::initial("normal", {1, width}, random));

@@ -9,7 +9,7 @@
 
 namespace attend::models {
 
-struct ClassifierOptions : LabellerOptions<EncoderOptions> {
+struct ClassifierOptions : LabellerOptions<SequenceEncoderOptions> {
   std::string pooling = "last";
   AttentionConfig attention{.score = "additive"};
   double dropout = 0, label_smoothing = 0;

@@ -1,12 +1,10 @@
 #include "attend/models/ctc_model.h"
 
-#include <algorithm>
-
 #include "attend/autograd/ops.h"
 #include "attend/autograd/tape.h"
 #include "attend/base/error.h"
-#include "attend/kernels/rows.h"
-#include "attend/models/ctc_prefix.h"
+#include "attend/kernels/gemm.h"
+#include "attend/models/ctc_hypotheses.h"
 #include "attend/models/rows.h"
 
 namespace attend::models {
@@ -29,8 +27,11 @@ Var CtcModel::logits(const data::Source& source, Training* training) const {
 }
 
 std::vector<int32_t> CtcModel::frame_counts(const data::Source& source) const {
-  std::vector<int32_t> counts = source.lengths();
-  for (int32_t& count : counts) count *= static_cast<int32_t>(upsample_);
+  const EncodedSizes sizes = encoder_->sizes();
+  std::vector<int32_t> counts;
+  for (const int32_t length : source.lengths()) {
+    counts.push_back(static_cast<int32_t>(sizes.places(length) * upsample_));
+  }
   return counts;
 }
 
@@ -44,51 +45,21 @@ Var CtcModel::loss_of(const Var& logits, const data::Batch& batch, bool) const {
 
 Tensor CtcModel::frames(const data::Source& source) const {
   const TapePause pause;
+  const kernels::SteadyRows steady;  // as CtcStream gives them
   return logits(source).value();
 }
 
-namespace {
-
-struct CtcState : State {
-  std::vector<std::shared_ptr<const CtcPrefix>> sources;  // by hypothesis
-  std::vector<CtcPrefix::State> prefixes;
-  bool started = false;
-  void take(std::span<const int32_t> rows) override {
-    sources = taken(sources, rows);
-    prefixes = taken(prefixes, rows);
-  }
-};
-
-}  // namespace
+Tensor CtcModel::posteriors(const data::Source& source) const {
+  const TapePause pause;
+  return softmax(Var(frames(source))).value();
+}
 
 std::unique_ptr<State> CtcModel::begin(const data::Source& source) const {
-  const Tensor logits = frames(source);
-  const std::vector<int32_t> counts = frame_counts(source);
-  auto state = std::make_unique<CtcState>();
-  for (int64_t b = 0; b < source.count(); ++b) {
-    const Tensor one = logits[b].rows(0, counts[static_cast<size_t>(b)]);
-    state->sources.push_back(std::make_shared<const CtcPrefix>(one, data::kPad));
-    state->prefixes.push_back(state->sources.back()->begin());
-  }
-  return state;
+  return std::make_unique<CtcHypotheses>(frames(source), frame_counts(source));
 }
 
 Tensor CtcModel::next(State& state, std::span<const int32_t> last) const {
-  auto& ctc = dynamic_cast<CtcState&>(state);
-  require(last.size() == ctc.prefixes.size(), "CtcModel::next: expected one id for each of ", ctc.prefixes.size(),
-          " hypotheses, got ", last.size());
-  Tensor out({static_cast<int64_t>(last.size()), labels_});
-  for (size_t n = 0; n < last.size(); ++n) {
-    if (ctc.started) ctc.prefixes[n] = ctc.sources[n]->advance(ctc.prefixes[n], last[n]);
-    std::vector<double> scores = ctc.sources[n]->scores(ctc.prefixes[n]);
-    std::swap(scores[data::kEnd], scores[data::kPad]);  // the end takes the place of the blank
-    for (size_t v = 0; v < scores.size(); ++v) {
-      // A label that cannot follow has −∞: made finite, so that a softmax over the row remains valid.
-      out.data()[n * scores.size() + v] = static_cast<real>(std::max(scores[v], double{kernels::kMaskedLog}));
-    }
-  }
-  ctc.started = true;
-  return out;
+  return dynamic_cast<CtcHypotheses&>(state).next(last);
 }
 
 }  // namespace attend::models

@@ -8,7 +8,7 @@
 
 namespace attend::models {
 
-struct CtcModelOptions : LabellerOptions<EncoderOptions> {
+struct CtcModelOptions : LabellerOptions<SequenceEncoderOptions> {
   int64_t upsample = 1;
 
   template <class Visit>
@@ -27,17 +27,25 @@ class CtcModel : public Labeller {
   std::unique_ptr<State> begin(const data::Source& source) const override;
   Tensor next(State& state, std::span<const int32_t> last) const override;
   int64_t answer_length(int64_t) const override { return -1; }
-  /// By frame: [B,T·upsample,labels].
+  /// As many as it has frames.
+  int64_t longest_answer(int64_t source_length) const override {
+    return encoder_->sizes().places(source_length) * upsample_;
+  }
+  /// By frame: [B,T·upsample,labels], T the encoded places.
   Var logits(const data::Source& source, Training* training = nullptr) const override;
   /// The same in use, for best_path and ctc_beam.
   Tensor frames(const data::Source& source) const;
+  /// What it thinks that each frame says, labels and the blank: softmax of these.
+  Tensor posteriors(const data::Source& source) const;
+  /// How many of the frames each source has.
+  std::vector<int32_t> frame_counts(const data::Source& source) const;
 
  private:
   Var features(const data::Source& source, Training* training) const override;
   /// Mean over sequences of −ln p(target). A target that needs more frames than its source has is left out of the mean, and
   /// nothing is learned from it.
   Var loss_of(const Var& logits, const data::Batch& batch, bool training) const override;
-  std::vector<int32_t> frame_counts(const data::Source& source) const;
+  friend class CtcStream;
 
   int64_t upsample_;
 };

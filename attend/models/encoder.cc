@@ -12,6 +12,7 @@
 #include "attend/models/intra.h"
 #include "attend/models/recurrent_encoder.h"
 #include "attend/models/rows.h"
+#include "attend/models/sound_encoder.h"
 #include "attend/models/source_words.h"
 #include "attend/models/text_convolution.h"
 #include "attend/models/transformer.h"
@@ -74,15 +75,37 @@ class JoinedTexts : public Encoder {
 };
 
 constexpr EncoderRow kEncoders[] = {
-    {"recurrent", "hₜ = f(xₜ, hₜ₋₁), both ways", "Graves & Schmidhuber 2005", RecurrentEncoder::make, nullptr},
-    {"transformer", "blocks of self-attention", "Vaswani et al. 2017", TransformerEncoder::make, nullptr},
-    {"intra", "hₜ = f(xₜ, Σ αₜᵢ hᵢ) over its own past", "Cheng et al. 2016", IntraEncoder::make, nullptr},
+    {"recurrent", "hₜ = f(xₜ, hₜ₋₁), both ways", "Graves & Schmidhuber 2005", RecurrentEncoder::make, nullptr,
+     make_recurrent_listener},
+    {"transformer", "blocks of self-attention", "Vaswani et al. 2017", TransformerEncoder::make, nullptr,
+     make_sound_transformer},
+    {"listener", "a pyramid over frames: hₜ = f([h′₂ₜ; h′₂ₜ₊₁], hₜ₋₁), both ways", "Chan et al. 2016", nullptr, nullptr,
+     make_listener},
+    {"intra", "hₜ = f(xₜ, Σ αₜᵢ hᵢ) over its own past", "Cheng et al. 2016", IntraEncoder::make, nullptr, nullptr},
     {"none", "x: the words themselves, or the cells of an image that is a grid of features already", "",
-     WordsAlone::make, make_given_grid, true},
-    {"convolutional", "relu(W ∗ x + b): windows of several widths over words; over images stages, each half the size of the "
-                      "one before",
-     "LeCun et al. 1989; Kim 2014; Simonyan & Zisserman 2015", TextConvolution::make, make_convolutional_encoder, true},
-    {"dense", "relu(W·x + b) of all pixels, without a grid", "Rumelhart et al. 1986", nullptr, make_dense_encoder},
+     WordsAlone::make, make_given_grid, nullptr, true},
+    {"convolutional",
+     "relu(W ∗ x + b): windows of several widths over words; over images stages, each half the size of the "
+     "one before",
+     "LeCun et al. 1989; Kim 2014; Simonyan & Zisserman 2015", TextConvolution::make, make_convolutional_encoder,
+     nullptr, true},
+    {"resnet18", "relu(x + W ∗ relu(V ∗ x)), 18 layers, trained by others", "He et al. 2016", nullptr,
+     make_pretrained_encoder, nullptr, true},
+    {"resnet34", "the same, 34 layers", "He et al. 2016", nullptr, make_pretrained_encoder, nullptr, true},
+    {"resnet50", "the same of three convolutions each, the outer two 1×1; 50 layers", "He et al. 2016", nullptr,
+     make_pretrained_encoder, nullptr, true},
+    {"efficientnet-lite0", "wider by 1×1, each channel by itself, narrower by 1×1; trained by others",
+     "Tan & Le 2019; Liu 2020", nullptr, make_pretrained_encoder, nullptr, true},
+    {"efficientnet-lite1", "the same, deeper by 1.1", "Tan & Le 2019; Liu 2020", nullptr, make_pretrained_encoder,
+     nullptr, true},
+    {"efficientnet-lite2", "the same, deeper by 1.2, wider by 1.1", "Tan & Le 2019; Liu 2020", nullptr,
+     make_pretrained_encoder, nullptr, true},
+    {"efficientnet-lite3", "the same, deeper by 1.4, wider by 1.2", "Tan & Le 2019; Liu 2020", nullptr,
+     make_pretrained_encoder, nullptr, true},
+    {"efficientnet-lite4", "the same, deeper by 1.8, wider by 1.4", "Tan & Le 2019; Liu 2020", nullptr,
+     make_pretrained_encoder, nullptr, true},
+    {"dense", "relu(W·x + b) of all pixels, without a grid", "Rumelhart et al. 1986", nullptr, make_dense_encoder,
+     nullptr},
 };
 
 [[noreturn]] void refuse_kind(const char* reads, const std::string& kind, bool (*fits)(const EncoderRow& row)) {
@@ -103,6 +126,14 @@ std::unique_ptr<Encoder> make_encoder(const EncoderOptions& options, Random& ran
   const EncoderRow& row = encoder_row(options.kind);
   if (!row.of_text) refuse_kind("text", options.kind, [](const EncoderRow& one) { return one.of_text != nullptr; });
   return row.of_text(options, random);
+}
+
+std::unique_ptr<Encoder> make_encoder(const SequenceEncoderOptions& options, Random& random) {
+  const EncoderRow& row = encoder_row(options.kind);
+  if (row.of_sound && !row.of_text) require_size("encoder.features", options.features);
+  if (options.features == 0) return make_encoder(static_cast<const EncoderOptions&>(options), random);
+  if (!row.of_sound) refuse_kind("sound", options.kind, [](const EncoderRow& one) { return one.of_sound != nullptr; });
+  return row.of_sound(options, random);
 }
 
 std::unique_ptr<Encoder> make_encoder(const ImageEncoderOptions& options, Random& random) {

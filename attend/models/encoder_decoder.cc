@@ -16,11 +16,14 @@ EncoderDecoder::EncoderDecoder(Parts parts) : parts_(std::move(parts)) {
                  "expected 0 where words are copied (copy), as the words that could be copied instead differ from source "
                  "to source, got ",
                  parts_.label_smoothing);
+  require_option(!parts_.decoder->copies() || parts_.r_drop == 0, "r_drop",
+                 "expected 0 where words are copied (copy), got ", parts_.r_drop);
 }
 
-/// With what may be copied, where the decoder copies.
+/// With where its answer looks, where that is given, and what may be copied, where the decoder copies.
 Encoded EncoderDecoder::encoded(const data::Source& source, Training* training) const {
   Encoded all = (*parts_.encoder)(source, training);
+  all.given = GivenWeights(source, all.states.dim(1));
   const data::Sequences* copies = parts_.decoder->copies() ? source.copies() : nullptr;
   if (!copies) return all;
   const int64_t B = all.states.dim(0), S = all.states.dim(1);  // places of other texts may follow
@@ -69,15 +72,34 @@ Prediction EncoderDecoder::predict(Ids inputs, const Decoder::Memory& memory, Tr
 
 Var EncoderDecoder::loss(const data::Batch& batch, Training* training) const {
   data::require_sources(parts_.name.c_str(), batch);
+  return loss_of(encoded(batch.source, training), batch, training);
+}
+
+EncoderDecoder::Pass EncoderDecoder::pass(const Encoded& encoded, const data::Batch& batch, Training* training) const {
+  Pass one{.memory = parts_.decoder->prepare(encoded, batch.source_of), .said = {}};
+  one.said = predict(laid_out(data::decoder_inputs(batch.target)), *one.memory, training);
+  return one;
+}
+
+Var EncoderDecoder::loss_of(const Encoded& encoded, const data::Batch& batch, Training* training) const {
   if (training) parts_.decoder->require_trainable();
-  const auto memory = parts_.decoder->prepare(encoded(batch.source, training), batch.source_of);
-  const Prediction said = predict(laid_out(data::decoder_inputs(batch.target)), *memory, training);
   const Ids targets = laid_out(data::decoder_targets(batch));
-  const real smoothing = training ? static_cast<real>(parts_.label_smoothing) : 0;
-  const Var loss = said.copies() ? copy_loss(said.mixture, targets)
-                                 : cross_entropy(said.logits, targets, {.smoothing = smoothing});
+  const CrossEntropyOptions options{.smoothing = training ? static_cast<real>(parts_.label_smoothing) : 0};
+  const auto further = [&](const Pass& one) {
+    return parts_.decoder->further_losses(one.said, *one.memory, targets, batch.target.lengths);
+  };
+  const Pass first = pass(encoded, batch, training);
+  if (training && parts_.r_drop > 0) {
+    const Pass second = pass(this->encoded(batch.source, training), batch, training);
+    const Var loss =
+        paired_cross_entropy(first.said.logits, second.said.logits, targets, static_cast<real>(parts_.r_drop), options);
+    const Var more = further(first);
+    return more.defined() ? add(loss, affine(add(more, further(second)), real(0.5), 0)) : loss;
+  }
+  const Var loss =
+      first.said.copies() ? copy_loss(first.said.mixture, targets) : cross_entropy(first.said.logits, targets, options);
   if (!training) return loss;
-  const Var more = parts_.decoder->further_losses(said, *memory, targets, batch.target.lengths);
+  const Var more = further(first);
   return more.defined() ? add(loss, more) : loss;
 }
 
@@ -114,6 +136,11 @@ Tensor EncoderDecoder::next(State& state, std::span<const int32_t> last) const {
   const TapePause pause;
   if (!parts_.decoder->copies()) return parts_.decoder->next(state, last);
   return parts_.decoder->next(state, as_read(last, vocabulary()));
+}
+
+int64_t EncoderDecoder::longest_answer(int64_t source_length) const {
+  const EncodedSizes sizes = parts_.encoder->sizes();
+  return sizes.stride > 0 ? sizes.places(source_length) : 0;
 }
 
 int64_t EncoderDecoder::longest_source() const {

@@ -27,6 +27,7 @@ class EncoderDecoder : public Model {
     std::unique_ptr<Encoder> encoder = nullptr;
     std::unique_ptr<Decoder> decoder = nullptr;
     double label_smoothing = 0;
+    double r_drop = 0;  // weight of how far two passes with other dropout are apart
     std::span<const ParameterName> names = {};
   };
   explicit EncoderDecoder(Parts parts);
@@ -40,6 +41,9 @@ class EncoderDecoder : public Model {
   int64_t vocabulary() const override { return parts_.decoder->vocabulary(); }
   int64_t hypothesis_numbers(int64_t length) const override { return parts_.decoder->hypothesis_numbers(length); }
   int64_t longest_source() const override;
+  int64_t stride() const override { return parts_.encoder->sizes().stride; }
+  /// Of a sound: as many as it has encoded places.
+  int64_t longest_answer(int64_t source_length) const override;
   Var word_table() const override { return parts_.encoder->word_table(); }
 
   /// Logits of each word of the targets and of their ends, under teacher forcing: [T,N,V] of a recurrent decoder,
@@ -50,8 +54,21 @@ class EncoderDecoder : public Model {
   /// Trained with one align, used with another.
   void set_align(const std::string& name) { parts_.decoder->set_align(name); }
 
- private:
+ protected:
   Encoded encoded(const data::Source& source, Training* training) const;
+  /// The loss, given what the encoder has made of the sources. R-Drop has it read them once more.
+  Var loss_of(const Encoded& encoded, const data::Batch& batch, Training* training) const;
+  const Encoder& encoder() const { return *parts_.encoder; }
+  const Decoder& decoder() const { return *parts_.decoder; }
+  const char* name() const { return parts_.name.c_str(); }
+
+ private:
+  /// What was said under teacher forcing, of which source.
+  struct Pass {
+    std::unique_ptr<Decoder::Memory> memory;
+    Prediction said;
+  };
+  Pass pass(const Encoded& encoded, const data::Batch& batch, Training* training) const;
   Ids laid_out(Ids ids) const;
   Prediction predict(Ids inputs, const Decoder::Memory& memory, Training* training) const;
 

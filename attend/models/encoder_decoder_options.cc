@@ -8,9 +8,15 @@
 namespace attend::models {
 namespace {
 
-/// Text if its kind reads nothing else or there are words; otherwise images.
+/// Sound if frames have a width or its kind reads nothing else; text if there are words or its kind reads no images; else
+/// images.
 std::unique_ptr<Encoder> make_encoder(const EncoderDecoderOptions& options, Random& random) {
   const EncoderRow& row = encoder_row(options.encoder.text.kind);
+  if (options.encoder.text.features > 0 || (row.of_sound && !row.of_text)) {
+    require_option(options.source_vocabulary == 0, "encoder.features", "expected 0 where words are read ",
+                   "(source_vocabulary ", options.source_vocabulary, "), got ", options.encoder.text.features);
+    return make_encoder(options.encoder.text, random);
+  }
   if (row.of_text && (!row.of_images || options.source_vocabulary > 0)) {
     EncoderOptions text = options.encoder.text;
     text.vocabulary = require_size("source_vocabulary", options.source_vocabulary);
@@ -63,7 +69,11 @@ constexpr DecoderRow kDecoders[] = {
 std::span<const DecoderRow> decoders() { return kDecoders; }
 
 EncoderDecoder::Parts parts_of(const EncoderDecoderOptions& options, Random& random) {
-  EncoderDecoder::Parts parts{.name = "encoder_decoder", .label_smoothing = options.label_smoothing};
+  const RecurrentDecoderOptions& said = options.decoder.recurrent;
+  require_r_drop(options.r_drop, std::max({options.encoder.text.dropout, options.encoder.text.word_dropout,
+                                           said.dropout, said.attention.dropout}));
+  EncoderDecoder::Parts parts{
+      .name = "encoder_decoder", .label_smoothing = options.label_smoothing, .r_drop = options.r_drop};
   parts.encoder = make_encoder(options, random);
   parts.decoder =
       row_named("decoder.kind", kDecoders, options.decoder.kind).make(options, *parts.encoder, random);

@@ -16,8 +16,8 @@ namespace attend::models {
 
 /// Options of every row of the table of encoders, whatever it reads.
 struct AnyEncoderOptions {
-  EncoderOptions text;
-  ImageEncoderOptions image;  // its kind, positions and dropout are those of `text`
+  SequenceEncoderOptions text;  // and of sound
+  ImageEncoderOptions image;    // its kind, positions and dropout are those of `text`
 
   template <class Visit>
   void fields(Visit&& visit) {
@@ -25,7 +25,8 @@ struct AnyEncoderOptions {
       constexpr std::array<std::string_view, 4> kShared{"kind", "positions", "dropout", "vocabulary"};
       if (std::ranges::find(kShared, name) == kShared.end()) visit(name, field, help, bounds);
     };
-    visit("kind", text.kind, "recurrent, transformer, intra, none (what is read, as it is), convolutional or dense",
+    visit("kind", text.kind,
+          "recurrent, transformer, intra, none (what is read, as it is), convolutional, dense or listener (of sound)",
           bounds::one_of(encoders()));
     visit("positions", text.positions,
           "transformer, none, convolutional: how positions are marked: sinusoidal (words only), learned or none; auto: "
@@ -69,12 +70,12 @@ struct EncoderDecoderOptions {
   int64_t source_vocabulary = 0, target_vocabulary = 0, texts = 1;
   AnyEncoderOptions encoder;
   DecoderOptions decoder;
-  double label_smoothing = 0;
+  double label_smoothing = 0, r_drop = 0;
 
   template <class Visit>
   void fields(Visit&& visit) {
     RecurrentDecoderOptions& recurrent = decoder.recurrent;
-    visit("source_vocabulary", source_vocabulary, "number of source words; 0: it reads images",
+    visit("source_vocabulary", source_vocabulary, "number of source words; 0: it reads images or sound",
           bounds::count_or_none());
     visit("target_vocabulary", target_vocabulary, "number of target words", bounds::count_or_none());
     visit("texts", texts, kTextsHelp, texts_bounds());
@@ -86,6 +87,7 @@ struct EncoderDecoderOptions {
     visit("doubly_stochastic", recurrent.doubly_stochastic, "recurrent: weight of the penalty for places not read once",
           bounds::at_least(0));
     visit("label_smoothing", label_smoothing, "share of the target spread over all words", bounds::share());
+    visit("r_drop", r_drop, kRDropHelp, bounds::at_least(0));
     visit("reinforce", recurrent.reinforce, "");
   }
 };

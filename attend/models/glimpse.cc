@@ -9,6 +9,7 @@
 #include "attend/base/names.h"
 #include "attend/models/ready_state.h"
 #include "attend/models/rows.h"
+#include "attend/models/source_images.h"
 
 namespace attend::models {
 namespace {
@@ -239,9 +240,15 @@ Var GlimpseNetwork::loss(const data::Batch& batch, Training* training) const {
 Var GlimpseNetwork::log_probabilities(const data::Source& source) const {
   const Tensor images = require_images(source);
   const int64_t copies = options_.copies_in_use;
-  Dice dice = Dice::of_images(images, copies, copies > 1);
+  Dice dice = Dice::of_images(images, copies, copies > 1, eye_->draws());
   const Var log_p = log_softmax(output_(episode(images, copies, dice).last));
   return copies == 1 ? log_p : Var(mean_of_copies(log_p.value(), copies));
+}
+
+Var GlimpseNetwork::logits(const data::Source& source) const {
+  const Tensor images = require_images(source);
+  Dice dice = Dice::of_images(images, 1, options_.copies_in_use > 1, eye_->draws());
+  return output_(episode(SourceImages::pixels(images), 1, dice).last);
 }
 
 std::unique_ptr<State> GlimpseNetwork::begin(const data::Source& source) const {
@@ -261,7 +268,7 @@ std::vector<GlimpsePath> GlimpseNetwork::look(const Tensor& images, const Tensor
   require(!path.defined() || (path.rank() == 2 && path.dim(0) >= 1 && path.dim(1) == 2),
           "look: expected a path [T,2], got ", path.shape());
   require_images(data::Source::of_images(images));
-  Dice dice = Dice::of_images(images, 1, options_.copies_in_use > 1);
+  Dice dice = Dice::of_images(images, 1, options_.copies_in_use > 1, eye_->draws());
   const Episode e = episode(images, 1, dice, path);
   const int64_t B = images.dim(0), T = static_cast<int64_t>(e.glances.size()), V = options_.labels;
   std::vector<GlimpsePath> paths(static_cast<size_t>(B));
@@ -270,6 +277,9 @@ std::vector<GlimpsePath> GlimpseNetwork::look(const Tensor& images, const Tensor
     one.locations = Tensor({T, 2});
     one.probabilities = Tensor({T, V});
     if (stops_) one.stop = Tensor({T});
+    one.tiles = eye_->tiles(images.dim(2), images.dim(3));
+    const int64_t K = one.tiles.rows * one.tiles.columns;
+    if (K > 0) one.tile_shares = Tensor({T, K}), one.tile_weights = Tensor({T, K});
     one.steps = e.glimpses[static_cast<size_t>(b)];
     for (int64_t j = 0; j < options_.eye.scales; ++j) {
       const EyeOptions& o = options_.eye;
@@ -284,6 +294,10 @@ std::vector<GlimpsePath> GlimpseNetwork::look(const Tensor& images, const Tensor
       std::copy_n(e.glances[i].location.data() + 2 * b, 2, one.locations.data() + 2 * t);
       std::copy_n(p.data() + b * V, V, one.probabilities.data() + t * V);
       if (stops_) one.stop.data()[t] = e.stop[i].data()[b];
+      const int64_t K = one.tiles.rows * one.tiles.columns;
+      if (K == 0) continue;
+      std::copy_n(e.glances[i].tile_shares.data() + b * K, K, one.tile_shares.data() + t * K);
+      std::copy_n(e.glances[i].tile_weights.data() + b * K, K, one.tile_weights.data() + t * K);
     }
   }
   return paths;

@@ -46,7 +46,9 @@ struct GlimpseOptions {
           "outside training: 1 looks at the mean location; more average the answers of that many draws",
           bounds::layers());
     visit("cut", cut, "the policy learns from the core's state, but the core does not learn from the policy");
-    visit("reward", reward, "what an episode is worth: correct, likelihood or correct_minus_cost",
+    visit("reward", reward,
+          "what an episode is worth: correct, likelihood, near; correct_minus_cost or correct_while_early, which learn "
+          "to stop",
           bounds::one_of(rewards()));
     visit("cost", cost, "of a glimpse, for a reward that counts it");
     visit("policy_weight", policy_weight, "of REINFORCE relative to the cross-entropy; 0 turns it off",
@@ -74,6 +76,9 @@ struct GlimpsePath {
   Tensor stop;                  ///< [T] probability of stopping after each; undefined if it does not learn to stop
   int64_t steps = 0;            ///< glances that counted
   std::vector<int64_t> pixels;  ///< width of each scale's square
+  TileGrid tiles;               ///< of policy tiles; else none
+  Tensor tile_shares;           ///< [T,K] P(tile | state) at each glance; undefined without tiles
+  Tensor tile_weights;          ///< [T,K] what they were read by: the shares, or 1 for the one that was chosen
 };
 
 /// The two parts of its loss. `policy` is undefined if nothing is learned by REINFORCE.
@@ -95,6 +100,8 @@ class GlimpseNetwork : public Model {
   int64_t vocabulary() const override { return options_.labels; }
   int64_t answer_length(int64_t) const override { return 1; }
 
+  /// [B,labels] of the answer outside training, of one episode; the image gets a gradient, places are constants.
+  Var logits(const data::Source& source) const;
   /// Looks at images [B,C,H,W] as outside training (with its first copy), or along the given `path` [T,2].
   std::vector<GlimpsePath> look(const Tensor& images, const Tensor& path = {}) const;
   const GlimpseOptions& options() const { return options_; }

@@ -101,6 +101,16 @@ class Gaussian {
   Var log_width_;  // [2]
 };
 
+/// [N,heads,1,K] → [N,K].
+Tensor mean_of_heads(const Tensor& weights) {
+  const int64_t N = weights.dim(0), heads = weights.dim(1), K = weights.dim(3);
+  Tensor mean = Tensor::zeros({N, K});
+  for (int64_t i = 0; i < N * heads * K; ++i) {
+    mean.data()[i / (heads * K) * K + i % K] += weights.data()[i] / static_cast<real>(heads);
+  }
+  return mean;
+}
+
 Tensor kept_within(const Tensor& drawn) {
   Tensor at(drawn.shape());
   for (size_t i = 0; i < at.size(); ++i) at.data()[i] = std::clamp(drawn.data()[i], real{-1}, real{1});
@@ -134,6 +144,7 @@ class LocationEye : public Eye {
   }
   bool learns() const override { return options_.policy == "learned"; }
   bool chooses_first() const override { return learns() && options_.first == "coarse"; }
+  bool draws() const override { return options_.policy == "random" || (learns() && options_.first == "random"); }
   int64_t size() const override { return options_.glimpse; }
   void params(const nn::VisitParams& visit) override {
     sensor_.params(visit);
@@ -160,7 +171,7 @@ class LocationEye : public Eye {
       return glance;
     }
     Glance look_at(const Tensor& locations) override {
-      return {eye_.sensor_(images_, locations), locations, locations, {}, {}};
+      return {eye_.sensor_(images_, locations), locations, locations, {}, {}, {}, {}};
     }
     Var first_features() const override { return first_; }
 
@@ -188,6 +199,7 @@ class TileEye : public Eye {
  public:
   TileEye(const EyeOptions& o, int64_t hidden, Random& random) : options_(o), hidden_(hidden), sensor_(o, random) {
     AttentionConfig config = o.attention;
+    refuse_previous(config, "attention.");
     config.query = hidden;
     config.key = config.value = o.glimpse;
     attention_ = std::make_unique<Attention>(config, random, AttentionSite{"glimpse", Purpose::glimpse});
@@ -210,6 +222,10 @@ class TileEye : public Eye {
   }
   bool chooses_first() const override { return learns(); }
   int64_t size() const override { return attention_->context_size(); }
+  TileGrid tiles(int64_t height, int64_t width) const override {
+    const int64_t side = options_.patch;
+    return {(height + side - 1) / side, (width + side - 1) / side, side, attention_->hard()};
+  }
   void params(const nn::VisitParams& visit) override {
     sensor_.params(visit);
     nn::visit_part(visit, "attention", *attention_);
@@ -220,8 +236,8 @@ class TileEye : public Eye {
    public:
     Look(const TileEye& eye, const Var& images, int64_t copies) : eye_(eye) {
       const int64_t B = images.dim(0), side = eye.options_.patch;
-      const int64_t across = (images.dim(3) + side - 1) / side, down = (images.dim(2) + side - 1) / side;
-      centres_ = centres(across, down, images.dim(3), images.dim(2), side);
+      const TileGrid grid = eye.tiles(images.dim(2), images.dim(3));
+      centres_ = centres(grid.columns, grid.rows, images.dim(3), images.dim(2), side);
       const int64_t K = centres_.dim(0);
       Tensor locations({K, B, 2});  // row k·B + b looks at image b
       for (int64_t i = 0; i < K * B; ++i) std::copy_n(centres_.data() + i / B * 2, 2, locations.data() + 2 * i);
@@ -242,7 +258,10 @@ class TileEye : public Eye {
       const AttentionRead read = (*eye_.attention_)(reshape(query, {N, 1, H}), memory_, step);
       Glance glance;
       glance.seen = reshape(read.context, {N, eye_.size()});
-      glance.location = glance.drawn = mean_centre(read.weights.value());
+      glance.tile_weights = mean_of_heads(read.weights.value());
+      glance.tile_shares =
+          eye_.attention_->hard() && read.energies.defined() ? chances(read.energies.value()) : glance.tile_weights;
+      glance.location = glance.drawn = mean_centre(glance.tile_weights);
       if (read.log_probability.defined()) {
         glance.log_probability = sum(reshape(read.log_probability, {N, -1}), 1);
         glance.entropy = sum(reshape(read.entropy, {N, -1}), 1);
@@ -265,13 +284,17 @@ class TileEye : public Eye {
       }
       return all;
     }
-    /// weights [N,heads,1,K] → [N,2], the mean over heads.
+    /// What a single tile is drawn by, or the likeliest taken: softmax of energies [N,heads,1,K] → [N,K].
+    static Tensor chances(const Tensor& energies) {
+      const TapePause pause;
+      return mean_of_heads(softmax(Var(energies)).value());
+    }
+    /// weights [N,K] → [N,2].
     Tensor mean_centre(const Tensor& weights) const {
-      const int64_t N = weights.dim(0), heads = weights.dim(1), K = weights.dim(3);
+      const int64_t N = weights.dim(0), K = weights.dim(1);
       Tensor at = Tensor::zeros({N, 2});
-      for (int64_t i = 0; i < N * heads * K; ++i) {
-        const real share = weights.data()[i] / static_cast<real>(heads);
-        for (int64_t d = 0; d < 2; ++d) at.data()[i / (heads * K) * 2 + d] += share * centres_.data()[i % K * 2 + d];
+      for (int64_t i = 0; i < N * K; ++i) {
+        for (int64_t d = 0; d < 2; ++d) at.data()[i / K * 2 + d] += weights.data()[i] * centres_.data()[i % K * 2 + d];
       }
       return at;
     }
@@ -308,11 +331,13 @@ Dice Dice::training(int64_t rows, Random& random, int64_t update) {
   return dice;
 }
 
-Dice Dice::of_images(const Tensor& images, int64_t copies, bool samples) {
+Dice Dice::of_images(const Tensor& images, int64_t copies, bool samples, bool draws) {
   Dice dice;
   const int64_t B = images.dim(0), size = static_cast<int64_t>(images.size()) / std::max<int64_t>(1, B);
-  std::vector<uint64_t> seeds;
-  for (int64_t b = 0; b < B; ++b) seeds.push_back(bits_of(images.data() + b * size, size));
+  std::vector<uint64_t> seeds(static_cast<size_t>(B), 0);
+  for (int64_t b = 0; b < B && (samples || draws); ++b) {
+    seeds[static_cast<size_t>(b)] = bits_of(images.data() + b * size, size);
+  }
   for (int64_t n = 0; n < copies * B; ++n) {
     dice.rows.emplace_back(seeds[static_cast<size_t>(n % B)], static_cast<uint64_t>(n / B));
   }

@@ -57,8 +57,8 @@ struct Dice {
   AttentionStep step;    ///< for tiles
 
   static Dice training(int64_t rows, Random& random, int64_t update);
-  /// `copies` streams for each of [B,C,H,W].
-  static Dice of_images(const Tensor& images, int64_t copies, bool samples);
+  /// `copies` streams for each of [B,C,H,W]; where nothing is drawn from them, images are not read for it.
+  static Dice of_images(const Tensor& images, int64_t copies, bool samples, bool draws);
 };
 
 /// x [B,..] → [copies·B,..], one batch after another; undefined stays undefined.
@@ -70,6 +70,15 @@ struct Glance {
   Tensor location;               ///< [N,2], within −1 … 1; for tiles the weighted mean of their centres
   Tensor drawn;                  ///< [N,2], as drawn from the Gaussian; `location` is this, clamped to the image
   Var log_probability, entropy;  ///< [N], of tiles that were drawn
+  Tensor tile_shares;            ///< [N,K], P(tile | state); undefined without tiles
+  Tensor tile_weights;  ///< [N,K], what the tiles were read by: as the shares, or 1 for the one that was chosen
+};
+
+/// How an image is cut into tiles, row by row; the last ones may reach beyond it.
+struct TileGrid {
+  int64_t rows = 0, columns = 0;
+  int64_t side = 0;    ///< in pixels
+  bool alone = false;  ///< each head reads one of them, not a mean
 };
 
 /// How N = copies·B rows look at B images (row n at image n mod B), glance by glance.
@@ -96,6 +105,9 @@ class Eye {
   virtual EyeChoices choices(std::span<const Glance> glances, const Var& features) const = 0;
   virtual bool learns() const = 0;         ///< by REINFORCE
   virtual bool chooses_first() const = 0;  ///< the first glance is a choice as well
+  /// The tiles of images of that size; none where it looks elsewhere.
+  virtual TileGrid tiles(int64_t /*height*/, int64_t /*width*/) const { return {}; }
+  virtual bool draws() const { return false; }  ///< places at random, outside training too
   virtual int64_t size() const = 0;        ///< width of what it sees
   virtual void params(const nn::VisitParams& visit) = 0;
 };

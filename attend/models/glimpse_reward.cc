@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <vector>
 
 #include "attend/base/error.h"
@@ -28,6 +29,21 @@ Tensor correct_minus_cost(const GlimpseOutcome& outcome) {
   });
 }
 
+Tensor correct_while_early(const GlimpseOutcome& outcome) {
+  return each(outcome, [&](int64_t n) {
+    const double kept = std::pow(1 - outcome.cost, outcome.glimpses[static_cast<size_t>(n)]);
+    return outcome.correct(n) * static_cast<real>(kept);
+  });
+}
+
+Tensor near(const GlimpseOutcome& outcome) {
+  const int64_t V = outcome.log_probabilities.dim(1);
+  return each(outcome, [&](int64_t n) {
+    const int64_t off = std::abs(outcome.said(n) - outcome.labels[static_cast<size_t>(n)]);
+    return real(1) - static_cast<real>(off) / static_cast<real>(std::max<int64_t>(1, V - 1));
+  });
+}
+
 Tensor likelihood(const GlimpseOutcome& outcome) {
   const int64_t V = outcome.log_probabilities.dim(1);
   return each(outcome, [&](int64_t n) {
@@ -41,17 +57,21 @@ std::vector<RewardRow>& table() {
       {"likelihood", "p(label)", "", likelihood},
       {"correct_minus_cost", "correct − cost·glimpses, with learned stopping", "Li et al. 2017", correct_minus_cost,
        true},
+      {"correct_while_early", "correct·(1 − cost)^glimpses, with learned stopping", "", correct_while_early, true},
+      {"near", "1 − |answer − label| / (labels − 1), for labels that are numbers in their order", "", near},
   });
   return rows;
 }
 
 }  // namespace
 
-real GlimpseOutcome::correct(int64_t n) const {
+int64_t GlimpseOutcome::said(int64_t n) const {
   const int64_t V = log_probabilities.dim(1);
   const real* row = log_probabilities.data() + n * V;
-  return std::max_element(row, row + V) - row == labels[static_cast<size_t>(n)] ? real{1} : real{0};
+  return std::max_element(row, row + V) - row;
 }
+
+real GlimpseOutcome::correct(int64_t n) const { return said(n) == labels[static_cast<size_t>(n)] ? real{1} : real{0}; }
 
 std::span<const RewardRow> rewards() { return table(); }
 

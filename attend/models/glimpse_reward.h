@@ -16,6 +16,8 @@ struct GlimpseOutcome {
   std::span<const int32_t> glimpses;  ///< [N], how many were taken
   double cost = 0;                    ///< of a glimpse, from the options
 
+  /// The likeliest label.
+  int64_t said(int64_t n) const;
   /// 1 if the likeliest label is correct, otherwise 0.
   real correct(int64_t n) const;
 };

@@ -1,28 +1,18 @@
 #include "attend/models/image_encoder.h"
 
 #include <charconv>
-#include <optional>
 
 #include "attend/autograd/ops.h"
 #include "attend/base/error.h"
 #include "attend/base/names.h"
+#include "attend/models/image_cells.h"
+#include "attend/models/image_networks.h"
 #include "attend/models/rows.h"
 #include "attend/models/source_images.h"
 #include "attend/nn/layers.h"
 
 namespace attend::models {
 namespace {
-
-/// [B,D,h,w] as cells, row by row, and their mean: [B,h·w,D] and [B,D].
-Encoded as_cells(const Var& channels) {
-  const GridSize grid{channels.dim(2), channels.dim(3)};
-  const Var cells = reshape(channels, {channels.dim(0), channels.dim(1), grid.cells()});
-  Encoded encoded;
-  encoded.states = transpose(cells, 1, 2);
-  encoded.summary = mean(cells, 2);
-  encoded.grid = grid;
-  return encoded;
-}
 
 const Tensor& images_of(const data::Source& source, const ImageEncoderOptions& o) {
   return require_images("encoder", source, o.channels, o.height, o.width);
@@ -46,30 +36,6 @@ constexpr NormRow kNorms[] = {
     {"none", "x", nullptr},
     {"group", "8 channels of an image together", [](int64_t channels) { return channels % 8 == 0 ? channels / 8 : 1; }},
     {"instance", "each channel of an image alone", [](int64_t channels) { return channels; }},
-};
-
-/// How a grid is prepared, whatever its origin: a vector per place, and dropout.
-class Cells {
- public:
-  Cells(const ImageEncoderOptions& o, int64_t size, Random& random) : dropout_(static_cast<real>(o.dropout)) {
-    require_one_of("positions", {"none", "learned"}, o.positions);
-    if (o.positions == "none") return;
-    require(o.height >= 1 && o.width >= 1, "positions: learned ones need the size of the images; set height and width");
-    positions_ = nn::Positions::learned(grid_size(o, o.height, o.width).cells(), size, random);
-  }
-  Encoded operator()(const Var& channels, Training* training) const {
-    Encoded encoded = as_cells(SourceImages::grid(channels));
-    if (positions_) encoded.states = (*positions_)(encoded.states);
-    encoded.states = dropout_(encoded.states, random_of(training));
-    return encoded;
-  }
-  void params(const nn::VisitParams& visit) {
-    if (positions_) nn::visit_part(visit, "positions", *positions_);
-  }
-
- private:
-  std::optional<nn::Positions> positions_;
-  nn::Dropout dropout_;
 };
 
 class ConvolutionalEncoder : public Encoder {
@@ -125,7 +91,7 @@ class ConvolutionalEncoder : public Encoder {
   std::vector<int64_t> widths_;
   const ReductionRow& reduction_;
   const NormRow& norm_;
-  Cells cells_;
+  ImageCells cells_;
   std::vector<nn::Conv2d> layers_;
   std::vector<nn::GroupNorm> norms_;  // none, or one for each layer
 };
@@ -134,7 +100,7 @@ class DenseEncoder : public Encoder {
  public:
   DenseEncoder(const ImageEncoderOptions& o, Random& random) : options_(o), dropout_(static_cast<real>(o.dropout)) {
     require(o.height >= 1 && o.width >= 1,
-            "encoder.kind dense: needs the size of the images; set height and width");
+            "encoder.kind dense: needs the size of the images; set height and width, and no keep_size");
     int64_t in = require_size("channels", o.channels) * o.height * o.width;
     for (const int64_t width : widths_of("stages", o.stages)) {
       layers_.emplace_back(in, width, random, true, Activation::relu, "he");
@@ -176,7 +142,7 @@ class GivenGrid : public Encoder {
 
  private:
   ImageEncoderOptions options_;
-  Cells cells_;
+  ImageCells cells_;
 };
 
 }  // namespace
@@ -196,6 +162,7 @@ std::unique_ptr<Encoder> make_given_grid(const ImageEncoderOptions& options, Ran
 GridSize grid_size(const ImageEncoderOptions& options, int64_t height, int64_t width) {
   if (!encoder_row(options.kind).grid) return {};
   if (options.kind == "none") return {height, width};
+  if (find_image_network(options.kind)) return pretrained_grid_size(options, height, width);
   const size_t stages = widths_of("stages", options.stages).size();
   for (size_t stage = 0; stage < stages; ++stage) {
     if (!options.reduce_last && stage + 1 == stages) break;

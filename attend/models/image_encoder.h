@@ -22,10 +22,14 @@ struct ImageEncoderOptions {
   std::string norm = "none";
   std::string positions = "none";
   double dropout = 0;
+  std::string weights;  // of published networks
+  int64_t stage = 0, train_stages = 0, narrow = 1;
 
   template <class Visit>
   void fields(Visit&& visit) {
-    visit("kind", kind, "convolutional, dense (no grid), or none (the images are feature grids already)",
+    visit("kind", kind,
+          "convolutional, dense (no grid), none (the images are feature grids already), or a published network: resnet18, "
+          "-34, -50, efficientnet-lite0 to -lite4",
           bounds::one_of(encoders()));
     visit("channels", channels, "of an image: 1 is grey, 3 is colour; none: width of a cell", bounds::width());
     visit("height", height, "of an image; 0: any (dense and learned positions need it)", bounds::width_or_none());
@@ -44,15 +48,30 @@ struct ImageEncoderOptions {
     visit("positions", positions, "none, or learned: a vector for each cell is added to it",
           bounds::one_of({"none", "learned"}));
     visit("dropout", dropout, "on the grid and after each dense layer", bounds::share());
+    visit("weights", weights,
+          "published networks: the safetensors file of their weights (scripts/convert_weights.py makes it)",
+          bounds::files_to_read());
+    visit("stage", stage,
+          "published networks: the stage that gives the grid; resnet 1 to 4, efficientnet 1 to 8 (its head); 0: 4, or 7",
+          bounds::within(0, 8));
+    visit("train_stages", train_stages,
+          "published networks: so many of the last stages are trained, as convolutions with their batch norm folded in; "
+          "0: none",
+          bounds::within(0, 9));
+    visit("narrow", narrow, "published networks: all widths are divided by this; 1: as they were published",
+          bounds::within(1, 64));
   }
 };
 
-/// Rows of the table of encoders (encoder.h).
+/// Rows of the table of encoders (encoder.h). The published networks (pretrained_encoder.h) are rows, too.
 std::unique_ptr<Encoder> make_convolutional_encoder(const ImageEncoderOptions& options, Random& random);
 /// All pixels at once through fully connected layers. It has a single place: the whole image.
 std::unique_ptr<Encoder> make_dense_encoder(const ImageEncoderOptions& options, Random& random);
 /// Features computed by another network, [B,D,h,w].
 std::unique_ptr<Encoder> make_given_grid(const ImageEncoderOptions& options, Random& random);
+
+std::unique_ptr<Encoder> make_pretrained_encoder(const ImageEncoderOptions& options, Random& random);
+GridSize pretrained_grid_size(const ImageEncoderOptions& options, int64_t height, int64_t width);
 
 /// The grid that images of this size give.
 GridSize grid_size(const ImageEncoderOptions& options, int64_t height, int64_t width);

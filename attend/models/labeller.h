@@ -31,6 +31,7 @@ class Labeller : public Model {
   int64_t vocabulary() const override { return labels_; }
   int64_t answer_length(int64_t) const override { return 1; }
   int64_t longest_source() const override { return encoder_->longest(); }
+  int64_t stride() const override { return encoder_->sizes().stride; }
   Var word_table() const override { return encoder_->word_table(); }
   /// [B,labels], or [B,T,labels] where there are several for each source.
   virtual Var logits(const data::Source& source, Training* training = nullptr) const;

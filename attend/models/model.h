@@ -69,6 +69,18 @@ class Model {
   /// if the model predicts kEnd itself.
   virtual int64_t answer_length(int64_t /*source_length*/) const { return -1; }
 
+  /// The most tokens that an answer to a source of this length can have, if there is such a bound (of what is said of a
+  /// sound, one for each place that it was encoded to); 0: any number.
+  virtual int64_t longest_answer(int64_t /*source_length*/) const { return 0; }
+
+  /// How many frames of sound a place of an encoded source stands for (a column of attention to it, a frame of CTC); 0:
+  /// places are not frames.
+  virtual int64_t stride() const { return 0; }
+  /// How many places a source of so many words or frames has once it is encoded.
+  int64_t places(int64_t source_length) const {
+    return stride() > 0 ? (source_length + stride() - 1) / stride() : source_length;
+  }
+
   /// About how many numbers a state keeps of one hypothesis of that many tokens, beyond a few vectors.
   virtual int64_t hypothesis_numbers(int64_t /*length*/) const { return 0; }
 

@@ -77,6 +77,7 @@ Reader::Reader(const ReaderOptions& o, Random& random) : options_(o), dropout_(s
   encoder_ = make_encoder(encoder, random);
   const int64_t D = encoder_->output_size();
   AttentionConfig attention = o.attention;
+  refuse_previous(attention, "attention.");
   attention.query = attention.key = D;
   attention_ = std::make_unique<Attention>(attention, random, AttentionSite{"reader.question", Purpose::question});
   require_option(attention_->context_size() == D, "attention.size", "expected contexts as wide as the states, ", D,

@@ -1,5 +1,7 @@
 #include "attend/models/recurrent.h"
 
+#include <algorithm>
+
 #include "attend/models/recurrent_encoder.h"
 #include "attend/models/rows.h"
 
@@ -20,6 +22,7 @@ RecurrentDecoderOptions decoder_options(const RecurrentModelOptions& o) {
           .query = o.decoder.query,
           .feeding = o.decoder.feeding,
           .copy = o.decoder.copy,
+          .oracle = o.decoder.oracle,
           .attention = o.attention,
           .dropout = o.dropout,
           .coverage_penalty = o.coverage_penalty,
@@ -31,7 +34,9 @@ RecurrentDecoderOptions decoder_options(const RecurrentModelOptions& o) {
 
 /// Source words, target words, encoder, decoder: the order in which they draw their first values.
 EncoderDecoder::Parts parts_of(const RecurrentModelOptions& o, Random& random) {
-  EncoderDecoder::Parts parts{.name = "recurrent", .label_smoothing = o.label_smoothing, .names = kRecurrentNames};
+  require_r_drop(o.r_drop, std::max(o.dropout, o.attention.dropout));
+  EncoderDecoder::Parts parts{
+      .name = "recurrent", .label_smoothing = o.label_smoothing, .r_drop = o.r_drop, .names = kRecurrentNames};
   SourceEmbedding source_words({.vocabulary = require_size("source_vocabulary", o.source_vocabulary),
                                 .size = o.embedding,
                                 .marks = marks_of(o.texts)},

@@ -15,6 +15,7 @@ struct DecoderInputOptions {
   std::string query = "before";  // before: hₜ₋₁ is the query, and the context enters the update; after: hₜ is the query
   bool feeding = false;          // query after: the attentional vector enters the next update
   bool copy = false;             // words may be copied from where attention looks
+  bool oracle = false;           // it is told the gold alignment
 
   template <class Visit>
   void fields(Visit&& visit) {
@@ -24,6 +25,7 @@ struct DecoderInputOptions {
     visit("query", query, "before (Bahdanau) or after (Luong) the state's update", bounds::one_of({"before", "after"}));
     visit("feeding", feeding, "input feeding, with the query after the update");
     visit("copy", copy, "words of the source may be copied from where attention looks, those outside the vocabulary too");
+    visit("oracle", oracle, kOracleHelp);
   }
 };
 
@@ -32,7 +34,7 @@ struct RecurrentModelOptions {
   int64_t embedding = 256, hidden = 256, layers = 1;
   std::string cell = "gru";
   bool bidirectional = true;
-  double dropout = 0, label_smoothing = 0;
+  double dropout = 0, label_smoothing = 0, r_drop = 0;
   DecoderInputOptions decoder;
   AttentionConfig attention{.score = "additive"};
   double coverage_penalty = 0;   // weight of Σ min(a, c)
@@ -51,6 +53,7 @@ struct RecurrentModelOptions {
     visit("bidirectional", bidirectional, "the encoder reads in both directions");
     visit("dropout", dropout, "on words, between layers and before the output", bounds::share());
     visit("label_smoothing", label_smoothing, "share of the target spread over all words", bounds::share());
+    visit("r_drop", r_drop, kRDropHelp, bounds::at_least(0));
     visit("decoder", decoder, "");
     visit("attention", attention, "");
     visit("coverage_penalty", coverage_penalty, "weight of the penalty for reading a place again", bounds::at_least(0));

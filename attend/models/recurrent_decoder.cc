@@ -62,12 +62,14 @@ struct RecurrentDecoder::Source : Memory {
   Var words;                             // [S,N,E], reread
   std::vector<int32_t> lengths;          // by row; empty: all places count
   CopiedWords copied;                    // by row
+  GivenWeights given;                    // by row
 
   void take(std::span<const int32_t> rows) {
     summary = take_rows(summary, rows);
     if (words.defined()) words = transpose(take_rows(transpose(words, 0, 1), rows), 0, 1);
     if (!lengths.empty()) lengths = taken(lengths, rows);
     if (copied.words > 0) copied.take(rows);
+    given.take(rows);
     if (memory.rows() > 0) memory.take(rows);
   }
 };
@@ -77,6 +79,7 @@ struct RecurrentDecoder::DecoderState {
   std::vector<RecurrentState> layers;
   Var feed;      // [N,H], the last attentional vector
   Var coverage;  // [N,S]
+  Var previous;  // [N,S], the last weights before dropout, the mean over heads, where attention looks at them
   int64_t position = 0;
 };
 
@@ -92,6 +95,7 @@ struct RecurrentDecoder::Hypotheses : State {
     }
     state.feed = take_rows(state.feed, rows);
     state.coverage = take_rows(state.coverage, rows);
+    state.previous = take_rows(state.previous, rows);
   }
 };
 
@@ -130,8 +134,17 @@ RecurrentDecoder::RecurrentDecoder(const RecurrentDecoderOptions& options, nn::E
                  options.input);
   require_option(!options.copy || align_named(options.attention.align).shares, "decoder.copy",
                  "copying needs weights that sum to one, which ", options.attention.align, " does not give");
-  require_option(!options.copy || options.attention.window != "local_p", "decoder.copy",
-                 "the weights that words are copied by must sum to one, which those of attention.window local_p do not");
+  require_option(
+      !options.copy || options.attention.window != "local_p", "decoder.copy",
+      "the weights that words are copied by must sum to one, which those of attention.window local_p do not");
+  require_option(!options.oracle || input_ == InputKind::attention, "decoder.oracle",
+                 "only attention can be told where to look, which needs decoder.input attention, got ", options.input);
+  require_option(!options.oracle || options.attention.align != "sample", "decoder.oracle",
+                 "attention.align sample learns from where it drew to look; choose another one where that is told");
+  require_option(
+      !options.oracle || !options.copy, "decoder.oracle",
+      "words are copied (decoder.copy) from where attention looks, but it is told to look at nothing where a word "
+      "corresponds to none; choose one of them");
   make_reader(source, random);
   make_update(random);
   make_start(source, random);
@@ -148,6 +161,9 @@ void RecurrentDecoder::make_reader(const EncodedSizes& source, Random& random) {
   const int64_t E = words_.table().dim(1), H = require_size("hidden", options_.hidden);
   if (input_ == InputKind::attention) {
     AttentionConfig config = options_.attention;
+    require_option(source.stride == 0 || !window_named(config.window).beside, "attention.window",
+                   "expected none, local_p or median over sound, got ", config.window,
+                   ", which expects word i near place i; a sound has many more places than words");
     config.query = asks_word_ ? H + E : H, config.key = config.value = source.states;
     // If queries and states differ in width, a dot product needs its keys projected.
     if (score_named(config.score).equal_widths && config.query != config.key && config.query_projection == "none" &&
@@ -268,7 +284,7 @@ Var RecurrentDecoder::further_losses(const Prediction& said, const Memory& memor
 }
 
 std::unique_ptr<RecurrentDecoder::Source> RecurrentDecoder::read_source(const Encoded& encoded,
-                                                                    std::span<const int32_t> source_of) const {
+                                                                        std::span<const int32_t> source_of) const {
   const auto by_row = [&](const Var& x) { return source_of.empty() ? x : take_rows(x, source_of); };
   auto source = std::make_unique<Source>();
   source->summary = by_row(encoded.summary);
@@ -282,6 +298,12 @@ std::unique_ptr<RecurrentDecoder::Source> RecurrentDecoder::read_source(const En
   }
   if (copying_) source->copied = CopiedWords(encoded, source_of, vocabulary());
   if (!attention_) return source;
+  require(encoded.given.any() || !options_.oracle,
+          "decoder.oracle: expected a gold word alignment with each source, got none; ",
+          "this network answers only examples that have one");
+  require(!encoded.given.any() || source_of.empty(),
+          "decoder: expected one answer to each source, as it is given where that one looks, got several");
+  source->given = encoded.given;
   const bool shared = !source_of.empty() && Sharing::fits(attention_->config());
   if (shared) source->share = std::make_shared<const Sharing>(encoded.states.dim(0), source_of);
   const Var states = shared ? encoded.states : by_row(encoded.states);
@@ -341,8 +363,11 @@ void RecurrentDecoder::attend_to(const Source& source, const Var& h, const Var& 
   AttentionStep asked = how;
   asked.position = state.position;
   asked.coverage = state.coverage;
+  asked.previous = state.previous;
+  asked.given = source.given.at(state.position);
+  const bool looks_back = needs_previous(attention_->config());
   const bool needed = options_.attention.coverage || losses().needs_weights();
-  asked.weights = needed || copying_;
+  asked.weights = needed || looks_back || copying_;
   result.asked = query(h, word);
   const int64_t N = result.asked.dim(0), Q = result.asked.dim(1);
   const auto by_row = [&](const Var& x) {  // [·,each,W] → [N,W]
@@ -353,8 +378,10 @@ void RecurrentDecoder::attend_to(const Source& source, const Var& h, const Var& 
   result.context = by_row(read.context);
   if (gate_) result.context = multiply(result.context, sigmoid((*gate_)(h)));
   if (needed) result.weights = by_row(mean_head(read.weights));
-  if (copying_) {
-    result.pointed = needed && options_.attention.dropout == 0 ? result.weights : by_row(mean_head(read.undropped));
+  if (looks_back || copying_) {
+    const Var whole = needed && options_.attention.dropout == 0 ? result.weights : by_row(mean_head(read.undropped));
+    if (looks_back) state.previous = whole;
+    if (copying_) result.pointed = whole;
   }
   if (options_.attention.coverage) {
     state.coverage = state.coverage.defined() ? add(state.coverage, result.weights) : result.weights;
@@ -395,7 +422,8 @@ RecurrentDecoder::Step RecurrentDecoder::step(const Var& word, const Var& word_g
 /// True if a step needs what an earlier one has read.
 bool RecurrentDecoder::needs_steps() const {
   if (input_ == InputKind::reread || options_.feeding) return true;
-  return input_ == InputKind::attention && (!after_ || options_.attention.coverage);
+  return input_ == InputKind::attention &&
+         (!after_ || options_.attention.coverage || needs_previous(options_.attention));
 }
 
 bool RecurrentDecoder::reads_out_contexts() const {
@@ -439,6 +467,7 @@ void RecurrentDecoder::attend_at_once(const Var& words, const Source& source, Tr
   if (training) how = {.random = &training->random, .update = training->update};
   const bool needed = losses().needs_weights();
   how.weights = needed || copying_;
+  how.given = source.given.first(trail.states.dim(0));
   trail.asked = query(trail.states, words);
   const auto by_row = [&](const Var& x) { return source.share ? source.share->to_sequences(x) : x; };
   const Var asked = transpose(trail.asked, 0, 1);

@@ -33,6 +33,10 @@ struct ReadoutRow {
 /// What the next word may be predicted from.
 std::span<const ReadoutRow> readouts();
 
+constexpr const char* kOracleHelp =
+    "attention does not compute its weights but is told the gold word alignment of each example; answers without one "
+    "cannot be given";
+
 struct RecurrentDecoderOptions {
   int64_t hidden = 256, layers = 1;
   std::string cell = "gru";
@@ -44,6 +48,7 @@ struct RecurrentDecoderOptions {
   bool gate = false;             // βₜ = σ(w·h + b) times what attention reads
   std::string readout = "joint";
   bool copy = false;             // words may be copied from where attention looks
+  bool oracle = false;           // attention is told the gold alignment (Encoded::given)
   AttentionConfig attention{.score = "additive"};
   double dropout = 0;
   double coverage_penalty = 0;      // weight of Σ min(a, c)
@@ -67,6 +72,7 @@ struct RecurrentDecoderOptions {
     visit("readout", readout, "recurrent: what words are told from: joint (all), deep (all, by tanh) or state (alone)",
           bounds::one_of(readouts()));
     visit("copy", copy, "words of the source may be copied from where attention looks, those outside the vocabulary too");
+    visit("oracle", oracle, kOracleHelp);
   }
 };
 
@@ -74,7 +80,8 @@ struct RecurrentDecoderOptions {
 ///   query before: cₜ = read(hₜ₋₁), hₜ = f(E·yₜ₋₁, cₜ, hₜ₋₁);
 ///   query after: hₜ = f(E·yₜ₋₁, [h̃ₜ₋₁,] hₜ₋₁), cₜ = read(hₜ), and h̃ₜ = tanh(W[cₜ; hₜ]) is read out in its place;
 ///   p(yₜ) = softmax(readout), or a mixture of that with what attention points at (copying.h; the mean over its heads).
-/// Answers to one source share one memory if nothing in the attention depends on a query's position.
+/// Answers to one source share one memory if nothing in the attention depends on a query's position. Where weights are given
+/// (Encoded::given), attention reads with these.
 class RecurrentDecoder : public Decoder {
  public:
   /// `words`: the vectors of its words. `source`: widths of what it will read.

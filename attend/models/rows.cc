@@ -37,9 +37,13 @@ std::optional<nn::Positions> positions_of(std::string_view kind, int64_t longest
 }
 
 void require_not_empty(const char* where, const data::Source& source) {
-  require(source.text().ids.shape.rank() == 2, where, ": expected sources [B,S], got ", source.text().ids.shape);
+  const bool sound = source.frames().defined();
+  if (!sound) {
+    require(source.text().ids.shape.rank() == 2, where, ": expected sources [B,S], got ", source.text().ids.shape);
+  }
   for (size_t b = 0; b < source.lengths().size(); ++b) {
-    require(source.lengths()[b] >= 1, where, ": source ", b, " is empty; every source needs at least one token");
+    require(source.lengths()[b] >= 1, where, ": source ", b, " is empty; every source needs at least one ",
+            sound ? "frame" : "token");
   }
 }
 

@@ -36,7 +36,7 @@ Var Sharing::to_sequences(const Var& slots) const {
 }
 
 bool Sharing::fits(const AttentionConfig& config) {
-  return config.window == "none" && !score_named(config.score).by_place && !config.coverage;
+  return config.window == "none" && !score_named(config.score).by_place && !config.coverage && !needs_previous(config);
 }
 
 }  // namespace attend::models

@@ -12,6 +12,10 @@ namespace attend::models {
 
 Tagger::Tagger(const TaggerOptions& options, Random& random)
     : Labeller("Tagger", make_encoder(options.encoder, random), options.labels, options.dropout) {
+  const int64_t stride = encoder_->sizes().stride;
+  require_option(stride <= 1, "encoder.kind",
+                 "expected an encoder with a place for each frame, as each gets a label, got ",
+                 "one that makes one of ", stride, "; set encoder.front to none and encoder.pyramid to 0");
   make_output(encoder_->output_size(), random);
   require_one_of("output", {"softmax", "crf"}, options.output);
   if (options.output == "crf") crf_ = std::make_unique<nn::Crf>(options.labels);

@@ -11,7 +11,7 @@
 
 namespace attend::models {
 
-struct TaggerOptions : LabellerOptions<EncoderOptions> {
+struct TaggerOptions : LabellerOptions<SequenceEncoderOptions> {
   std::string output = "softmax";
   double dropout = 0;
 

@@ -233,7 +233,8 @@ int64_t TransformerDecoder::longest_source() const {
 }
 
 EncoderDecoder::Parts parts_of(const TransformerOptions& options, Random& random) {
-  EncoderDecoder::Parts parts{.name = "transformer", .label_smoothing = options.label_smoothing};
+  EncoderDecoder::Parts parts{
+      .name = "transformer", .label_smoothing = options.label_smoothing, .r_drop = options.r_drop};
   TransformerOptions marked = options;
   marked.marks = marks_of(options.texts);
   auto encoder = std::make_unique<TransformerEncoder>(marked, random);
@@ -273,8 +274,11 @@ Var TransformerLanguageModel::loss(const data::Batch& batch, Training* training)
   const data::Sequences sequences(inputs);
   for (auto& output : outputs) output.resize(static_cast<size_t>(sequences.longest()), -1);
   const Ids targets = data::Sequences(outputs).ids;
+  const CrossEntropyOptions how{.smoothing = training ? static_cast<real>(options_.label_smoothing) : 0};
   const Var logits = decoder_.alone(sequences.ids, training);
-  return cross_entropy(logits, targets, {.smoothing = training ? static_cast<real>(options_.label_smoothing) : 0});
+  if (!training || options_.r_drop == 0) return cross_entropy(logits, targets, how);
+  const Var others = decoder_.alone(sequences.ids, training);
+  return paired_cross_entropy(logits, others, targets, static_cast<real>(options_.r_drop), how);
 }
 
 std::unique_ptr<State> TransformerLanguageModel::begin(const data::Source& source) const {

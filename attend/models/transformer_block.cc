@@ -1,5 +1,6 @@
 #include "attend/models/transformer_block.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "attend/autograd/ops.h"
@@ -40,20 +41,22 @@ std::string self_window(const TransformerOptions& o, TransformerBlock::Kind kind
 }  // namespace
 
 TransformerOptions with_blocks(TransformerOptions options, const BlockOptions& blocks) {
-  options.norm = blocks.norm, options.activation = blocks.activation;
+  options.norm = blocks.norm, options.residual = blocks.residual, options.activation = blocks.activation;
   options.score = blocks.score, options.align = blocks.align, options.window = blocks.window;
   return options;
 }
 
 TransformerOptions checked(const TransformerOptions& o) {
-  require_one_of("norm", {"pre", "post"}, o.norm);
+  require_one_of("norm", {"pre", "post", "none"}, o.norm);
   require_one_of("positions", {"sinusoidal", "learned", "none"}, o.positions);
   require_one_of("activation", {"relu", "gelu"}, o.activation);
   require_one_of("tied", {"none", "output", "all"}, o.tied);
+  refuse_previous({.score = o.score}, "");
   require_size("size", o.size);
   require_size("hidden", o.hidden);
   require_option(o.heads >= 1 && o.size % o.heads == 0, "heads", "expected a divisor of size ", o.size, ", got ",
                  o.heads);
+  require_r_drop(o.r_drop, std::max(o.dropout, o.word_dropout));
   require_option(o.window >= 0, "window", "expected at least 0, got ", o.window);
   const int64_t letters = letter_reader(o.letters.kind).size(o.letters);
   require(letters < o.size, "letters: expected fewer numbers for the letters of a word than the ", o.size,
@@ -75,21 +78,24 @@ void FeedForward::params(const nn::VisitParams& visit) {
 
 TransformerBlock::TransformerBlock(const TransformerOptions& o, Kind kind, int64_t layer, Random& random,
                                    int64_t source)
-    : pre_(o.norm == "pre"),
+    : norm_(o.norm),
+      residual_(o.residual),
       dropout_(static_cast<real>(o.dropout)),
       self_(attention_config(o, self_window(o, kind)), random,
             kind == Kind::encoder ? AttentionSite{"encoder.self", Purpose::self, layer}
                                   : AttentionSite{"decoder.self", Purpose::past, layer}),
       memory_(kind == Kind::decoder ? attention_to(source, o, layer, random) : nullptr),
       feed_forward_(o, random) {
-  for (int i = 0; i < (memory_ ? 3 : 2); ++i) norms_.emplace_back(o.size);
+  for (int i = 0; norm_ != "none" && i < (memory_ ? 3 : 2); ++i) norms_.emplace_back(o.size);
 }
 
-/// pre: x + dropout(part(norm(x))); post: norm(x + dropout(part(x))).
+/// pre: x + dropout(part(norm(x))); post: norm(x + dropout(part(x))); none: x + dropout(part(x)). Without the residual, the
+/// same without "x +". `index`: of the part, and so of its norm.
 template <class Part>
-Var TransformerBlock::residual(const Var& x, const nn::LayerNorm& norm, Random* training, Part&& part) const {
-  if (pre_) return add(x, dropout_(part(norm(x)), training));
-  return norm(add(x, dropout_(part(x), training)));
+Var TransformerBlock::with_part(const Var& x, size_t index, Random* training, Part&& part) const {
+  const Var said = dropout_(part(norm_ == "pre" ? norms_[index](x) : x), training);
+  const Var y = residual_ ? add(x, said) : said;
+  return norm_ == "post" ? norms_[index](y) : y;
 }
 
 namespace {
@@ -111,27 +117,27 @@ Var TransformerBlock::operator()(const Var& x, const AttentionMemory* memory, co
   AttentionStep how;
   Random* random = context.training ? &context.training->random : nullptr;
   if (context.training) how = {.random = random, .update = context.training->update};
-  Var y = residual(x, norms_[0], random,
+  Var y = with_part(x, 0, random,
                    [&](const Var& in) { return self_(in, self_.prepare(in, in, context.lengths), how).context; });
   if (memory_) {
     how.weights = context.pointing != nullptr;
-    y = residual(y, norms_[1], random, [&](const Var& in) {
+    y = with_part(y, 1, random, [&](const Var& in) {
       const Var queries = context.share ? context.share->to_slots(in) : in;
       return context_of((*memory_)(queries, *memory, how), context.share, context.pointing);
     });
   }
-  return residual(y, norms_.back(), random, [&](const Var& in) { return feed_forward_(in, random); });
+  return with_part(y, last_part(), random, [&](const Var& in) { return feed_forward_(in, random); });
 }
 
 Var TransformerBlock::step(const Var& x, const AttentionMemory* memory, AttentionCache& cache,
                            std::span<const uint8_t> active, Pointing* pointing) const {
   const AttentionStep how{.position = cache.steps(), .weights = pointing != nullptr};
-  Var y = residual(x, norms_[0], nullptr, [&](const Var& in) { return self_(in, in, in, cache, active).context; });
+  Var y = with_part(x, 0, nullptr, [&](const Var& in) { return self_(in, in, in, cache, active).context; });
   if (memory_) {
-    y = residual(y, norms_[1], nullptr,
+    y = with_part(y, 1, nullptr,
                  [&](const Var& in) { return context_of((*memory_)(in, *memory, how), nullptr, pointing); });
   }
-  return residual(y, norms_.back(), nullptr, [&](const Var& in) { return feed_forward_(in, nullptr); });
+  return with_part(y, last_part(), nullptr, [&](const Var& in) { return feed_forward_(in, nullptr); });
 }
 
 AttentionMemory TransformerBlock::prepare(const Var& source, std::span<const int32_t> lengths) const {

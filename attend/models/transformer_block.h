@@ -19,12 +19,13 @@ struct TransformerOptions {
   int64_t source_vocabulary = 0, target_vocabulary = 0, texts = 1;
   int64_t size = 256, heads = 4, hidden = 1024;  // width of a token; of the feed-forward layer inside
   int64_t encoder_layers = 3, decoder_layers = 3;
-  std::string norm = "pre";              // before each part (Xiong et al. 2020), or after it ("post", the paper's)
+  std::string norm = "pre";              // before each part (Xiong et al. 2020), after it ("post", the paper's), or "none"
+  bool residual = true;                  // what a part reads is added to what it says
   std::string positions = "sinusoidal";  // or "learned", or "none"
   int64_t longest = 1024;                // number of learned positions
   std::string activation = "relu";       // or "gelu"
   std::string tied = "none";             // "output": the decoder's words are its output layer; "all": the source's too
-  double dropout = 0.1, label_smoothing = 0.1;
+  double dropout = 0.1, label_smoothing = 0.1, r_drop = 0;
   std::string score = "scaled_dot", align = "softmax";
   int64_t window = 0;  // self-attention reaches this far; 0: everywhere
   bool copy = false;   // words may be copied from where the last block looks
@@ -43,13 +44,15 @@ struct TransformerOptions {
     visit("hidden", hidden, "width inside the feed-forward layers", bounds::width());
     visit("encoder_layers", encoder_layers, "blocks of the encoder", bounds::within(0, 1 << 10));
     visit("decoder_layers", decoder_layers, "blocks of the decoder", bounds::within(0, 1 << 10));
-    visit("norm", norm, "layer norm before (pre) or after (post) each part", bounds::one_of({"pre", "post"}));
+    visit("norm", norm, "layer norm before (pre) or after (post) each part, or none", bounds::one_of({"pre", "post", "none"}));
+    visit("residual", residual, "what a part reads is added to what it says; without it a deep network hardly learns");
     visit("positions", positions, "sinusoidal, learned, or none", bounds::one_of({"sinusoidal", "learned", "none"}));
     visit("longest", longest, "number of learned positions", bounds::count_or_none());
     visit("activation", activation, "relu or gelu, in the feed-forward layers", bounds::one_of({"relu", "gelu"}));
     visit("tied", tied, "share embeddings: none, output, all", bounds::one_of({"none", "output", "all"}));
     visit("dropout", dropout, "on tokens, weights, inside and after each part", bounds::share());
     visit("label_smoothing", label_smoothing, "share of the target spread over all words", bounds::share());
+    visit("r_drop", r_drop, kRDropHelp, bounds::at_least(0));
     visit("score", score, "of every attention", bounds::one_of(scores()));
     visit("align", align, "of every attention", bounds::one_of(aligns()));
     visit("window", window, "how far self-attention reaches; 0: everywhere", bounds::count_or_none());
@@ -90,7 +93,7 @@ struct BlockContext {
   Pointing* pointing = nullptr;      // filled in if given
 };
 
-/// Self-attention, attention to a memory (decoders that have one), feed-forward; each with its residual and norm.
+/// Self-attention, attention to a memory (decoders that have one), feed-forward; each with its residual and norm, where it has them.
 class TransformerBlock {
  public:
   enum class Kind { encoder, decoder, decoder_alone };
@@ -111,9 +114,12 @@ class TransformerBlock {
 
  private:
   template <class Part>
-  Var residual(const Var& x, const nn::LayerNorm& norm, Random* training, Part&& part) const;
+  Var with_part(const Var& x, size_t index, Random* training, Part&& part) const;
 
-  bool pre_;
+  size_t last_part() const { return memory_ ? 2 : 1; }
+
+  std::string norm_;
+  bool residual_;
   nn::Dropout dropout_;
   Attention self_;
   std::unique_ptr<Attention> memory_;

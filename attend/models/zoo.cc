@@ -13,6 +13,7 @@
 #include "attend/models/encoder_decoder_options.h"
 #include "attend/models/glimpse.h"
 #include "attend/models/image_classifier.h"
+#include "attend/models/joint.h"
 #include "attend/models/memory.h"
 #include "attend/models/reader.h"
 #include "attend/models/recurrent.h"
@@ -30,10 +31,20 @@ std::unique_ptr<Model> make(const Settings& settings, Random& random) {
   return std::make_unique<Kind>(options, random);
 }
 
+/// What its kind of encoder reads, of what the network can; sound alone if frames have a width.
+template <Reads possible>
 Reads reads_by_encoder(const Settings& settings) {
-  const auto kind = settings.find("encoder.kind");
-  const EncoderRow& row = encoder_row(kind == settings.end() ? EncoderOptions().kind : kind->second);
-  return row.of_text && row.of_images ? Reads::either : row.of_text ? Reads::words : Reads::images;
+  const auto value = [&](const char* name, const std::string& otherwise) {
+    const auto found = settings.find(name);
+    return found == settings.end() ? otherwise : found->second;
+  };
+  if (value("encoder.features", "0") != "0") return Reads::sound;
+  const EncoderRow& row = encoder_row(value("encoder.kind", EncoderOptions().kind));
+  Reads reads{};
+  if (row.of_text) reads = reads | Reads::words;
+  if (row.of_images) reads = reads | Reads::images;
+  if (row.of_sound) reads = reads | Reads::sound;
+  return reads & possible;
 }
 
 template <class Options>
@@ -42,6 +53,8 @@ std::vector<OptionInfo> options(const SettingList& settings, const std::string& 
   set_options(options, settings, prefix);
   return describe_options(options, prefix);
 }
+
+constexpr Reads kSequences = Reads::words | Reads::sound;
 
 constexpr ModelRow kZoo[] = {
     {"recurrent", "recurrent encoder–decoder: fixed vector, reading again, or attention",
@@ -54,13 +67,16 @@ constexpr ModelRow kZoo[] = {
      options<TransformerOptions>},
     {"encoder_decoder",
      "any encoder under any decoder: a Transformer that describes images, a recurrent one over a Transformer", "",
-     make<Preset<EncoderDecoderOptions>, EncoderDecoderOptions>, options<EncoderDecoderOptions>, Reads::either,
-     Answers::words, reads_by_encoder},
+     make<Preset<EncoderDecoderOptions>, EncoderDecoderOptions>, options<EncoderDecoderOptions>, Reads::any,
+     Answers::words, reads_by_encoder<Reads::any>},
+    {"joint", "an encoder–decoder whose encoder also learns, and answers, by CTC", "Watanabe et al. 2017",
+     make<Joint, JointOptions>, options<JointOptions>, Reads::any, Answers::words, reads_by_encoder<Reads::any>},
     {"classifier", "one label for a sequence (many to one), by its last state or by attention pooling",
-     "Lin et al. 2017", make<Classifier, ClassifierOptions>, options<ClassifierOptions>, Reads::words, Answers::label},
+     "Lin et al. 2017", make<Classifier, ClassifierOptions>, options<ClassifierOptions>, kSequences, Answers::label,
+     reads_by_encoder<kSequences>},
     {"tagger", "one label per step (many to many), each by itself or all together (crf)",
-     "Graves & Schmidhuber 2005; Lample et al. 2016", make<Tagger, TaggerOptions>, options<TaggerOptions>, Reads::words,
-     Answers::tags},
+     "Graves & Schmidhuber 2005; Lample et al. 2016", make<Tagger, TaggerOptions>, options<TaggerOptions>, kSequences,
+     Answers::tags, reads_by_encoder<kSequences>},
     {"reader", "the answer to a question as a span of a document, by attention both ways",
      "Seo et al. 2017; Clark & Gardner 2018", make<Reader, ReaderOptions>, options<ReaderOptions>, Reads::words,
      Answers::span},
@@ -68,7 +84,7 @@ constexpr ModelRow kZoo[] = {
      "Weston et al. 2015; Sukhbaatar et al. 2015", make<Memory, MemoryOptions>, options<MemoryOptions>, Reads::words,
      Answers::label, nullptr, true},
     {"ctc", "a sequence of labels without alignment", "Graves et al. 2006", make<CtcModel, CtcModelOptions>,
-     options<CtcModelOptions>},
+     options<CtcModelOptions>, kSequences, Answers::words, reads_by_encoder<kSequences>},
     {"captioner", "says what it sees: attention to the cells of an image, soft or drawn", "Xu et al. 2015",
      make<Captioner, CaptionerOptions>, options<CaptionerOptions>, Reads::images},
     {"image_classifier", "one label for an image, fully connected or convolutional", "LeCun et al. 1998",

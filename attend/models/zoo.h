@@ -17,9 +17,12 @@ class SafetensorsFile;
 
 namespace attend::models {
 
-/// What a network reads: text or pixels; `either` if its options decide.
-enum class Reads { words, images, either };
-inline bool can_read(Reads network, Reads what) { return network == Reads::either || network == what; }
+/// What a network reads: text, pixels, frames of sound; several at once (a | b) if its options decide.
+enum class Reads : uint8_t { words = 1, images = 2, sound = 4, either = words | images, any = words | images | sound };
+constexpr Reads operator|(Reads a, Reads b) { return static_cast<Reads>(static_cast<int>(a) | static_cast<int>(b)); }
+constexpr Reads operator&(Reads a, Reads b) { return static_cast<Reads>(static_cast<int>(a) & static_cast<int>(b)); }
+/// Whether it reads that, with some of its options.
+constexpr bool can_read(Reads network, Reads what) { return (network & what) == what; }
 /// What it answers with: a sequence that it ends itself, one label, a label for each token of its source, a stretch of its
 /// first part, told by its first and last token (all by begin and next), or an image (begin and next throw).
 enum class Answers { words, label, tags, span, image };
@@ -32,8 +35,8 @@ struct ModelRow {
   std::vector<OptionInfo> (*options)(const SettingList& settings, const std::string& prefix);
   Reads reads = Reads::words;
   Answers answers = Answers::words;
-  /// If its options decide: what a network with these settings reads. `either`: text if it is given a source
-  /// vocabulary, otherwise images.
+  /// If its options decide: what a network with these settings reads. If that is several: sound if it is given the width of
+  /// a frame (encoder.features), text if it is given a source vocabulary, otherwise images.
   Reads (*reads_with)(const Settings& settings) = nullptr;
   /// It reads the part ".sentence" of its first part: which sentence each token belongs to, from 0.
   bool sentences = false;

@@ -11,6 +11,7 @@
 #include "attend/explain/recorder.h"
 #include "attend/models/autoencoder.h"
 #include "attend/tasks/explanation.h"
+#include "attend/tasks/hearing.h"
 #include "attend/tasks/model.h"
 
 namespace attend::tasks {
@@ -42,6 +43,7 @@ void append_answer(Answer& whole, Answer part, bool continues) {
   whole.score += part.score, whole.log_probability += part.log_probability;
   whole.ended = whole.ended && part.ended;
   whole.parts += part.parts;
+  std::ranges::move(part.times, std::back_inserter(whole.times));
   std::ranges::move(part.traces, std::back_inserter(whole.traces));
   if (share) whole.source.back() += part.source.front();
   whole.source.insert(whole.source.end(), part.source.begin() + (share ? 1 : 0), part.source.end());
@@ -55,11 +57,11 @@ size_t batch_size(const std::vector<Piece>& all, std::span<const size_t> order, 
   const int64_t rows = search.sample ? search.n_best : search.beam;
   int64_t count = 0, longest = 1;
   for (const size_t i : order) {
-    longest = std::max(longest, all[i].ready.longest());
+    longest = std::max(longest, all[i].size);
     const bool full =
         longest * (count + 1) > kBatchTokens || count >= kBatchExamples || rows * (count + 1) > kBatchRows;
     const bool follows = !search.sample || all[i].number() == all[order[0]].number() + count;
-    if (count > 0 && (full || !follows)) break;
+    if (count > 0 && (full || !follows || !all[i].ready.joins(all[order[0]].ready))) break;
     ++count;
   }
   return static_cast<size_t>(count);
@@ -71,7 +73,8 @@ template <class Piece>
 std::vector<size_t> in_order(const std::vector<Piece>& all, bool sample) {
   std::vector<size_t> order(all.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  const auto longer = [&](size_t a, size_t b) { return all[a].ready.length() > all[b].ready.length(); };
+  const auto size = [&](size_t i) { return std::pair(all[i].ready.length(), all[i].ready.image.pixels.size()); };
+  const auto longer = [&](size_t a, size_t b) { return size(a) > size(b); };
   if (!sample) std::ranges::stable_sort(order, longer);
   std::erase_if(order, [&](size_t i) { return all[i].ready.is_empty(); });
   return order;
@@ -97,6 +100,7 @@ struct TaskModel::Piece {
   size_t example = 0;
   int64_t part = 0;
   Ready ready;
+  int64_t size = 0;  // of its longest input, once encoded
   std::vector<int32_t> prefix;
 
   /// What answers are drawn by: the number of its example, so that it does not matter which are answered at once; the further
@@ -112,7 +116,8 @@ std::vector<TaskModel::Piece> TaskModel::pieces(std::span<const Example> example
   for (size_t e = 0; e < examples.size(); ++e) {
     int64_t part = 0;
     for (Ready& ready : parts(examples[e])) {
-      Piece piece{e, part++, std::move(ready), {}};
+      Piece piece{e, part++, std::move(ready), 0, {}};
+      piece.size = model_->places(piece.ready.longest());
       if (!prefixes.empty() && piece.part == 0) piece.prefix = output_->encode(prefixes[e], piece.ready);
       all.push_back(std::move(piece));
     }
@@ -263,7 +268,15 @@ std::vector<std::vector<Answer>> TaskModel::answer_batch(std::span<const Piece* 
                             .none = output_->is_none(one.tokens, *ready[b]),
                             .part = batch[b]->part});
     }
-    if (options.trace && ready[b]->is_text()) {
+    if (options.times && ready[b]->is_sound()) {
+      const std::vector<HeardBy> by = output_->words() ? heard_by(*this) : std::vector<HeardBy>();
+      require(!output_->words() || !by.empty(), "times: expected a network with CTC or attention to the sound, got ",
+              config_.model.name);
+      for (Answer& one : answers[b]) {
+        one.times = output_->words() ? word_times(*this, *ready[b], one.tokens, by[0]) : stretches(*this, *ready[b], one.tokens);
+      }
+    }
+    if (options.trace && !ready[b]->is_image()) {
       answers[b][0].traces.push_back(trace_of(*this, recorder, {*ready[b], static_cast<int32_t>(b)}, found[b], search));
     }
   }

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <numeric>
 
 #include "attend/base/error.h"
 #include "attend/base/names.h"
 #include "attend/data/prefetch.h"
 #include "attend/data/shuffle.h"
+#include "attend/tasks/recuts.h"
 
 namespace attend::tasks {
 namespace {
@@ -17,15 +19,23 @@ constexpr size_t kReady = 2;  // batches ahead
 /// The plan of the epoch that is being read is kept: batches are asked for one after another.
 class StoredBatches : public BatchPlan {
  public:
-  StoredBatches(data::EncodedPairsWriter& writer, const data::BatchOptions& options, std::string left_out)
-      : report_(writer.report()), left_out_(std::move(left_out)), pairs_(writer.finish()), batches_(pairs_, options) {}
+  StoredBatches(data::EncodedPairsWriter& writer, const TaskModel& model, std::string left_out)
+      : report_(writer.report()),
+        left_out_(std::move(left_out)),
+        pairs_(writer.finish()),
+        batches_(pairs_, model.config().options.batch),
+        recuts_(model) {}
 
   int64_t count(int64_t epoch) override { return static_cast<int64_t>(plan(epoch).size()); }
   data::Batch batch(int64_t epoch, int64_t index) override {
-    return batches_.batch(plan(epoch)[static_cast<size_t>(index)]);
+    const data::BatchRows& rows = plan(epoch)[static_cast<size_t>(index)];
+    if (!recuts_.any()) return batches_.batch(rows);
+    return batches_.batch(
+        rows, [&](uint32_t row, size_t part, std::span<const int32_t> ids) { return recuts_(epoch, row, part, ids); });
   }
   int64_t examples() const override { return report_.kept; }
   int64_t counted() const override {
+    if (recuts_.any()) return 0;
     int64_t tokens = pairs_.size();  // the ends
     for (int64_t i = 0; i < pairs_.size(); ++i) tokens += pairs_.target_length(i);
     return tokens;
@@ -49,8 +59,15 @@ class StoredBatches : public BatchPlan {
   std::string left_out_;  // questions, in words
   data::EncodedPairs pairs_;
   data::Batches batches_;
+  Recuts recuts_;
   int64_t epoch_ = -1;
   std::vector<data::BatchRows> rows_;
+};
+
+/// A place in the run: a batch of an epoch.
+struct Turn {
+  int64_t epoch = 0, index = 0;
+  bool operator==(const Turn&) const = default;
 };
 
 /// Each epoch's examples in an order of its own; the next batches are made on another thread.
@@ -58,57 +75,113 @@ class MadeBatches : public BatchPlan {
  public:
   MadeBatches(const TaskModel& model, Examples examples) : model_(model), examples_(std::move(examples)) {}
 
-  int64_t count(int64_t) override { return (examples_.count + size() - 1) / size(); }
+  int64_t count(int64_t epoch) override { return std::ssize(asked_.of(epoch, *this)); }
 
   data::Batch batch(int64_t epoch, int64_t index) override {
-    const int64_t number = epoch * count(epoch) + index;
-    if (!ready_ || number != next_) {
+    if (!ready_ || next_ != Turn{epoch, index}) {
       ready_.reset();
-      ready_ = std::make_unique<data::Prefetched<data::Batch>>(
-          [this](int64_t n) { return made(n / count(0), n % count(0)); }, kReady, number);
+      made_ = {epoch, index};
+      ready_ = std::make_unique<data::Prefetched<data::Batch>>([this](int64_t) { return made(); }, kReady);
     }
-    next_ = number + 1;
+    next_ = after({epoch, index}, asked_);
     return ready_->next();
   }
   int64_t examples() const override { return examples_.count; }
   int64_t counted() const override { return examples_.count; }
-  std::string summary() const override { return std::to_string(examples_.count) + " images"; }
-
- private:
-  const TaskBatchOptions& options() const { return model_.config().options.batch; }
-  int64_t size() const { return options().images; }
-  Random random(std::string_view what, int64_t number) const {
-    return Random(static_cast<uint64_t>(options().seed), static_cast<uint64_t>(number)).named(what);
+  std::string summary() const override {
+    return std::to_string(examples_.count) + " " + std::string(model_.row().input().several);
   }
 
-  data::Batch made(int64_t epoch, int64_t index) {
-    const std::vector<int64_t>& order = order_of(epoch);
-    const int64_t begin = index * size(), end = std::min(begin + size(), examples_.count);
-    Random draws = random("captions", epoch * count(epoch) + index);
-    std::vector<Example> examples;
-    for (int64_t i = begin; i < end; ++i) {
-      examples.push_back(examples_.at(order[static_cast<size_t>(i)] + epoch * examples_.count));
-      keep_some(examples.back(), options().captions, draws);
+ protected:
+  using Numbers = std::vector<int64_t>;
+
+  /// The batches of an epoch: numbers of examples.
+  virtual std::vector<Numbers> planned(int64_t epoch) const {
+    const Numbers order = order_of(epoch);
+    std::vector<Numbers> batches;
+    for (auto begin = order.begin(); begin != order.end();) {
+      const auto end = begin + std::min<std::ptrdiff_t>(options().images, order.end() - begin);
+      batches.emplace_back(begin, end);
+      begin = end;
     }
+    return batches;
+  }
+  virtual data::Batch made_of(std::vector<Example> examples, const Turn& turn, int64_t batches) const {
+    Random draws = random("captions", turn.epoch * batches + turn.index);
+    for (Example& one : examples) keep_some(one, options().captions, draws);
     return model_.batch(examples);
   }
 
-  const std::vector<int64_t>& order_of(int64_t epoch) {
-    if (epoch == epoch_) return order_;
-    order_.resize(static_cast<size_t>(examples_.count));
-    std::iota(order_.begin(), order_.end(), int64_t{0});
+  const TaskModel& model() const { return model_; }
+  const Examples& all() const { return examples_; }
+  const TaskBatchOptions& options() const { return model_.config().options.batch; }
+  Random random(std::string_view what, int64_t number) const {
+    return Random(static_cast<uint64_t>(options().seed), static_cast<uint64_t>(number)).named(what);
+  }
+  Numbers order_of(int64_t epoch) const {
+    Numbers order(static_cast<size_t>(examples_.count));
+    std::iota(order.begin(), order.end(), int64_t{0});
     Random draws = random("images", epoch);
-    data::shuffle(order_, draws);
-    epoch_ = epoch;
-    return order_;
+    data::shuffle(order, draws);
+    return order;
+  }
+
+ private:
+  /// The plan of one epoch is kept. Each thread has its own.
+  struct Plan {
+    int64_t epoch = -1;
+    std::vector<Numbers> batches = {};
+    const std::vector<Numbers>& of(int64_t number, const MadeBatches& batches_of) {
+      if (number != epoch) batches = batches_of.planned(number), epoch = number;
+      return batches;
+    }
+  };
+  Turn after(const Turn& turn, Plan& plan) const {
+    return turn.index + 1 < std::ssize(plan.of(turn.epoch, *this)) ? Turn{turn.epoch, turn.index + 1} : Turn{turn.epoch + 1, 0};
+  }
+
+  data::Batch made() {
+    const Turn turn = made_;
+    const std::vector<Numbers>& batches = making_.of(turn.epoch, *this);
+    std::vector<Example> examples;
+    for (const int64_t i : batches[static_cast<size_t>(turn.index)]) {
+      examples.push_back(examples_.at(i + turn.epoch * examples_.count));
+    }
+    data::Batch batch = made_of(std::move(examples), turn, std::ssize(batches));
+    made_ = after(turn, making_);
+    return batch;
   }
 
   const TaskModel& model_;
   const Examples examples_;
-  int64_t epoch_ = -1;
-  std::vector<int64_t> order_;
-  int64_t next_ = -1;
+  Plan asked_, making_;  // the second one belongs to the thread, and so does made_
+  Turn made_, next_;
   std::unique_ptr<data::Prefetched<data::Batch>> ready_;  // last: its thread uses the others
+};
+
+/// Sounds of like length together, at most so many seconds with the silence that fills them up; varied, each time anew.
+class SoundBatches : public MadeBatches {
+ public:
+  using MadeBatches::MadeBatches;
+
+ protected:
+  std::vector<Numbers> planned(int64_t epoch) const override {
+    constexpr double kTicks = 100;  // lengths are counted in hundredths of a second
+    std::vector<int64_t> ticks;
+    for (int64_t i = 0; i < all().count; ++i) ticks.push_back(std::llround(kTicks * all().length(i + epoch * all().count)));
+    const data::BatchOptions how{
+        .tokens = std::llround(kTicks * options().seconds), .sentences = options().sounds, .seed = options().seed};
+    std::vector<Numbers> batches;
+    const auto lengths = [&](uint32_t i) { return data::PairLengths{.source = ticks[i]}; };
+    for (const data::BatchRows& rows : data::planned_epoch(ticks.size(), lengths, how, epoch)) {
+      batches.emplace_back(rows.begin(), rows.end());
+    }
+    return batches;
+  }
+  data::Batch made_of(std::vector<Example> examples, const Turn& turn, int64_t) const override {
+    Random draws = random("variations", (turn.epoch << 32) + turn.index);
+    return model().batch(examples, &draws);
+  }
 };
 
 /// Questions from which nothing could be learned.
@@ -173,11 +246,12 @@ std::unique_ptr<BatchPlan> stored_batches(const TaskModel& model, ExampleStream&
     model.reads_documents() ? add_question(model, example, writer, left_out) : add_text(model, example, writer);
   }
   require(writer.report().kept > 0, "train: nothing is left to train on: ", writer.report().text(), left_out.text());
-  return std::make_unique<StoredBatches>(writer, model.config().options.batch, left_out.text());
+  return std::make_unique<StoredBatches>(writer, model, left_out.text());
 }
 
 std::unique_ptr<BatchPlan> made_batches(const TaskModel& model, Examples examples) {
-  return std::make_unique<MadeBatches>(model, std::move(examples));
+  if (model.row().input().is_image()) return std::make_unique<MadeBatches>(model, std::move(examples));
+  return std::make_unique<SoundBatches>(model, std::move(examples));
 }
 
 }  // namespace attend::tasks

@@ -1,4 +1,4 @@
-// The two ways to batches: texts are encoded once and stored on disk; images are made ready for each batch, ahead of it.
+// The two ways to batches: texts are encoded once and stored on disk; images and sounds are made ready for each batch, ahead of it.
 #pragma once
 
 #include <filesystem>

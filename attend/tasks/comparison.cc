@@ -12,8 +12,10 @@
 #include "attend/base/replacement.h"
 #include "attend/explain/alignment.h"
 #include "attend/explain/grid.h"
+#include "attend/explain/heard.h"
 #include "attend/explain/heatmap.h"
 #include "attend/explain/image_picture.h"
+#include "attend/explain/picture.h"
 #include "attend/tasks/explanation.h"
 #include "attend/tasks/model_folder.h"
 #include "attend/train/events.h"
@@ -97,7 +99,9 @@ std::optional<Measured> kept(const fs::path& path, const json& key) {
 std::string picture_of(const TaskModel& model, const Explanation& found) {
   if (const auto* look = std::get_if<explain::ImageLook>(&found)) return explain::svg_picture(*look);
   const auto& trace = std::get<explain::Trace>(found);
-  explain::Grid grid = map_grid(trace, trace.maps.at(0), model.config().reads_characters() ? "tokens" : "words");
+  const std::string level = model.config().reads_characters() ? "tokens" : "words";
+  if (explain::is_sound(trace)) return explain::svg_picture(trace, {.level = level});
+  explain::Grid grid = map_grid(trace, trace.maps.at(0), level);
   grid.look.most = 1;
   return explain::svg_heatmap(grid);
 }
@@ -165,19 +169,19 @@ TestSet test_set(const TaskConfig& config, const TestFiles& files) {
   const TaskOptions& o = config.options;
   TestSet test;
   if (files.named()) {
-    test.name = files.text.empty() ? files.images.images : joined(files.text.all(), " and ");
+    test.name = files.shown();
     test.examples = read_test(config, files);
   } else if (!o.corpus.empty()) {
     test = {"held-out examples of the built-in corpus " + o.corpus, read_test(config, {}), ""};
   } else {
     TestFiles valid{.text = o.valid_text};
+    valid.sounds = o.sound, valid.sounds.sounds = o.sound.valid_sounds;
     valid.images = o.images, valid.images.images = o.images.valid_images;
     valid.images.labels = o.images.valid_labels, valid.images.names = o.images.valid_names;
     if (valid.images.images.empty() && !o.images.valid_names.empty()) valid.images.images = o.images.images;
     require_usage(valid.named(), "--", config.row().input().files[0],
                   ": name files to score with, as the recipe names no validation files");
-    const std::string names = valid.text.empty() ? valid.images.images : joined(valid.text.all());
-    test = {"the validation files " + names, read_test(config, valid), ""};
+    test = {"the validation files " + valid.shown(), read_test(config, valid), ""};
   }
   test.fingerprint = fingerprint_of(test.examples);
   return test;
@@ -186,6 +190,10 @@ TestSet test_set(const TaskConfig& config, const TestFiles& files) {
 std::vector<int64_t> source_lengths(const Examples& examples, bool letters) {
   std::vector<int64_t> lengths;
   for (int64_t i = 0; i < examples.count; ++i) {
+    if (examples.length) {  // of sounds, which need not be read for that
+      lengths.push_back(train::length_of(examples.right(i).at(0), false));
+      continue;
+    }
     const Example one = examples.at(i);
     const auto* text = std::get_if<std::string>(&one.inputs.at(0));
     if (!text) return {};

@@ -28,7 +28,7 @@ struct TestSet {
 /// Throws Error where there are none of these.
 TestSet test_set(const TaskConfig& config, const TestFiles& files);
 
-/// The lengths of sources: words, or letters where models read letters. Empty where they are images.
+/// The lengths of sources: words, or letters where models read letters; of sounds, words of what is said. Empty where they are images.
 std::vector<int64_t> source_lengths(const Examples& examples, bool letters);
 
 /// Up to `count` examples to look at: texts of different lengths but none too long for a picture; images as they come.

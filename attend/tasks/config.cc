@@ -6,6 +6,10 @@
 #include "attend/base/names.h"
 #include "attend/data/builtin.h"
 #include "attend/data/image_set.h"
+#include "attend/data/name_pattern.h"
+#include "attend/models/image_networks.h"
+#include "attend/tasks/image_features.h"
+#include "attend/tasks/sound_corpus.h"
 #include "attend/tasks/trial.h"
 #include "attend/train/scores.h"
 
@@ -20,7 +24,7 @@ void check_best_by(const TaskOptions& options) {
   std::vector<std::string_view> known{"loss"};
   if (options.scored != 0 || !options.row->input().streamed) {
     for (const std::string_view name : options.row->scores) {
-      if (train::score_named(name).better > 0) known.push_back(name);  // what falls is followed by the loss
+      known.push_back(name);
     }
   }
   for (const std::string_view one : known) {
@@ -50,6 +54,21 @@ void check_text(const TaskConfig& config) {
                  "expected files to train on, or a built-in corpus, got none");
 }
 
+/// A network that is told where to look learns only from examples with gold word alignments, which files do not have.
+void check_told(const TaskConfig& config) {
+  const std::string& corpus = config.options.corpus;
+  require_option(config.row().input().streamed && config.row().inputs.size() == 1 && &config.output() == &kWordsOutput,
+                 "oracle", "only answers in words to one text have gold word alignments, got the task ",
+                 config.row().name);
+  std::string aligned;
+  for (const data::BuiltinRow& row : data::builtin_corpora()) {
+    if (row.aligned && row.name == corpus) return;
+    if (row.aligned) aligned += (aligned.empty() ? "" : ", ") + std::string(row.name);
+  }
+  fail_option("oracle", "expected a corpus with gold word alignments to tell it of (", aligned, "), got ",
+              corpus.empty() ? "files, which have none" : corpus);
+}
+
 void check_images(const TaskConfig& config) {
   const ImageFiles& files = config.options.images;
   const std::string& corpus = config.options.corpus;
@@ -66,6 +85,53 @@ void check_images(const TaskConfig& config) {
                  "expected an IDX file or a folder to train on (images), or a built-in corpus, got none");
   require_option(!captions || !files.captions.empty(), "images",
                  "expected the file of their captions as well (captions), got none");
+}
+
+void check_sounds(const TaskConfig& config) {
+  const TaskOptions& o = config.options;
+  if (!o.corpus.empty()) {
+    row_named("corpus", spoken_corpora(), o.corpus);
+    require_option(o.sound.sounds.empty(), "corpus", kBoth, o.corpus);
+    require_option(!o.given_frames(), "features.kind", "expected logmel or mfcc for a built-in corpus, which is sound, got given");
+    require_option(o.sound.join.most == 1, "join.most", "expected 1 for a built-in corpus, got ", o.sound.join.most);
+  } else {
+    require_option(!o.sound.sounds.empty(), o.sound.folder.empty() ? "sounds" : "folder",
+                   "expected a list or a folder of sounds to train on (sounds), or a built-in corpus, got none");
+  }
+  if (!o.sound.pattern.empty()) (void)data::NamePattern(o.sound.pattern);
+  with_places(config.given, "join.", [&] { data::check_join(o.sound.join); });
+  with_places(config.given, "augment.", [&] { data::check_augment(o.augment); });
+  with_places(config.given, "features.", [&] { (void)data::SoundFeatures(o.features); });
+}
+
+/// That cutting texts anew fits the task, the network and the kinds of tokens.
+void check_subwords(const TaskConfig& config) {
+  const SubwordOptions& o = config.options.batch.subwords;
+  if (!o.any()) return;
+  const char* const option = o.dropout > 0 ? "batch.subwords.dropout" : "batch.subwords.alpha";
+  require_option(o.dropout == 0 || o.alpha == 0, "batch.subwords.alpha",
+                 "expected 0 with batch.subwords.dropout: one is for bpe, the other for unigram; got ", o.alpha);
+  const bool answers_words = &config.output() == &kWordsOutput;
+  require_option(config.row().input().streamed && (answers_words || &config.output() == &kLabelOutput), option,
+                 "texts are cut anew only where the answer does not depend on how: in words or a label, got the task ",
+                 config.row().name);
+  require_option(!config.model.copies() && !config.model.reads_letters() && !config.model.reads_sentences(), option,
+                 "texts are cut anew only for a network that knows nothing of its tokens but their ids (no copy, no "
+                 "letters, no sentences), got ",
+                 config.model.name);
+  const TokenOptions& tokens = config.options.tokeniser;
+  const std::string& target = tokens.target_kind.empty() ? tokens.kind : tokens.target_kind;
+  const char* const wanted = o.dropout > 0 ? "bpe" : "unigram";
+  const auto require_kind = [&](const char* name, const std::string& kind) {
+    require_option(kind == wanted, name, "expected ", wanted, " for ", option,
+                   " on that side (batch.subwords.sides), got ", kind);
+  };
+  if (o.sides != "target") require_kind("tokeniser.kind", tokens.kind);
+  require_option(o.sides != "target" || answers_words, "batch.subwords.sides",
+                 "expected both or source where the answer is a label, got target");
+  if (o.sides != "source" && answers_words) {
+    require_kind(tokens.target_kind.empty() ? "tokeniser.kind" : "tokeniser.target_kind", target);
+  }
 }
 
 /// The one option that is meant by a name, or by the end of one: "heads" is model.attention.heads; "" if several end
@@ -107,6 +173,10 @@ TaskConfig::TaskConfig(const SettingList& asked) : options(task_of(asked)), give
   refuse_unknown(settings, all());  // before set_options, which does not know the network's: "modle.hidden"
   set_options(options, settings);
   options.task = row().name;
+  if (row().input().is_image() && options.images.channels == 0 &&
+      models::find_image_network(image_encoder_options(*this).kind)) {
+    options.images.channels = 3;  // published networks have seen nothing else
+  }
   if (!find_setting(settings, "search.beam")) decode::widen(options.search);
   if (options.tokeniser.kind == "characters" && !find_setting(settings, "filter.longest")) {
     options.filter.longest = kLongestInCharacters;
@@ -128,14 +198,22 @@ void TaskConfig::check() const {
 
 void TaskConfig::check_files(bool resumed) const {
   std::vector<OptionInfo> options = all();
-  if (resumed) std::erase_if(options, [](const OptionInfo& option) { return option.name == "vectors"; });
+  const auto read_once = [](const OptionInfo& option) {
+    return option.name == "vectors" || option.name == "model.encoder.weights";
+  };
+  if (resumed) std::erase_if(options, read_once);
   require_files(options, given);
+  if (!resumed) check_encoder_weights(*this);
 }
 
 void TaskConfig::check_data() const {
-  row().input().streamed ? check_text(*this) : check_images(*this);
+  if (row().input().streamed) {
+    check_text(*this);
+  } else {
+    row().input().is_image() ? check_images(*this) : check_sounds(*this);
+  }
   const bool held = !options.valid_text.empty() || !options.images.valid_images.empty() ||
-                    !options.images.valid_names.empty() || !options.corpus.empty();
+                    !options.images.valid_names.empty() || !options.sound.valid_sounds.empty() || !options.corpus.empty();
   require_option(held || options.held_out > 0, "held_out",
                  "expected more than 0 where no validation files are named, got ", options.held_out);
   const bool words = options.tokeniser.kind == "words" || options.tokeniser.kind == "punctuated";
@@ -148,6 +226,8 @@ void TaskConfig::check_data() const {
                  "a network that copies (copy) needs words or punctuated, or one vocabulary for both sides "
                  "(tokeniser.joint: true), got ",
                  options.tokeniser.kind);
+  if (model.is_told()) check_told(*this);
+  check_subwords(*this);
   require_option(options.document.stride <= options.document.window, "document.stride",
                  "expected at most document.window, ", options.document.window, ", got ", options.document.stride,
                  ": what lies between two windows would never be read");

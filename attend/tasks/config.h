@@ -7,6 +7,9 @@
 #include "attend/base/options.h"
 #include "attend/data/batches.h"
 #include "attend/data/encoded.h"
+#include "attend/data/sound_augment.h"
+#include "attend/data/sound_features.h"
+#include "attend/data/sound_sequences.h"
 #include "attend/data/tokeniser.h"
 #include "attend/decode/search.h"
 #include "attend/tasks/model_choice.h"
@@ -48,7 +51,8 @@ struct ImageFiles {
   std::string scene = "none";
   int64_t pieces = 4;
   int64_t size = 0, channels = 0;
-  std::string on_broken = "refuse";
+  bool keep_size = false;
+  std::string on_broken = "refuse", cache;
 
   template <class Visit>
   void fields(Visit&& visit) {
@@ -69,9 +73,43 @@ struct ImageFiles {
     visit("size", size,
           "height and width of what the network sees; 0: as the images are (scenes: 60, folders of labels: 64)",
           bounds::within(0, 1 << 14));
+    visit("keep_size", keep_size,
+          "images that it is asked about keep their size; those that it learns from still have the one above");
     visit("channels", channels, "1: grey, 3: colour, 0: as the first image is (folders of labels: 3)",
           bounds::width_or_none());
     visit("on_broken", on_broken, "an image that cannot be read: refuse, or skip", bounds::one_of({"refuse", "skip"}));
+    visit("cache", cache,
+          "published networks of which no stage is trained: the folder in which the features of images are kept once they are "
+          "computed; none given: beside the model's folder, NAME.features; no: nowhere");
+  }
+};
+
+/// Sounds to learn from.
+struct SoundFiles {
+  std::string sounds, folder, valid_sounds, pattern, word_times, phoneme_times;
+  data::JoinOptions join{.least = 1, .most = 1};
+  double longest = 20;
+  std::string on_broken = "refuse";
+
+  template <class Visit>
+  void fields(Visit&& visit) {
+    visit("sounds", sounds,
+          "a list (file or id <tab> … <tab> what is said), or a folder of sounds with a .txt or .lab file beside each",
+          bounds::files_to_read());
+    visit("folder", folder,
+          "where the sounds of a list are: a folder, or an .npz file of frames by id; none: the folder of the list",
+          bounds::files_to_read());
+    visit("valid_sounds", valid_sounds, "the same to validate with; without it, a share of the sounds is held out",
+          bounds::files_to_read());
+    visit("pattern", pattern,
+          "what names say, such as {label}_{group}_{number} or {group}-{}: of a group (who speaks) all sounds are held out, or none");
+    visit("word_times", word_times, "a CTM file with the times of all words, to compare with", bounds::files_to_read());
+    visit("phoneme_times", phoneme_times, "the same of phonemes; for frames: what each is labelled by",
+          bounds::files_to_read());
+    visit("join", join, "");
+    visit("longest", longest, "seconds; longer sounds are not learned from, and are answered in parts",
+          bounds::within(0.1, 3600));
+    visit("on_broken", on_broken, "a sound that cannot be read: refuse, or skip", bounds::one_of({"refuse", "skip"}));
   }
 };
 
@@ -106,13 +144,39 @@ struct DocumentOptions {
   }
 };
 
-struct TaskBatchOptions : data::BatchOptions {
-  bool streamed = true;  // by tokens; else by images
-  int64_t images = 64, captions = 0;
+/// Texts to learn from are cut into other subwords each time.
+struct SubwordOptions : data::SubwordCutOptions {
+  std::string sides = "both";
 
   template <class Visit>
   void fields(Visit&& visit) {
-    if (streamed) return data::BatchOptions::fields(visit);
+    data::SubwordCutOptions::fields(visit);
+    visit("sides", sides, "which texts are cut anew: both, source or target",
+          bounds::one_of({"both", "source", "target"}));
+  }
+};
+
+struct TaskBatchOptions : data::BatchOptions {
+  models::Reads reads = models::Reads::words;  // by tokens, images or seconds
+  int64_t images = 64, captions = 0;
+  double seconds = 100;
+  int64_t sounds = 32;
+  SubwordOptions subwords = {};
+
+  template <class Visit>
+  void fields(Visit&& visit) {
+    if (reads == models::Reads::words) {
+      data::BatchOptions::fields(visit);
+      visit("subwords", subwords, "");
+      return;
+    }
+    if (reads == models::Reads::sound) {
+      visit("seconds", seconds, "most seconds of sound in a batch, with the silence that makes all as long as the longest",
+            bounds::within(1, 1e6));
+      visit("sounds", sounds, "most sounds in a batch", bounds::within(1, 1 << 16));
+      visit("seed", seed, "of the order of the sounds, and of what changes them");
+      return;
+    }
     visit("images", images, "images of a batch", bounds::within(1, 1 << 20));
     visit("captions", captions, "caption: at most so many of an image in a batch, drawn anew each time; 0: all",
           bounds::count_or_none());
@@ -126,6 +190,10 @@ struct TaskOptions {
   std::string task;
   TextFiles text, valid_text;
   ImageFiles images;
+  SoundFiles sound;
+  data::SoundFeatureOptions features;
+  data::SoundAugmentOptions augment;
+  data::SpecAugmentOptions masks;
   double held_out = 0.02;
   std::string corpus, vectors;
   data::PairFilter filter;
@@ -136,7 +204,7 @@ struct TaskOptions {
   int64_t scored = 1000;
   decode::SearchOptions search{.beam = 4};
 
-  explicit TaskOptions(const TaskRow& row) : row(&row), task(row.name) { batch.streamed = row.input().streamed; }
+  explicit TaskOptions(const TaskRow& row) : row(&row), task(row.name) { batch.reads = row.input().reads; }
 
   template <class Visit>
   void fields(Visit&& visit) {
@@ -145,8 +213,13 @@ struct TaskOptions {
     if (text_in) {
       text.fields(visit, pairs, false);
       valid_text.fields(visit, pairs, true);
-    } else {
+    } else if (row->input().is_image()) {
       images.fields(visit);
+    } else {
+      sound.fields(visit);
+      visit("features", features, "");
+      visit("augment", augment, "");
+      visit("masks", masks, "");
     }
     visit("held_out", held_out, "share of the examples to validate with, where no validation files are named",
           bounds::share());
@@ -160,13 +233,15 @@ struct TaskOptions {
     visit("tokeniser", tokeniser, "");
     visit("batch", batch, "");
     visit("train", train, "");
-    visit(text_in ? "valid_sentences" : "scored_images", scored,
-          "at most so many validation examples are answered to be scored (0: all images); the answers of the best "
+    visit(text_in ? "valid_sentences" : ("scored_" + std::string(row->input().several)).c_str(), scored,
+          "at most so many validation examples are answered to be scored (0: all images or sounds); the answers of the best "
           "weights are in valid.jsonl",
           bounds::count_or_none());
     visit("search", search, "");
   }
   uint64_t seed() const { return static_cast<uint64_t>(train.seed); }
+  /// Whether sounds come as frames that somebody else made; follows from the data.
+  bool given_frames() const { return features.kind == "given"; }
 };
 
 /// A run's options as they are read, shown and saved: the defaults of the task, then a recipe's, then flags.

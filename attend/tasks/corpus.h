@@ -17,8 +17,12 @@ struct TestFiles {
   TextFiles text;
   std::string gold;  ///< word alignments of text pairs
   ImageFiles images;
+  SoundFiles sounds;
+  bool held_out = false;  ///< in place of files: what training held out to validate with
 
-  bool named() const { return !text.empty() || !images.images.empty(); }
+  bool named() const { return held_out || !text.empty() || !images.images.empty() || !sounds.sounds.empty(); }
+  /// What results are said to be of.
+  std::string shown() const;
 };
 /// Those files, read as the training ones were or, where none are named, the held-out part of the built-in corpus. Throws
 /// Error where there is neither. `labels`: those that were learned, by whose names images are read.

@@ -5,10 +5,12 @@
 #include <utility>
 
 #include "attend/base/checksum.h"
+#include "attend/base/folder_file.h"
 #include "attend/base/joined.h"
 #include "attend/base/names.h"
 #include "attend/base/replacement.h"
 #include "attend/data/byte_stream.h"
+#include "attend/data/sound_file.h"
 #include "attend/data/spool.h"
 #include "attend/tasks/corpus.h"
 
@@ -39,6 +41,16 @@ std::vector<Named> named_files(const TaskConfig& config) {
       TextFiles files = valid ? options.valid_text : options.text;
       files.fields(add, pairs, valid);
     }
+    return all;
+  }
+  if (!config.row().input().is_image()) {
+    const SoundFiles& files = options.sound;
+    all = {{"sounds", files.sounds, true},
+           {"folder", files.folder},
+           {"valid_sounds", files.valid_sounds, true},
+           {"word_times", files.word_times, true},
+           {"phoneme_times", files.phoneme_times, true}};
+    std::erase_if(all, [](const Named& one) { return one.path.empty(); });
     return all;
   }
   const ImageFiles& files = options.images;
@@ -74,7 +86,8 @@ Counts add_contents(const fs::path& path, Checksum& sum) {
 
 bool is_learned_from(const fs::path& path, bool text) {
   const std::string name = path.filename();
-  return text ? name.ends_with(".txt") || name.ends_with(".txt.gz") : is_image_file(name);
+  const bool is_text = name.ends_with(".txt") || name.ends_with(".txt.gz") || name.ends_with(".lab");
+  return (text && is_text) || is_image_file(name) || data::is_sound_name(path);
 }
 
 /// Names within the folder and contents, in the order of the names.
@@ -170,7 +183,7 @@ std::string print_data_files(const std::vector<DataFile>& files) {
 }
 
 std::optional<std::vector<DataFile>> saved_data_files(const fs::path& folder) {
-  const fs::path path = folder / kDataFile;
+  const fs::path path = file_within(folder, kDataFile);
   if (!fs::exists(path)) return std::nullopt;
   const ordered_json all = ordered_json::parse(read_file(path, kMostDataFiles), nullptr, false);
   require(all.is_array(), path.string(), ": expected a list of files in JSON; it is damaged");

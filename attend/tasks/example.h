@@ -11,12 +11,19 @@
 #include "attend/data/alignment.h"
 #include "attend/data/example.h"
 #include "attend/data/image.h"
+#include "attend/data/sound.h"
 #include "attend/tensor/tensor.h"
 
 namespace attend::tasks {
 
-/// One thing that a person can give: a text, an image, or the features [D,h,w] that another network made of an image.
-using Value = std::variant<std::string, data::Image, Tensor>;
+/// One thing that a person can give: a text, an image, the features [D,h,w] that another network made of an image, a sound, or
+/// the frames [T,F] that somebody else made of one.
+using Value = std::variant<std::string, data::Image, Tensor, data::Sound>;
+
+/// What is said when, in seconds, where that is known.
+struct Times {
+  std::vector<data::TimedLabel> words = {}, phonemes = {};
+};
 
 struct Example {
   std::vector<Value> inputs = {};       ///< one for each input of the task
@@ -27,6 +34,7 @@ struct Example {
   std::vector<data::TextRange> found = {};  ///< where in the first input each right answer stands; empty: not known
   std::vector<int32_t> support = {};        ///< sentences of the first input that right[0] follows from
   std::string group = {};                   ///< what kind of example it is, if scores are given by kind
+  Times times = {};                         ///< of a sound, when right[0] is said
 
   /// What it is called in lists: its question, its name, or its text.
   const std::string& title() const {
@@ -44,6 +52,8 @@ struct Examples {
   std::function<Example(int64_t index)> at = {};
   /// The right answers alone, without reading the inputs.
   std::function<std::vector<std::string>(int64_t index)> right = {};
+  /// About how long its first input is, where that is known without reading it: those of like length share a batch.
+  std::function<double(int64_t index)> length = {};
 };
 Examples examples_of(std::vector<Example> all);
 

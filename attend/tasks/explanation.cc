@@ -13,6 +13,7 @@
 #include "attend/explain/evidence.h"
 #include "attend/explain/grid.h"
 #include "attend/explain/methods.h"
+#include "attend/tasks/hearing.h"
 #include "attend/tasks/image_look.h"
 
 namespace attend::tasks {
@@ -64,8 +65,9 @@ void check_source(const TaskModel& model, const Ready& source) {
     require(source.further[i].length() > 0, "explain: expected a ", model.input(i + 1).name(),
             " with at least one word, got an empty one");
   }
-  const int64_t longest = longest_explained(model);
-  require(source.length() <= longest, "explain: expected a text of at most ", longest, " tokens, got ", source.length());
+  const int64_t longest = longest_explained(model), length = model.model().places(source.length());
+  require(length <= longest, "explain: expected ", source.is_sound() ? "a sound of at most " : "a text of at most ", longest,
+          source.is_sound() ? " places, got " : " tokens, got ", length);
 }
 
 Ready source_of(const TaskModel& model, const Example& example, const ExplainOptions& options) {
@@ -168,6 +170,7 @@ std::optional<data::TextRange> within(const TaskModel& model, const decode::Hypo
 
 void add_map(const explain::Answered& answered, const ExplainOptions& options, explain::Trace& trace) {
   const bool attends = std::ranges::any_of(trace.sites, looks_at_source);
+  if (options.method == kAuto && !attends && trace.source.sound) return;  // what was said when is picture enough
   const explain::MethodRow& method = explain::method_named(options.method != kAuto ? options.method
                                                            : attends               ? "attention"
                                                                                    : "jacobian");
@@ -239,7 +242,7 @@ Explainable explainable(const TaskModel& model) {
     } catch (const Error&) {
     }
   };
-  if (!model.row().input().streamed) {
+  if (model.row().input().is_image()) {
     if (model.output().words()) options.target = model.output().piece(data::kFirstWord);  // its own may have no word
     for (const std::string& name : look_methods(model.model())) {
       options.method = name;
@@ -270,7 +273,7 @@ void check_explain(const TaskModel& model, const Explainable& known, const Examp
   require(std::ranges::find(known.methods, method) != known.methods.end(), "method: this model has ",
           known.methods.empty() ? "none" : joined(known.methods), "; got ", quoted(method));
   const decode::SearchOptions search = model.output().search(options.search);
-  if (!model.row().input().streamed) {
+  if (model.row().input().is_image()) {
     decode::check(search);
     return check_look_target(model, options);
   }
@@ -292,15 +295,16 @@ explain::Trace trace_of(const TaskModel& model, const explain::Recorder& recorde
   trace.parameters = model.parameters();
   decode::SearchOptions shown = search;
   for (const OptionInfo& option : describe_options(shown)) trace.options.emplace_back(option.name, option.value);
-  trace.source = model.input().side(recorded.source);
+  const int64_t places = model.model().places(recorded.source.length());
+  trace.source = model.input().side(recorded.source, places);
   if (model.reads_documents()) trace.source.name = model.input().name();
   for (size_t i = 0; i < recorded.source.further.size(); ++i) {
-    trace.inputs.push_back(model.input(i + 1).side(recorded.source.further[i]));
+    trace.inputs.push_back(model.input(i + 1).side(recorded.source.further[i], recorded.source.further[i].length()));
     trace.inputs.back().name = model.input(i + 1).name();
   }
   trace.notes = notes_on(model, recorded.source);
   set_target(trace, model, recorded.source, answers[0]);
-  trace.sites = recorder.sites(recorded.sentence, answers[0].node, recorded.source.length());
+  trace.sites = recorder.sites(recorded.sentence, answers[0].node, places);
   trace.beam = recorder.tree(recorded.sentence);
   const bool says_end = model.model().answer_length(recorded.source.length()) < 0;
   for (explain::TraceNode& node : trace.beam) {
@@ -313,6 +317,34 @@ explain::Trace trace_of(const TaskModel& model, const explain::Recorder& recorde
   trace.found = within(model, answers[0], recorded);
   return trace;
 }
+
+namespace {
+
+/// What is known of a sound besides what was looked at: its name, what was said when, what each place says by CTC, and when the
+/// answer's words were heard.
+void add_hearing(const TaskModel& model, const Example& example, const Ready& source, std::span<const int32_t> answer,
+                 explain::Trace& trace) {
+  trace.source.text = example.name;
+  auto sound = std::make_shared<explain::TraceSound>(*trace.source.sound);
+  sound->words = example.times.words, sound->phonemes = example.times.phonemes;
+  if (sound->posteriors = posteriors(model, source); sound->posteriors.defined()) {
+    for (int64_t id = 0; id < sound->posteriors.dim(1); ++id) sound->labels.push_back(model.output().piece(static_cast<int32_t>(id)));
+  }
+  trace.source.sound = std::move(sound);
+  if (!model.output().words()) {
+    trace.target.times = stretches(model, source, answer);
+  } else if (const std::vector<HeardBy> by = heard_by(model); !by.empty()) {
+    trace.target.times = token_times(model, source, answer, by[0]);
+  }
+}
+
+/// The ids of a text; a sound has places without ids.
+std::vector<int32_t> places_of(const TaskModel& model, const Ready& source) {
+  if (source.is_text()) return source.tokens.ids;
+  return std::vector<int32_t>(static_cast<size_t>(model.model().places(source.length())));
+}
+
+}  // namespace
 
 explain::Trace explain_text(const TaskModel& model, const std::string& text, const ExplainOptions& options) {
   return explain_text(model, Example{.inputs = {text}}, options);
@@ -331,14 +363,15 @@ explain::Trace explain_text(const TaskModel& model, const Example& example, cons
   const std::vector<decode::Hypothesis> answers = answers_of(model, source, options, search, recorder);
   explain::Trace trace = trace_of(model, recorder, {source}, answers, search);
   trace.given = options.target.has_value();
+  if (source.is_sound()) add_hearing(model, example, source, answers[0].tokens, trace);
   const explain::Answered answered{.model = model.model(),
-                                   .source = source.tokens.ids,
+                                   .source = places_of(model, source),
                                    .target = answers[0].tokens,
                                    .sites = trace.sites,
                                    .log_probabilities = trace.token_log_probabilities,
                                    .check = options.check,
                                    .letters = source.letters,
-                                   .whole = model.reads_documents() || model.config().model.copies()
+                                   .whole = model.reads_documents() || model.config().model.copies() || source.is_sound()
                                                 ? model.source(std::array{&source})
                                                 : data::Source(),
                                    .pass_tokens = std::clamp(kPassWork / std::max<int64_t>(1, model.parameters()),
@@ -354,8 +387,8 @@ explain::Trace explain_text(const TaskModel& model, const Example& example, cons
 }
 
 Explanation explain(const TaskModel& model, const Example& example, const ExplainOptions& options) {
-  if (std::holds_alternative<std::string>(example.inputs.at(0))) return explain_text(model, example, options);
-  return look(model, example, options);
+  if (model.row().input().is_image()) return look(model, example, options);
+  return explain_text(model, example, options);
 }
 
 bool has_support(const TaskModel& model, const Examples& examples) {

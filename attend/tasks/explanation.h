@@ -39,7 +39,8 @@ struct ExplainOptions {
   template <class Visit>
   void fields(Visit&& visit) {
     visit("method", method,
-          "text: attention, rollout, saliency, jacobian, occlusion; images: attention, glimpses, gradcam, saliency; auto: "
+          "text: attention, rollout, saliency, jacobian, occlusion; images: attention, glimpses, gradcam, saliency, "
+          "jacobian; auto: "
           "attention where there is one, else the first that the network has",
           bounds::one_of({"auto", "attention", "rollout", "saliency", "jacobian", "occlusion", "glimpses", "gradcam"}));
     visit("site", site, "attention: decoder.memory, pooling, or of a Transformer encoder.self and decoder.self");

@@ -5,6 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "attend/base/folder_file.h"
 #include "attend/base/replacement.h"
 #include "attend/data/spool.h"
 #include "attend/tasks/config.h"
@@ -18,6 +19,8 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 using nlohmann::ordered_json;
+
+constexpr uintmax_t kMostHistory = uintmax_t{1} << 30;  // bytes of a log
 
 /// Which options there are, and what they have by themselves, depends on these.
 std::vector<std::string_view> deciding(const TaskRow& row) {
@@ -144,9 +147,9 @@ ModelFacts facts_of(const fs::path& folder) {
                    .summary = std::string(network.summary),
                    .paper = std::string(network.paper)};
   add_data(config, facts);
-  add_weights(folder / "weights.safetensors", facts);
-  add_log(folder / "log.jsonl", facts);
-  add_result(folder / kResult, facts);
+  add_weights(file_within(folder, "weights.safetensors"), facts);
+  add_log(file_within(folder, "log.jsonl", kMostHistory), facts);
+  add_result(file_within(folder, kResult), facts);
   add_changed(settings, config, facts);
   return facts;
 }

@@ -76,6 +76,7 @@ std::pair<StoredPtr, StoredPtr> held_out(const data::StoredImages& all, double s
 struct Wanted {
   bool labels = true;                   // else none are
   std::vector<std::string> known = {};  // as they were learned; none: as they come
+  bool keep_size = false;               // images of a folder are not fitted
 };
 
 StoredPtr read_labelled(const ImageFiles& data, const std::string& images, const std::string& labels,
@@ -85,7 +86,8 @@ StoredPtr read_labelled(const ImageFiles& data, const std::string& images, const
   require(!data::is_image_name(images), images, ": expected an IDX file or a folder of images, got one image");
   if (fs::is_directory(images)) {
     require(labels.empty(), "labels: the sub-folders of a folder are its labels already, got ", labels, " as well");
-    const int64_t side = data.size > 0 ? data.size : data::FolderOptions{}.height;
+    const int64_t fitted_side = data.size > 0 ? data.size : data::FolderOptions{}.height;
+    const int64_t side = wanted.keep_size ? 0 : fitted_side;
     const int64_t channels = data.channels > 0 ? data.channels : data::FolderOptions{}.channels;
     return data::read_folder(
         images, {.height = side, .width = side, .channels = channels, .known = wanted.known, .labelled = wanted.labels},
@@ -181,8 +183,8 @@ Examples shapes(data::ShapesPart part, const TaskOptions& task) {
 
 constexpr int64_t kMostBytes = int64_t{4} << 30;
 
-/// Images with captions, all in memory, fitted to one size.
-Examples captioned(const ImageFiles& data, const std::string& names, data::Broken& broken) {
+/// Images with captions, all in memory, fitted to one size unless they keep theirs.
+Examples captioned(const ImageFiles& data, const std::string& names, data::Broken& broken, bool keep_size = false) {
   require(!data.captions.empty(), "captions: expected a file of captions, got none");
   require(fs::is_directory(data.images), "images: expected the folder of the images, got ", quoted(data.images));
   std::vector<Example> all;
@@ -193,7 +195,7 @@ Examples captioned(const ImageFiles& data, const std::string& names, data::Broke
       if (auto* image = std::get_if<data::Image>(&value)) {
         if (side == 0) side = std::max(image->height, image->width);
         if (channels == 0) channels = image->channels;
-        *image = data::fitted(*image, side, side, channels);
+        *image = keep_size ? data::with_channels(*image, channels) : data::fitted(*image, side, side, channels);
         bytes += static_cast<int64_t>(image->pixels.size());
       } else {
         bytes += static_cast<int64_t>(sizeof(real) * std::get<Tensor>(value).size());
@@ -334,10 +336,11 @@ Examples read_image_test(const TaskConfig& config, const ImageFiles& files, cons
     options.images.captions = files.captions, options.images.names = files.names;
     if (!files.on_broken.empty()) options.images.on_broken = files.on_broken;
   }
-  if (!has_captions(config.row())) return labelled_test(options, {has_labels(config.row()), labels});
+  const bool keep = options.images.keep_size;
+  if (!has_captions(config.row())) return labelled_test(options, {has_labels(config.row()), labels, keep});
   if (!options.corpus.empty()) return captioned_corpus(options).test;
   data::Broken broken(data::on_broken_named(options.images.on_broken));
-  Examples all = captioned(options.images, options.images.names, broken);
+  Examples all = captioned(options.images, options.images.names, broken, keep);
   broken.settle("eval");
   return all;
 }

@@ -14,6 +14,7 @@ constexpr std::string_view kImageDerived[] = {"channels",         "height",     
                                          "encoder.channels", "encoder.height", "encoder.width"};
 
 constexpr int64_t kMostSide = 4096, kMostNumbers = int64_t{1} << 26;
+constexpr int64_t kLeastKept = 8, kMostKept = 2048;  // sides of images that keep their size
 
 /// Features [D,h,w] of all examples as [B,D,h,w].
 Tensor stacked(std::span<const Ready* const> batch) {
@@ -26,6 +27,15 @@ Tensor stacked(std::span<const Ready* const> batch) {
     out = std::copy(one->features.begin(), one->features.end(), out);
   }
   return all;
+}
+
+/// An image that is not scaled: neither so small that nothing can be seen, nor so large that memory would not do.
+data::Image kept(const data::Image& image, int64_t channels, const std::string& name) {
+  const auto [least, most] = std::minmax(image.height, image.width);
+  require(least >= kLeastKept && most <= kMostKept, name, ": images keep their size here (keep_size): expected ",
+          kLeastKept, " to ", kMostKept, " pixels a side, got ", image.height, " × ", image.width,
+          "; scale the image, or train with keep_size false");
+  return data::with_channels(image, channels);
 }
 
 class ImageInput : public Input {
@@ -61,15 +71,19 @@ class ImageInput : public Input {
   void save(const std::filesystem::path&) const override {}
 
   Settings sizes() const override {
-    const std::string side = std::to_string(files().size), channels = std::to_string(files().channels);
+    const std::string side = files().keep_size ? "0" : std::to_string(files().size);  // 0: of any size
+    const std::string channels = std::to_string(files().channels);
     return {{"channels", channels},         {"height", side},         {"width", side},
             {"encoder.channels", channels}, {"encoder.height", side}, {"encoder.width", side}};
   }
 
   Ready ready(const Value& value) const override {
-    require(!std::holds_alternative<std::string>(value), name(), ": expected an image, got a text");
+    const auto* image = std::get_if<data::Image>(&value);
+    require(image || std::holds_alternative<Tensor>(value), name(), ": expected an image, got a ",
+            std::holds_alternative<std::string>(value) ? "text" : "sound");
     if (const auto* features = std::get_if<Tensor>(&value)) return {.features = *features};
-    return {.image = data::fitted(std::get<data::Image>(value), files().size, files().size, files().channels)};
+    if (files().keep_size) return {.image = kept(*image, files().channels, name())};
+    return {.image = data::fitted(*image, files().size, files().size, files().channels)};
   }
 
   std::vector<Ready> parts(const Value& value, int64_t) const override { return {ready(value)}; }
@@ -90,7 +104,7 @@ class ImageInput : public Input {
 
   Value typed(const std::string& given) const override { return read_image_value(given); }
   Value trial() const override { return data::Image(files().size, files().size, files().channels); }
-  explain::TraceSide side(const Ready&) const override { return {}; }
+  explain::TraceSide side(const Ready&, int64_t) const override { return {}; }
 
  private:
   const ImageFiles& files() const { return options().images; }
@@ -103,7 +117,7 @@ Examples image_test(const TaskConfig& config, const TestFiles& files, const std:
 }  // namespace
 
 constinit const InputRow kImageInput{
-    "image", models::Reads::images, "images", "PNG or JPEG files, or .npy features", false, kImageFiles,
+    "image", models::Reads::images, "images", "images", "PNG or JPEG files, or .npy features", false, 64, kImageFiles,
     kImageDerived, make_input<ImageInput>, read_image_corpus, image_test};
 
 }  // namespace attend::tasks

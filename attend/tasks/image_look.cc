@@ -11,11 +11,11 @@
 #include "attend/base/joined.h"
 #include "attend/data/resize.h"
 #include "attend/explain/alignment.h"
-#include "attend/explain/image_saliency.h"
 #include "attend/explain/recorder.h"
 #include "attend/models/glimpse.h"
 #include "attend/models/image_classifier.h"
 #include "attend/models/source_images.h"
+#include "attend/tasks/image_gradients.h"
 
 namespace attend::tasks {
 namespace {
@@ -37,16 +37,22 @@ bool is_other(const models::Model& network) {
   return !is<models::GlimpseNetwork>(network) && !is<models::ImageClassifier>(network) && network.vocabulary() > 0;
 }
 
+bool has_grid(const models::Model& network) { return is<models::ImageClassifier>(network) || is_other(network); }
+bool says_something(const models::Model& network) { return network.vocabulary() > 0; }
+
+/// "auto" is the first that a network has.
 constexpr LookMethod kMethods[] = {
-    {"attention", is_other},                     // where each word of the caption looked
-    {"glimpses", is<models::GlimpseNetwork>},    // where it looked, glance by glance, and what it saw there
-    {"gradcam", is<models::ImageClassifier>},    // the cells of the last grid that spoke for the label (Selvaraju et al. 2017)
-    {"saliency", is<models::ImageClassifier>},   // the pixels that the label depended on: their gradient (Simonyan et al. 2014)
+    {"attention", is_other},                   // where each word of the caption looked
+    {"glimpses", is<models::GlimpseNetwork>},  // where it looked, glance by glance, and what it saw there
+    {"gradcam", has_grid},  // the cells of the last grid that spoke for a label or a word (Selvaraju et al. 2017)
+    {"saliency", says_something},  // the pixels that it depended on: their gradient (Simonyan et al. 2014)
+    {"jacobian", says_something},  // the same of it and of what else was likeliest (Graves 2012)
 };
 
 /// The image in the network's proportions and channels, as fine as it is.
 data::Image as_seen(const TaskModel& model, const data::Image& image) {
   const ImageFiles& data = model.config().options.images;
+  if (data.keep_size) return data::with_channels(image, data.channels);
   if (std::min(image.height, image.width) < data.size) return data::fitted(image, data.size, data.size, data.channels);
   return data::with_channels(data::centre_cropped(image, data.size, data.size), data.channels);
 }
@@ -69,7 +75,8 @@ Tensor mean_weights(const std::vector<explain::TraceSite>& sites) {
   return sum;
 }
 
-CaptionLook caption_of(const TaskModel& model, const data::Source& source, const ExplainOptions& options) {
+CaptionLook caption_of(const TaskModel& model, const data::Source& source, const ExplainOptions& options,
+                       std::string_view method) {
   explain::Recorder recorder(
       [&](const explain::Recorder&) {
         if (options.check) options.check();
@@ -96,14 +103,20 @@ CaptionLook caption_of(const TaskModel& model, const data::Source& source, const
   look.words = said.words;
   std::vector<int32_t> word_of = said.word_of, cell_of(static_cast<size_t>(cells));
   std::iota(cell_of.begin(), cell_of.end(), 0);
-  const Tensor weights = mean_weights(sites);
+  const Tensor weights =
+      method == "attention" ? mean_weights(sites) : Tensor::zeros({static_cast<int64_t>(word_of.size()), cells});
   word_of.resize(static_cast<size_t>(weights.dim(0)), -1);  // the end
   look.weights = explain::word_weights(weights, cell_of, word_of, cells, static_cast<int64_t>(look.words.size()));
   look.log_probabilities.assign(look.words.size(), 0);
   for (size_t t = 0; t < answer.tokens.size(); ++t) {
     if (word_of[t] >= 0) look.log_probabilities[static_cast<size_t>(word_of[t])] += answer.token_log_probabilities[t];
   }
-  look.hard = std::ranges::any_of(sites, &explain::TraceSite::hard);
+  if (method == "attention") {
+    look.hard = std::ranges::any_of(sites, &explain::TraceSite::hard);
+  } else {
+    look.weights = {};
+    add_word_maps(model, source, answer.tokens, options, method, look);
+  }
   return look;
 }
 
@@ -111,6 +124,20 @@ CaptionLook caption_of(const TaskModel& model, const data::Source& source, const
 std::vector<data::Image> patches_of(const Tensor& images, const Tensor& location, const PatchOptions& options) {
   const Tensor seen = glimpse_patches(images, location.reshape({1, 2}), options).value();
   return data::to_images(seen.reshape({options.scales, images.dim(1), options.patch, options.patch}));
+}
+
+/// How it chose among tiles. What it read a share of all tiles of is no square: there are no patches then.
+void add_tiles(const models::GlimpsePath& path, int64_t step, GlimpseLook& look, explain::Glance& glance) {
+  const int64_t count = path.tiles.rows * path.tiles.columns;
+  if (count == 0) return;
+  look.rows = path.tiles.rows, look.columns = path.tiles.columns, look.side = path.tiles.side;
+  const real *shares = path.tile_shares.data() + step * count, *weights = path.tile_weights.data() + step * count;
+  for (int64_t k = 0; k < count; ++k) {
+    glance.tiles.push_back(static_cast<double>(shares[k]));
+    // One tile, or one for each head: all others have nothing, though they might have been drawn.
+    if (weights[k] > 0 && path.tiles.alone) glance.drawn.push_back(k);
+  }
+  if (glance.drawn.size() != 1) glance.patches.clear();
 }
 
 GlimpseLook glimpses_of(const TaskModel& model, const Example& example, const data::Source& source) {
@@ -130,29 +157,18 @@ GlimpseLook glimpses_of(const TaskModel& model, const Example& example, const da
     const real* shares = path.probabilities.data() + t * labels;
     glance.probabilities.assign(shares, shares + labels);
     if (path.stop.defined()) glance.stop = static_cast<double>(path.stop.data()[t]);
+    add_tiles(path, t, look, glance);
     look.glances.push_back(std::move(glance));
   }
   return look;
 }
 
-SaliencyLook map_of(const TaskModel& model, const Example& example, const data::Source& source,
-                    const ExplainOptions& options, bool cells) {
-  const auto& network = dynamic_cast<const models::ImageClassifier&>(model.model());
-  AnswerOptions all;
-  all.search.n_best = static_cast<int64_t>(model.output().labels().size());
-  const std::vector<Answer> answers = model.answer(std::span(&example, 1), all).at(0);
-  const int32_t label = options.target ? model.output().encode(*options.target, {}).at(0) : answers[0].tokens[0];
-  const auto said = std::ranges::find(answers, std::vector{label}, &Answer::tokens);
-  const explain::Seen seen = explain::image_saliency(network, source.pixels(), std::span(&label, 1));
-  if (options.method == "auto") cells = seen.cam.defined();
-  require(!cells || seen.cam.defined(),
-          "explain: gradcam: expected a network with a grid (encoder.kind: convolutional), got one without");
-  SaliencyLook look{cells ? seen.cam[0] : explain::pixel_saliency(seen.input_gradient)[0]};
-  look.method = cells ? "gradcam" : "saliency";
-  look.label = cells ? "Grad-CAM: the cells of the last grid that spoke for “" + said->text + "”"
-                     : "gradient of “" + said->text + "” in the pixels, summed over colours";
-  look.answer = said->text, look.probability = said->score;
-  return look;
+/// Whether the network makes a grid of this image.
+bool shows_grid(const TaskModel& model, const data::Source& source) {
+  const TapePause pause;
+  const models::SourceImages grid(models::SourceImages::Look::grid);
+  model.model().begin(source);
+  return grid.shown();
 }
 
 /// The method by its name, or the first that the network has.
@@ -178,8 +194,10 @@ std::vector<std::string> look_methods(const models::Model& network) {
 
 void check_look_target(const TaskModel& model, const ExplainOptions& options) {
   if (!options.target) return;
-  require(!is<models::GlimpseNetwork>(model.model()),
-          "target: expected a captioner or a classifier, got a glimpse network");
+  const bool gradients = options.method == "saliency" || options.method == "jacobian";
+  require(gradients || !is<models::GlimpseNetwork>(model.model()),
+          "target: expected a captioner or a classifier, got a glimpse network; of its label there are saliency and "
+          "jacobian");
   require(!model.output().encode(*options.target, {}).empty(),
           "target: expected a caption with at least one word, got an empty one");
 }
@@ -199,8 +217,8 @@ explain::ImageLook look(const TaskModel& model, const Example& example, const Ex
                           example.name,
                           as_seen(model, *image),
                           {}};
-  if (method.name == "attention") {
-    CaptionLook seen = caption_of(model, source, options);
+  if (is_other(model.model())) {
+    CaptionLook seen = caption_of(model, source, options, method.name);
     seen.references = example.right;
     look.seen = std::move(seen);
   } else if (method.name == "glimpses") {
@@ -210,7 +228,10 @@ explain::ImageLook look(const TaskModel& model, const Example& example, const Ex
     seen.right = right;
     look.seen = std::move(seen);
   } else {
-    SaliencyLook seen = map_of(model, example, source, options, method.name == "gradcam");
+    check_look_target(model, options);
+    const bool cells = method.name == "gradcam" && (options.method != "auto" || shows_grid(model, source));
+    SaliencyLook seen =
+        label_map(model, example, source, options, method.name == "gradcam" && !cells ? "saliency" : method.name);
     seen.right = right;
     look.seen = std::move(seen);
   }
@@ -218,8 +239,10 @@ explain::ImageLook look(const TaskModel& model, const Example& example, const Ex
 }
 
 bool has_gaze(const TaskModel& model, const Examples& examples) {
-  if (model.row().input().streamed || !model.output().words() || examples.count == 0) return false;
-  return !examples.at(0).spoken.empty() && !explainable(model).methods.empty();
+  if (!model.row().input().is_image() || !model.output().words() || examples.count == 0) return false;
+  if (examples.at(0).spoken.empty()) return false;
+  const std::vector<std::string> methods = explainable(model).methods;
+  return std::ranges::find(methods, "attention") != methods.end();
 }
 
 explain::Gaze gaze(const TaskModel& model, const Examples& examples, const Done& done) {

@@ -25,8 +25,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kWeights = "weights.safetensors";
-constexpr int64_t kAtOnce = 64;        // examples of one batch of images, …
-constexpr int64_t kTextsAtOnce = 256;  // … and texts between two calls of `done`
 
 /// Bytes that building a network with these weights may take. Beside them there are tables of positions, and parts of a
 /// weight before they are joined.
@@ -150,7 +148,7 @@ void TaskModel::save(const fs::path& folder, const std::map<std::string, std::st
 
 int64_t TaskModel::longest() const {
   if (reads_documents()) return document_window(0);
-  const int64_t seen = row().input().streamed ? config_.options.filter.longest : 0, able = model_->longest_source();
+  const int64_t seen = input().longest(), able = model_->longest_source();
   return seen > 0 && able > 0 ? std::min(seen, able) : std::max(seen, able);
 }
 
@@ -194,14 +192,46 @@ void require_inputs(const TaskRow& row, const Example& example) {
 
 }  // namespace
 
+/// Where the right answer looks, where the network is told that: the gold alignment of words as links of tokens.
+void TaskModel::tell(const Example& example, std::span<Ready> parts) const {
+  if (!config_.model.is_told()) return;
+  require(!example.links.empty() && example.right.size() == 1,
+          "decoder.oracle: this network is told the gold alignment of a ",
+          "right answer and does not look for itself; expected an example that has one (attend eval, on its own "
+          "corpus), got ",
+          example.right.empty() ? "a text alone" : "one without");
+  require(parts.size() == 1,
+          "decoder.oracle: expected a text that is read in one piece, as its gold alignment is, got ", parts.size(),
+          " parts");
+  const std::vector<int32_t>& source = parts[0].tokens.word_of;
+  const std::vector<int32_t> target = output_->words()->tokenise(example.right[0]).word_of;
+  for (size_t t = 0; t < target.size(); ++t) {
+    for (size_t s = 0; s < source.size(); ++s) {
+      if (std::ranges::find(example.links, data::Link{source[s], target[t]}) == example.links.end()) continue;
+      parts[0].given.push_back(static_cast<int32_t>(s)), parts[0].given.push_back(static_cast<int32_t>(t));
+    }
+  }
+}
+
 Ready TaskModel::ready(const Example& example) const {
   require_inputs(row(), example);
-  return std::move(with_further({input().ready(example.inputs[0])}, example).front());
+  Ready ready = std::move(with_further({input().ready(example.inputs[0])}, example).front());
+  tell(example, std::span(&ready, 1));
+  return ready;
+}
+
+Ready TaskModel::varied(const Example& example, Random& random) const {
+  require_inputs(row(), example);
+  return std::move(with_further({input().varied(example.inputs[0], random)}, example).front());
 }
 
 std::vector<Ready> TaskModel::parts(const Example& example) const {
   require_inputs(row(), example);
-  if (!reads_documents()) return input().parts(example.inputs[0], longest());
+  if (!reads_documents()) {
+    std::vector<Ready> parts = input().parts(example.inputs[0], longest());
+    tell(example, parts);
+    return parts;
+  }
   int64_t others = 0;
   for (size_t i = 1; i < inputs_.size(); ++i) others += inputs_[i]->ready(example.inputs[i]).length();
   const int64_t window = document_window(others), stride = config_.options.document.stride;
@@ -226,7 +256,7 @@ data::Source TaskModel::source(std::span<const Ready* const> batch) const {
   return source;
 }
 
-data::Batch TaskModel::batch(std::span<const Example> examples) const {
+data::Batch TaskModel::batch(std::span<const Example> examples, Random* random) const {
   const std::vector<std::string> itself{""};  // what an image is rebuilt to
   std::vector<Ready> ready;
   std::vector<const Ready*> all;
@@ -234,9 +264,9 @@ data::Batch TaskModel::batch(std::span<const Example> examples) const {
   data::Batch batch;
   ready.reserve(examples.size());
   // Captions say which image they belong to, even where each has one: it is how their network reads them.
-  bool shared = output_->words() && !row().input().streamed;
+  bool shared = output_->words() && row().input().is_image();
   for (size_t i = 0; i < examples.size(); ++i) {
-    all.push_back(&ready.emplace_back(this->ready(examples[i])));
+    all.push_back(&ready.emplace_back(random ? varied(examples[i], *random) : this->ready(examples[i])));
     const std::vector<std::string>& answers = output_->is_image() ? itself : examples[i].right;
     shared |= answers.size() != 1;
     for (size_t k = 0; k < answers.size(); ++k) {
@@ -277,6 +307,17 @@ void add_loss(const TaskModel& model, const data::Batch& batch, Scored& scored, 
   weights += weight;
 }
 
+/// How many of the first examples can be in one batch.
+size_t joined_count(const TaskModel& model, std::span<const Example> examples) {
+  const auto* first = std::get_if<data::Image>(&examples[0].inputs.at(0));
+  if (!first || !model.config().options.images.keep_size) return examples.size();
+  const auto other = std::ranges::find_if(examples, [&](const Example& e) {
+    const auto* image = std::get_if<data::Image>(&e.inputs.at(0));
+    return !image || image->height != first->height || image->width != first->width;
+  });
+  return static_cast<size_t>(other - examples.begin());
+}
+
 /// The texts of an example by the names of the task's inputs.
 std::vector<std::pair<std::string, std::string>> named_texts(const TaskRow& row, const Example& example) {
   std::vector<std::pair<std::string, std::string>> all;
@@ -307,11 +348,15 @@ Scored evaluate(const TaskModel& model, const Examples& examples, const Evaluate
   Scored result{.examples = options.most > 0 ? std::min(options.most, examples.count) : examples.count};
   AnswerOptions answer = options.answer;
   double weights = 0;
-  const int64_t at_once = model.row().input().streamed ? kTextsAtOnce : kAtOnce;
+  const int64_t at_once = model.row().input().at_once;
   for (int64_t at = 0; at < result.examples; at += at_once) {
     std::vector<Example> some;
     for (int64_t i = at; i < std::min(result.examples, at + at_once); ++i) some.push_back(examples.at(i));
-    if (options.loss) add_loss(model, model.batch(some), result, weights);
+    for (std::span<const Example> rest = some; options.loss && !rest.empty();) {
+      const size_t count = joined_count(model, rest);
+      add_loss(model, model.batch(rest.first(count)), result, weights);
+      rest = rest.subspan(count);
+    }
     if (!image) {
       answer.align = options.align && std::ranges::any_of(some, [](const Example& e) { return !e.links.empty(); });
       answer.search.first_sentence = options.answer.search.first_sentence + at;

@@ -32,6 +32,7 @@ struct Answer {
   int64_t parts = 1;                   ///< a text that is too long for the model is answered in parts, or read in windows
   std::optional<data::TextRange> found = {};  ///< of a stretch of the first input: its bytes
   bool none = false;                          ///< it says that there is no answer
+  std::vector<data::TimedLabel> times = {};   ///< of a sound, where they were asked for: when each word was said
   int64_t part = 0;                           ///< the window that it was found in, from 0
   data::Image image;                   ///< of a model that answers with images
 };
@@ -40,6 +41,7 @@ struct AnswerOptions {
   decode::SearchOptions search;
   bool align = false;
   bool trace = false;
+  bool times = false;            ///< of the words of an answer to a sound
   double threshold = 0;          ///< of links; 0: the best for each target word
   bool replace_unknown = false;  ///< an unknown word becomes the source word that it looked at most
   std::optional<double> no_answer;  ///< in place of the model's own document.threshold
@@ -86,13 +88,15 @@ class TaskModel {
   int64_t longest() const;
   /// All inputs of an example in one piece. Throws Error where it has another number of them.
   Ready ready(const Example& example) const;
+  /// The same to learn from: changed at random, where that helps.
+  Ready varied(const Example& example, Random& random) const;
   /// The same in the parts, or the windows of its document, in which it is answered.
   std::vector<Ready> parts(const Example& example) const;
   /// A small example to try it with.
   Example trial() const;
   data::Source source(std::span<const Ready* const> batch) const;
-  /// What the network learns from these: each right answer of each example.
-  data::Batch batch(std::span<const Example> examples) const;
+  /// What the network learns from these: each right answer of each example, which is varied by `random`.
+  data::Batch batch(std::span<const Example> examples, Random* random = nullptr) const;
 
   /// Answers of a search over one window of a document as they are given, best first: a network may prefer to give none.
   void rank(std::vector<decode::Hypothesis>& found, const Ready& source, std::optional<double> threshold = {}) const;
@@ -103,6 +107,7 @@ class TaskModel {
   struct Piece;
   int64_t document_window(int64_t others) const;
   int64_t most_further() const;
+  void tell(const Example& example, std::span<Ready> parts) const;
   std::vector<Ready> with_further(std::vector<Ready> parts, const Example& example) const;
   std::vector<Piece> pieces(std::span<const Example> examples, std::span<const std::string> prefixes) const;
   std::vector<std::vector<Answer>> answer_some(std::span<const Example> examples, const AnswerOptions& options) const;

@@ -43,9 +43,12 @@ bool ModelChoice::reads_letters() const {
       options, [](const OptionInfo& option) { return option.name.ends_with(kLettersKind) && option.value != "none"; });
 }
 
-bool ModelChoice::copies() const {
-  return std::ranges::any_of(options,
-                             [](const OptionInfo& option) { return option.name.ends_with(".copy") && option.value == "true"; });
+bool ModelChoice::copies() const { return is_true(".copy"); }
+bool ModelChoice::is_told() const { return is_true(".oracle"); }
+
+bool ModelChoice::is_true(std::string_view ending) const {
+  return std::ranges::any_of(
+      options, [&](const OptionInfo& option) { return option.name.ends_with(ending) && option.value == "true"; });
 }
 
 void ModelChoice::check_sizes() const {

@@ -30,11 +30,16 @@ struct ModelChoice {
   bool reads_letters() const;
   /// Whether it copies words of its source.
   bool copies() const;
+  /// Whether it is told the gold word alignment of each example.
+  bool is_told() const;
   /// Whether it is told which sentence each token of its first text belongs to.
   bool reads_sentences() const { return models::model_row(name).sentences; }
   /// Throws Error where an option that is a whole number is beyond any network.
   void check_sizes() const;
   std::unique_ptr<models::Model> make(int64_t seed) const;
+
+ private:
+  bool is_true(std::string_view ending) const;
 };
 
 }  // namespace attend::tasks

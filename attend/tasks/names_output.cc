@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kNamesDerived[] = {"labels"};
+constexpr std::string_view kNamesDerived[] = {"labels", "label_words"};
 constexpr const char* kFile = "labels.txt";
 constexpr size_t kMostLabelBytes = size_t{1} << 26;
 
@@ -26,7 +26,7 @@ class NamesOutput : public Output {
  public:
   using Output::Output;
 
-  void learn(const Corpus& corpus, const Input&, const Prepared&) override {
+  void learn(const Corpus& corpus, const Input& input, const Prepared&) override {
     names_ = corpus.labels;
     if (names_.empty()) {
       std::set<std::string> found;
@@ -44,12 +44,14 @@ class NamesOutput : public Output {
     }
     require(names_.size() >= 2, "train: expected at least two different ", kind(), "s, found ",
             names_.empty() ? "none" : "only " + quoted(names_[0]));
+    words_ = words_of(input);
   }
-  void load(const fs::path& folder, const Input&) override { 
+  void load(const fs::path& folder, const Input& input) override {
     names_ = data::read_lines(file_within(folder, kFile), data::ByteOrderMark::dropped, kMostLabelBytes);
+    words_ = words_of(input);
   }
   void save(const fs::path& folder) const override { write_file(folder / kFile, joined(names_, "\n") + "\n"); }
-  Settings sizes() const override { return {{"labels", std::to_string(names_.size())}}; }
+  Settings sizes() const override { return {{"labels", std::to_string(names_.size())}, {"label_words", words_}}; }
   std::string summary() const override { return std::to_string(names_.size()) + " " + std::string(kind()) + "s"; }
 
   std::vector<int32_t> encode(const Right& right, const Ready&) const override {
@@ -84,7 +86,17 @@ class NamesOutput : public Output {
     return static_cast<int32_t>(found - names_.begin());
   }
 
+  /// Which word of the input each name is, -1 for none, with commas between them; "" for an input without words.
+  std::string words_of(const Input& input) const {
+    if (!input.tokeniser()) return {};
+    return joined(names_, ",", [&](const std::string& name) {
+      const std::vector<int32_t> ids = input.tokeniser()->encode(name);
+      return std::to_string(ids.size() == 1 && ids[0] >= data::kFirstWord ? ids[0] : -1);
+    });
+  }
+
   std::vector<std::string> names_;
+  std::string words_;
 };
 
 class LabelOutput : public NamesOutput {
@@ -114,9 +126,9 @@ class TagsOutput : public NamesOutput {
   using NamesOutput::NamesOutput;
   std::vector<int32_t> encode(const Right& right, const Ready& input) const override {
     std::vector<int32_t> ids = NamesOutput::encode(right, input);
-    const size_t words = input.tokens.ids.size();
-    require(ids.size() == words, "tags: expected one for each of ", words, " words of ", quoted(input.text), ", got ",
-            ids.size());
+    const auto places = static_cast<size_t>(input.length());
+    require(ids.size() == places, "tags: expected one for each of ", places, input.is_sound() ? " frames of " : " words of ",
+            quoted(input.text), ", got ", ids.size());
     return ids;
   }
   decode::SearchOptions search(const decode::SearchOptions& asked) const override {

@@ -11,6 +11,7 @@ namespace {
 constexpr TaskInput kText[] = {{"text", &kTextInput}};
 constexpr TaskInput kDocument[] = {{"document", &kTextInput}, {"question", &kTextInput}};
 constexpr TaskInput kImage[] = {{"image", &kImageInput}};
+constexpr TaskInput kSound[] = {{"sound", &kSoundInput}};
 
 constexpr std::string_view kTranslators[] = {"transformer", "recurrent", "encoder_decoder", "language_model", "ctc"};
 constexpr std::string_view kClassifiers[] = {"classifier"};
@@ -19,9 +20,13 @@ constexpr std::string_view kParsers[] = {"recurrent", "transformer", "encoder_de
 constexpr std::string_view kSpeakers[] = {"recurrent", "transformer", "encoder_decoder", "ctc"};
 constexpr std::string_view kReaders[] = {"reader", "memory", "recurrent", "transformer", "encoder_decoder"};
 constexpr std::string_view kSummarisers[] = {"recurrent", "transformer", "encoder_decoder"};
+constexpr std::string_view kListeners[] = {"joint", "encoder_decoder", "ctc"};
 constexpr std::string_view kLookers[] = {"glimpse", "image_classifier"};
 constexpr std::string_view kCaptioners[] = {"captioner", "encoder_decoder"};
 constexpr std::string_view kAutoencoders[] = {"autoencoder"};
+
+constexpr std::string_view kSharedByListeners[] = {"model.encoder.", "model.decoder.", "model.attention."};
+constexpr std::string_view kSharedByTaggers[] = {"model.encoder."};
 
 constexpr std::string_view kTranslation[] = {"bleu", "chrf", "exact"};
 constexpr std::string_view kExactFirst[] = {"exact", "chrf"};
@@ -32,6 +37,8 @@ constexpr std::string_view kBrackets[] = {"bracket_f1", "exact", "well_formed"};
 constexpr std::string_view kPronunciation[] = {"phoneme_error", "word_error", "exact"};
 constexpr std::string_view kAnswering[] = {"squad_f1", "squad_exact", "group_error"};
 constexpr std::string_view kSummaries[] = {"rouge1", "rouge2", "rougeL", "exact", "copied"};
+constexpr std::string_view kListening[] = {"wer", "cer", "exact"};
+constexpr std::string_view kFrames[] = {"frame_accuracy"};
 constexpr std::string_view kCaptions[] = {"bleu4", "bleu1", "bleu2", "bleu3", "exact"};
 
 constexpr TaskSetting kTextDefaults[] = {{"search.length_penalty", "0.6"}};
@@ -107,6 +114,30 @@ constexpr TaskSetting kImageDefaults[] = {{"held_out", "0.05"},
                                           {"tokeniser.min_count", "2"},
                                           {"search.max_length", "40"},
                                           {"search.no_unknown", "true"}};
+
+constexpr TaskSetting kListenDefaults[] = {{"held_out", "0.05"},
+                                           {"tokeniser.kind", "characters"},
+                                           {"tokeniser.lowercase", "true"},
+                                           {"model.encoder.kind", "listener"},
+                                           {"model.encoder.size", "192"},
+                                           {"model.encoder.layers", "1"},
+                                           {"model.encoder.pyramid", "2"},
+                                           {"model.encoder.dropout", "0.2"},
+                                           {"model.decoder.size", "256"},
+                                           {"model.decoder.embedding", "64"},
+                                           {"model.decoder.dropout", "0.2"},
+                                           {"model.attention.score", "location_aware"},
+                                           {"model.decoder.query", "after"},
+                                           {"model.decoder.feeding", "true"},
+                                           {"masks.pitch_masks", "2"},
+                                           {"masks.time_masks", "2"},
+                                           {"search.no_unknown", "true"},
+                                           {"train.best_by", "wer"}};
+constexpr TaskSetting kFramesDefaults[] = {{"held_out", "0.05"},
+                                           {"model.encoder.kind", "recurrent"},
+                                           {"model.encoder.size", "128"},
+                                           {"model.encoder.dropout", "0.2"},
+                                           {"train.best_by", "frame_accuracy"}};
 
 // The query comes after the update: before it, a decoder has not yet read the word that it said last, and has to guess where
 // to look (alignment error rate 0.30 against 0.17).
@@ -198,6 +229,13 @@ constexpr TaskSetting kShapes[] = {
     {"train.validate_every", "500"},
     {"train.best_by", "exact"},
 };
+constexpr TaskSetting kSpeech[] = {{"model.encoder.size", "96"},    {"model.encoder.dropout", "0.1"},
+                                   {"model.decoder.size", "128"},   {"model.decoder.embedding", "32"},
+                                   {"model.decoder.dropout", "0.1"}, {"model.attention.hidden", "64"},
+                                   {"batch.seconds", "80"},         {"train.rate", "3e-3"},
+                                   {"train.epochs", "6"}};
+constexpr TaskSetting kSpeechFrames[] = {
+    {"model.encoder.size", "64"}, {"batch.seconds", "60"}, {"train.rate", "3e-3"}, {"train.epochs", "2"}};
 constexpr TaskSetting kAutoencode[] = {
     {"model.name", "autoencoder"},
     {"train.epochs", "5"},
@@ -223,6 +261,10 @@ std::vector<TaskRow>& table() {
        &kWordsOutput, kSummarisers, "pairs", "headlines", kSummariseDefaults, kHeadlines, kSummaries},
       {"answer", "questions about a document to answers; built in: small stories", kDocument, nullptr, kReaders,
        "questions", "stories", kAnswerDefaults, kStories, kAnswering},
+      {"listen", "sounds to what is said; built in: numbers and commands by a synthesiser", kSound, &kWordsOutput,
+       kListeners, "sounds", "spoken", kListenDefaults, kSpeech, kListening, {}, kSharedByListeners},
+      {"frames", "sounds to a label for each frame; built in: the phonemes of numbers and commands", kSound, &kTagsOutput,
+       kTaggers, "sounds", "spoken", kFramesDefaults, kSpeechFrames, kFrames, {}, kSharedByTaggers},
       {"glimpse", "images to labels, by a few glances; built in: digits", kImage, &kLabelOutput, kLookers, "images",
        "digits", kImageDefaults, kGlimpse, kAccuracy},
       {"caption", "images to sentences; built in: scenes of coloured shapes", kImage, &kWordsOutput, kCaptioners,
@@ -241,6 +283,17 @@ std::string value_or(const SettingList& settings, std::string_view name, std::st
 bool names_files(const TaskRow& task, const SettingList& asked) {
   const auto& files = task.input().files;
   return std::ranges::any_of(asked, [&](const Setting& s) { return std::ranges::find(files, s.name) != files.end(); });
+}
+
+/// The options that the named network has in the same sense as all others of the task; none if the task does not have it.
+std::vector<std::string> shared_options(const TaskRow& task, const std::string& network) {
+  std::vector<std::string> names;
+  if (std::ranges::find(task.networks, network) == task.networks.end()) return names;
+  for (OptionInfo& option : models::model_row(network).options({}, "model.")) {
+    const auto begins = [&](std::string_view front) { return option.name.starts_with(front); };
+    if (std::ranges::any_of(task.shared, begins)) names.push_back(std::move(option.name));
+  }
+  return names;
 }
 
 }  // namespace
@@ -283,11 +336,15 @@ const TaskRow& task_of(const SettingList& asked) {
 SettingList with_task_defaults(const SettingList& asked) {
   const TaskRow& task = task_of(asked);
   const std::string where = "task " + std::string(task.name);
-  const bool other_model = find_setting(asked, "model.name") != nullptr;  // has options of its own
+  const Setting* named = find_setting(asked, "model.name");  // has options of its own
+  const std::vector<std::string> shared = named ? shared_options(task, named->value) : std::vector<std::string>();
+  const auto suits = [&](std::string_view name) {
+    return !named || !name.starts_with("model.") || std::ranges::find(shared, name) != shared.end();
+  };
   SettingList settings;
   const auto add = [&](std::span<const TaskSetting> some) {
     for (const TaskSetting& s : some) {
-      if (other_model && s.name.starts_with("model.")) continue;
+      if (!suits(s.name)) continue;
       settings.push_back({std::string(s.name), std::string(s.value), where});
     }
   };
@@ -295,7 +352,7 @@ SettingList with_task_defaults(const SettingList& asked) {
   if (names_files(task, asked)) {
     add(task.on_files);
     const auto suits_its_network = [](const Setting& s) { return s.name == "train.rate"; };
-    if (other_model) std::erase_if(settings, suits_its_network);
+    if (named) std::erase_if(settings, suits_its_network);
   } else {
     settings.push_back({"corpus", std::string(task.corpus), where});
     add(task.on_builtin);

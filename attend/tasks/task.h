@@ -20,20 +20,25 @@ struct Examples;
 struct TaskConfig;
 struct TestFiles;
 
-/// A kind of input: words or an image.
+/// A kind of input: words, an image, a sound.
 struct InputRow {
-  std::string_view name;     ///< "text", "image"
+  std::string_view name;     ///< "text", "image", "sound"
   models::Reads reads;       ///< what its networks read
   std::string_view counted;  ///< what a rate counts: "tokens" per second
+  std::string_view several;  ///< what many of them are called: "images"
   std::string_view given;    ///< what a person gives, for help: "a line of text", "PNG or JPEG files"
   bool streamed;             ///< examples are encoded once and stored; else every batch is made anew
+  int64_t at_once;           ///< examples that are scored at once
   std::span<const std::string_view> files;    ///< options that name what to train on, in place of a built-in corpus
   std::span<const std::string_view> derived;  ///< options of networks that follow from it, whatever was asked for
   std::unique_ptr<Input> (*make)(const TaskConfig& config, std::string_view name);
   Corpus (*corpus)(const TaskConfig& config);
   Examples (*test)(const TaskConfig& config, const TestFiles& files, const std::vector<std::string>& labels);
+
+  /// Whether it has cells rather than places in a row, so that it is looked at rather than read (image_look.h).
+  bool is_image() const { return reads == models::Reads::images; }
 };
-extern const InputRow kTextInput, kImageInput;
+extern const InputRow kTextInput, kImageInput, kSoundInput;
 
 /// A kind of output: words, a label, tags, a stretch of the input, a tree, an image.
 struct OutputRow {
@@ -63,6 +68,9 @@ struct TaskRow {
   std::span<const TaskSetting> on_builtin;     ///< what training on the built-in corpus needs beyond that
   std::span<const std::string_view> scores;    ///< rows of scores(), the main one first; empty: none
   std::span<const TaskSetting> on_files = {};  ///< what training on files needs beyond the defaults
+  /// Beginnings of the options that mean the same in all its networks ("model.encoder."): its defaults of those suit each
+  /// network that has them.
+  std::span<const std::string_view> shared = {};
 
   const InputRow& input() const { return *inputs[0].kind; }
   /// The output with a network of that name.
@@ -81,7 +89,7 @@ const TaskRow& task_named(std::string_view name);
 /// The task that these settings ask for; where they name a corpus that belongs to a task, that one.
 const TaskRow& task_of(const SettingList& asked);
 /// The task's defaults, then what its built-in corpus or, where files are named, training on those needs, then what was asked
-/// for. Where another network is named, without those of the task's own network.
+/// for. Where a network is named, of those of networks only what all of the task's networks share and this one has.
 SettingList with_task_defaults(const SettingList& asked);
 
 }  // namespace attend::tasks

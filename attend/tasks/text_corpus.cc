@@ -15,7 +15,7 @@ constexpr int64_t kMostTextsHeldOut = 2000;
 
 Example example_of(data::Example&& one) {
   Example example{.inputs = {std::move(one.source)}, .right = {std::move(one.target)}, .links = std::move(one.links)};
-  std::ranges::move(one.further, std::back_inserter(example.inputs));
+  for (std::string& text : one.further) example.inputs.emplace_back(std::move(text));
   std::ranges::move(one.also, std::back_inserter(example.right));
   example.found = std::move(one.found), example.support = std::move(one.support);
   example.group = std::move(one.group), example.name = std::move(one.name);

@@ -8,6 +8,7 @@
 #include "attend/base/joined.h"
 #include "attend/base/replacement.h"
 #include "attend/tasks/batch_plan.h"
+#include "attend/tasks/image_features.h"
 #include "attend/tasks/manifest.h"
 
 namespace attend::tasks {
@@ -100,7 +101,7 @@ void TaskTraining::compare_data(const TaskConfig& config, bool changed_data) {
 
 /// Before the folder is made: a wrong file name leaves none.
 void TaskTraining::read(const TaskConfig& config, const Prepared& prepared) {
-  prepared(config.row().input().streamed ? "reading the examples" : "reading the images");
+  prepared("reading the " + std::string(config.row().input().several));
   corpus_ = read_corpus(config);
   made_.emplace(folder_);
   if (!lock_) lock_.emplace(out_);
@@ -129,6 +130,9 @@ void TaskTraining::learn(TaskConfig config, bool resume, const Prepared& prepare
     const int64_t taken = models::take_vectors(model_->model(), path, words);
     notes_.push_back(std::to_string(taken) + " of " + std::to_string(words.size()) +
                      " words begin with a vector of " + path);
+  }
+  if (const std::string note = take_features(*model_, corpus_, {out_, folder_, resume}, prepared); !note.empty()) {
+    notes_.push_back(note);
   }
   if (corpus_.stream && !model_->output().searches() && !model_->output().labels().empty()) {
     const std::vector<std::string> once = seen_once(corpus_);
@@ -168,7 +172,8 @@ std::string TaskTraining::summary() const {
     }
   } else {
     if (!learned.empty()) text += (model_->output().words() ? ", vocabulary " : ", ") + learned;
-    text += "; " + std::to_string(corpus_.valid.count) + " validation images; " + std::to_string(model_->parameters()) +
+    text += "; " + std::to_string(corpus_.valid.count) + " validation " +
+            std::string(model_->row().input().several) + "; " + std::to_string(model_->parameters()) +
             " parameters";
   }
   for (const std::string& note : notes_) text += "\n" + note;

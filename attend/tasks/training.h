@@ -28,7 +28,7 @@ class BatchPlan {
   virtual data::Batch batch(int64_t epoch, int64_t index) = 0;
   /// How many examples there are to learn from.
   virtual int64_t examples() const = 0;
-  /// How much all batches of an epoch count in a rate: target tokens, or images.
+  /// How much all batches of an epoch count in a rate: target tokens, or images; 0: not known.
   virtual int64_t counted() const = 0;
   /// Tokens of the longest side of a pair; 0 where batches are not counted in tokens.
   virtual int64_t longest() const { return 0; }

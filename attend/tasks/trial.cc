@@ -19,16 +19,27 @@ std::string option_value(const ModelChoice& model, std::string_view name) {
   return "";
 }
 
+/// Numbers of a frame; of ready-made ones, any will do.
+int64_t frame_width(const TaskConfig& config) {
+  if (config.row().input().reads != models::Reads::sound) return 0;
+  return std::max<int64_t>(1, data::SoundFeatures(config.options.features).width());
+}
+
 /// What follows from the data: a vocabulary of one word besides the reserved ones, and images of that size.
 ModelChoice with_sizes(const TaskConfig& config, int64_t side, int64_t channels) {
   ModelChoice model = config.model;
   for (OptionInfo& option : model.options) {
     const std::string_view name = ModelChoice::own_name(option);
     if (!config.row().derives(model.name, name)) continue;
+    if (option.type != "whole number") {
+      option.value.clear();
+      continue;
+    }
     const bool of_image = name.ends_with("height") || name.ends_with("width");
     const int64_t size = name == "texts"             ? static_cast<int64_t>(config.row().inputs.size())
                          : name.ends_with("channels") ? channels
                          : of_image                   ? side
+                         : name.ends_with("features") ? frame_width(config)
                                                       : data::kFirstWord + 1;
     option.value = std::to_string(size);
   }
@@ -50,6 +61,7 @@ data::Source trial_text(const TaskConfig& config) {
     if (config.model.reads_letters()) source.add_letters(data::letter_rows(spelled, 1), name);
   }
   if (config.model.copies()) source.add_copies(data::Sequences(std::vector<std::vector<int32_t>>{word}));
+  if (config.model.is_told()) source.add_given(data::Sequences(std::vector<std::vector<int32_t>>{{0, 0}}));
   return source;
 }
 
@@ -60,7 +72,7 @@ void take_loss(const TaskConfig& config, const ModelChoice& choice, data::Source
   if (answers == models::Answers::span) target = {0, 0};
   if (answers == models::Answers::image) target.clear();
   data::Batch batch{std::move(source), data::Sequences(std::vector<std::vector<int32_t>>{target})};
-  if (answers == models::Answers::words && !config.row().input().streamed) batch.source_of = {0};
+  if (answers == models::Answers::words && config.row().input().is_image()) batch.source_of = {0};
   models::Training training{.random = Random(1), .own_words = config.options.train.scheduled_sampling};
   const Tape tape;
   (void)model->loss(batch, &training);
@@ -79,6 +91,9 @@ void try_image(const TaskConfig& config, int64_t side) {
 void try_network(const TaskConfig& config) {
   if (config.row().input().streamed) {
     return take_loss(config, with_sizes(config, 0, 0), trial_text(config));
+  }
+  if (!config.row().input().is_image()) {
+    return take_loss(config, with_sizes(config, 0, 0), data::Source::of_frames(Tensor::zeros({1, 1, frame_width(config)}), {1}));
   }
   if (option_value(config.model, "encoder.kind") == "none") return;  // features: their file decides on all widths
   if (config.options.images.size > 0) return try_image(config, config.options.images.size);

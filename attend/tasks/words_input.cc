@@ -88,9 +88,11 @@ class WordsInput : public Input {
             {"texts", std::to_string(options().row->inputs.size())}};
   }
 
+  int64_t longest() const override { return options().filter.longest; }
+
   Ready ready(const Value& value) const override {
     const auto* text = std::get_if<std::string>(&value);
-    require(text != nullptr, name(), ": expected a text, got an image");
+    require(text != nullptr, name(), ": expected a text, got ", std::holds_alternative<data::Sound>(value) ? "a sound" : "an image");
     Ready ready{.text = *text, .tokens = words_->tokenise(*text)};
     for (const data::TextRange& range : ready.tokens.ranges) {
       if (letters_) ready.letters.push_back(letters_->encode(data::text_in(*text, range)));
@@ -103,7 +105,7 @@ class WordsInput : public Input {
 
   std::vector<Ready> parts(const Value& value, int64_t longest) const override {
     const auto* text = std::get_if<std::string>(&value);
-    require(text != nullptr, name(), ": expected a text, got an image");
+    require(text != nullptr, name(), ": expected a text, got ", std::holds_alternative<data::Sound>(value) ? "a sound" : "an image");
     std::vector<Ready> all;
     for (const data::TextPart& part : data::split_text(*words_, *text, longest)) {
       all.push_back(ready(part.text));
@@ -144,7 +146,7 @@ class WordsInput : public Input {
     return data::split_words(word).empty() ? "a" : word;
   }
 
-  explain::TraceSide side(const Ready& ready) const override {
+  explain::TraceSide side(const Ready& ready, int64_t) const override {
     explain::TraceSide side = explain::text_side(*words_, ready.tokens, ready.text);
     explain::locate(side);
     return side;
@@ -179,7 +181,7 @@ Examples text_test(const TaskConfig& config, const TestFiles& files, const std::
 }  // namespace
 
 constinit const InputRow kTextInput{
-    "text", models::Reads::words, "tokens",         "lines of text", true, kTextFiles,
+    "text", models::Reads::words, "tokens", "examples", "lines of text", true, 256, kTextFiles,
     kTextDerived, make_input<WordsInput>, read_text_corpus, text_test};
 
 int64_t Ready::longest() const {
@@ -192,7 +194,14 @@ bool Ready::is_empty() const {
   return length() == 0 || std::ranges::any_of(further, [](const Ready& one) { return one.length() == 0; });
 }
 
-int64_t Ready::length() const { return is_text() ? static_cast<int64_t>(tokens.ids.size()) : 1; }
+int64_t Ready::length() const {
+  if (is_sound()) return frames.dim(0);
+  return is_text() ? static_cast<int64_t>(tokens.ids.size()) : 1;
+}
+
+bool Ready::joins(const Ready& other) const {
+  return image.height == other.image.height && image.width == other.image.width;
+}
 
 const std::shared_ptr<data::Tokeniser>& Input::tokeniser() const {
   static const std::shared_ptr<data::Tokeniser> kNone;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "attend/base/error.h"
 #include "attend/base/joined.h"
@@ -104,8 +105,12 @@ WordsOutput::Copies WordsOutput::copies_of(const Ready& input) const {
 }
 
 void WordsOutput::add_to(data::Source& source, std::span<const Ready* const> batch) const {
-  if (!model().copies()) return;
   std::vector<std::vector<int32_t>> ids;
+  if (model().is_told()) {
+    for (const Ready* one : batch) ids.push_back(one->given);
+    source.add_given(data::Sequences(std::exchange(ids, {})));
+  }
+  if (!model().copies()) return;
   for (const Ready* one : batch) ids.push_back(copies_of(*one).ids);
   source.add_copies(data::Sequences(ids));
 }

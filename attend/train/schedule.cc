@@ -69,11 +69,28 @@ class Cosine : public Schedule {
   double rate_, floor_, warmup_, steps_;
 };
 
+void require_factor(const char* schedule, double factor) {
+  require(factor > 0 && factor < 1, "schedule ", schedule, ": the factor must lie between 0 and 1, got ", factor);
+}
+
+class Stairs : public Schedule {
+ public:
+  Stairs(const ScheduleOptions& options, double rate)
+      : rate_(rate), factor_(options.factor), every_(static_cast<double>(options.every)) {
+    require_factor("stairs", options.factor);
+    require(options.every > 0, "schedule stairs: expected a positive number of steps between falls, got ",
+            options.every);
+  }
+
+ private:
+  double rate_at(double step) const override { return rate_ * std::pow(factor_, std::floor((step - 1) / every_)); }
+  double rate_, factor_, every_;
+};
+
 class Plateau : public Schedule {
  public:
   Plateau(const ScheduleOptions& options, double rate) : options_(options), rate_(rate) {
-    require(options.factor > 0 && options.factor < 1, "schedule plateau: the factor must lie between 0 and 1, got ",
-            options.factor);
+    require_factor("plateau", options.factor);
     require(options.patience >= 0, "schedule plateau: the patience must not be negative, got ", options.patience);
     require(options.minimum >= 0 && options.minimum <= rate, "schedule plateau: the minimum must be within 0 … ", rate,
             " (the rate), got ", options.minimum);
@@ -134,6 +151,7 @@ constexpr ScheduleRow kSchedules[] = {
     {"noam", "r·d^-0.5·min(s^-0.5, s·w^-1.5)", "Vaswani et al. 2017, eq. 3", 1, new_schedule<Noam>},
     {"cosine", "r·s/w up to w, then f + (r − f)·(1 + cos(π·(s − w)/(T − w)))/2, f from T on",
      "Loshchilov & Hutter 2017, eq. 5", 1e-3, new_schedule<Cosine>},
+    {"stairs", "r·q^⌊(s − 1)/e⌋", "Sukhbaatar et al. 2015, section 4.2", 1e-2, new_schedule<Stairs>},
     {"plateau", "r, multiplied by the factor when more scores than the patience bring no improvement", "", 1e-3,
      new_schedule<Plateau>},
 };

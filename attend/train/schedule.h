@@ -24,7 +24,8 @@ struct ScheduleOptions {
   int64_t steps = 0;                // T: cosine is at its floor from here on
   double floor = 0;                 // f
   int64_t width = 512;              // d: the model's width
-  double factor = 0.5;              // plateau: the rate is multiplied by this,
+  int64_t every = 1000;             // e, in steps
+  double factor = 0.5;              // q; plateau: the rate is multiplied by this,
   int64_t patience = 0;             // after more scores than this in a row without improvement,
   double minimum = 0;               // but does not fall below this;
   double threshold = 1e-4;          // an improvement is larger than this share of the best score

@@ -9,6 +9,8 @@
 
 #include "attend/base/error.h"
 #include "attend/base/names.h"
+#include "attend/base/utf8.h"
+#include "attend/data/utf8.h"
 #include "attend/train/agreement.h"
 #include "attend/train/brackets.h"
 #include "attend/train/chrf.h"
@@ -143,13 +145,55 @@ double phoneme_error(const Judged& judged) {
 
 double word_error(const Judged& judged) { return 100 * edit_scores(judged.outputs, judged.right).wrong_rate(); }
 
+ordered_json edits_json(const EditScores& scores, const char* tokens) {
+  return {{"substitutions", scores.substitutions},
+          {"insertions", scores.insertions},
+          {"deletions", scores.deletions},
+          {tokens, scores.tokens}};
+}
+
 void report_edits(const Judged& judged, const BleuOptions&, ordered_json& report) {
   const EditScores scores = edit_scores(judged.outputs, judged.right);
   report["phoneme_error"] = rounded(100 * scores.error_rate());
-  report["edits"] = {{"substitutions", scores.substitutions},
-                     {"insertions", scores.insertions},
-                     {"deletions", scores.deletions},
-                     {"phonemes", scores.tokens}};
+  report["edits"] = edits_json(scores, "phonemes");
+}
+
+/// Each text as tokens that edit_scores counts: its characters without blanks at its ends, where "␣" stands for a blank.
+std::vector<std::string> as_letters(std::span<const std::string> texts) {
+  std::vector<std::string> all;
+  for (const std::string& whole : texts) {
+    const std::string_view text = data::trimmed(whole);
+    std::string letters;
+    for (size_t at = 0; at < text.size();) {
+      const size_t bytes = std::max<size_t>(1, character_bytes(text.substr(at)));
+      if (at > 0) letters += ' ';
+      letters += text[at] == ' ' ? std::string_view("␣") : text.substr(at, bytes);
+      at += bytes;
+    }
+    all.push_back(std::move(letters));
+  }
+  return all;
+}
+
+EditScores letter_edits(const Judged& judged) {
+  std::vector<std::vector<std::string>> right;
+  for (const std::vector<std::string>& one : judged.right) right.push_back(as_letters(one));
+  return edit_scores(as_letters(judged.outputs), right);
+}
+
+double wer(const Judged& judged) { return 100 * edit_scores(judged.outputs, judged.right).error_rate(); }
+double cer(const Judged& judged) { return 100 * letter_edits(judged).error_rate(); }
+
+void report_wer(const Judged& judged, const BleuOptions&, ordered_json& report) {
+  const EditScores scores = edit_scores(judged.outputs, judged.right);
+  report["wer"] = rounded(100 * scores.error_rate());
+  report["word_edits"] = edits_json(scores, "words");
+}
+
+void report_cer(const Judged& judged, const BleuOptions&, ordered_json& report) {
+  const EditScores scores = letter_edits(judged);
+  report["cer"] = rounded(100 * scores.error_rate());
+  report["letter_edits"] = edits_json(scores, "letters");
 }
 
 /// BLEU of the n-grams up to K words, against all references: as captions are scored.
@@ -326,6 +370,12 @@ std::vector<ScoreRow>& table() {
       {"rouge2", "ROUGE-2", "ROUGE-2 F1, %", "of pairs of words, as rouge-score computes it", 1, rouge<1>, nothing},
       {"rougeL", "ROUGE-L", "ROUGE-L F1, %", "of the longest common subsequence, as rouge-score computes it", 1,
        rouge<2>, nothing},
+      {"wer", "WER %", "word error rate, %",
+       "edits of words per word of the reference, as jiwer counts them; of phonemes, where the answer is phonemes", -1, wer,
+       report_wer},
+      {"cer", "CER %", "character error rate, %", "edits of characters, blanks among them, per character of the reference, as "
+       "jiwer counts them", -1, cer, report_cer},
+      {"frame_accuracy", "Frames %", "frames, %", "share of frames whose label is right", 1, tag_accuracy},
       {"copied", "Copied %", "copied words, %", "share of words that occur in the source", 1, copied, report_copying},
   });
   return rows;

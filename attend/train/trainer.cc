@@ -15,6 +15,7 @@
 #include "attend/models/zoo.h"
 #include "attend/tensor/finite.h"
 #include "attend/tensor/safetensors.h"
+#include "attend/train/scores.h"
 
 namespace attend::train {
 namespace {
@@ -40,6 +41,7 @@ std::unique_ptr<Schedule> schedule_of(const TrainerOptions& options, int64_t ste
                                           .steps = steps,
                                           .floor = options.schedule == "plateau" ? 0 : options.floor,
                                           .width = options.width,
+                                          .every = options.every,
                                           .factor = options.factor,
                                           .minimum = options.floor,
                                           .higher_is_better = options.best_by != "loss"});
@@ -160,7 +162,7 @@ void Trainer::check_room() const {
 
 std::string Trainer::take_start() {
   if (options_.start_from.empty()) return "";
-  const int64_t taken = models::take_weights(model_, fs::path(options_.start_from) / kWeights);
+  const int64_t taken = models::take_weights(model_, file_within(options_.start_from, kWeights));
   return "started with " + std::to_string(taken) + " of " + std::to_string(nn::parameters(model_).size()) +
          " weights of " + options_.start_from;
 }
@@ -175,12 +177,15 @@ fs::path Trainer::kept(int64_t step) const {
   return folder_ / "average" / ("step-" + std::to_string(step) + ".safetensors");
 }
 
-/// Oldest first.
+/// Oldest first. A damaged one is removed (below): so none of another folder may be among them, nor a file of somebody else.
 std::vector<fs::path> Trainer::kept_files() const {
+  const fs::path average = folder_ / "average";
+  require(!fs::is_symlink(average), average.native(), ": expected a folder of the run itself, got a symbolic link");
   std::vector<fs::path> files;
-  if (!fs::exists(folder_ / "average")) return files;
-  for (const auto& entry : fs::directory_iterator(folder_ / "average")) {
-    if (entry.path().extension() == ".safetensors") files.push_back(entry.path());
+  if (!fs::exists(average)) return files;
+  for (const auto& entry : fs::directory_iterator(average)) {
+    const std::string name = entry.path().filename();
+    if (name.starts_with("step-") && name.ends_with(".safetensors")) files.push_back(entry.path());
   }
   const auto age = [](const fs::path& path) { return std::pair(path.native().size(), path); };  // 95 before 100
   std::ranges::sort(files, {}, age);
@@ -387,10 +392,13 @@ void Trainer::take_rate(double before) {
   });
 }
 
+/// More is better, whatever it is judged by.
 double Trainer::judged(const Validation& validation) const {
   if (options_.best_by == "loss") return -validation.loss;
   const auto found = validation.scores.find(options_.best_by);
-  if (found != validation.scores.end()) return found->second;
+  const auto row = std::ranges::find(scores(), options_.best_by, &ScoreRow::name);
+  const bool falls = row != scores().end() && row->better < 0;
+  if (found != validation.scores.end()) return falls ? -found->second : found->second;
   std::vector<std::string_view> known{"loss"};
   for (const auto& [name, score] : validation.scores) known.push_back(name);
   refuse_name("train.best_by", known, options_.best_by);

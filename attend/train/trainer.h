@@ -32,6 +32,7 @@ struct TrainerOptions {
   std::string schedule = "cosine";
   int64_t warmup = -1;
   double floor = 0, factor = 0.5;
+  int64_t every = 1000;
   int64_t width = 512;
   double clip = 1;
   double scheduled_sampling = 0;
@@ -57,13 +58,15 @@ struct TrainerOptions {
     visit("beta2", beta2, "adam: decay of the mean of their squares", bounds::share());
     visit("momentum", momentum, "sgd", bounds::at_least(0));
     visit("weight_decay", weight_decay, "-1: the optimiser's own", bounds::at_least(-1));
-    visit("schedule", schedule, "of the learning rate: constant, warmup, noam, cosine or plateau",
+    visit("schedule", schedule, "of the learning rate: constant, warmup, noam, cosine, stairs or plateau",
           bounds::one_of(schedules()));
     visit("warmup", warmup, "steps in which the rate rises from 0; -1: a tenth of all, at most 400",
           bounds::at_least(-1));
     visit("floor", floor, "cosine and plateau: the rate does not fall below this", bounds::at_least(0));
-    visit("factor", factor, "plateau: the rate is multiplied by this after a validation without improvement",
+    visit("factor", factor,
+          "plateau: the rate is multiplied by this after a validation without improvement; stairs: at every fall",
           bounds::between(0, 1));
+    visit("every", every, "stairs: steps between falls of the rate", bounds::at_least(1));
     visit("width", width, "noam: width of the model", bounds::at_least(1));
     visit("clip", clip, "largest norm of a gradient; 0: any", bounds::at_least(0));
     visit("scheduled_sampling", scheduled_sampling,

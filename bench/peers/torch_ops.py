@@ -7,7 +7,7 @@
     python3 bench/peers/torch_ops.py --list                            # names only
 
 The first line is {"torch": version, "threads": n}, the others {"name": row, "ms": best run in milliseconds}. Rows that
-end in /fb, and additive, cross_entropy and conv2d, are forward and backward: gradients are cleared before each run and
+end in /fb, and additive, location, cross_entropy, ctc and conv2d, are forward and backward: gradients are cleared before each run and
 the backward pass starts from a random cotangent. All others are forward only, without recording. A row that fails (too
 little memory) is told on standard error, the rest goes on, and the exit code is 1.
 """
@@ -90,6 +90,15 @@ def table_of_rows(torch):
     for length in (20, 35, 50):
         row(f"additive/T{length}", additive, length)
 
+    def location(places):
+        q, k, v, a = leaf(16, 1, 256), leaf(16, places, 256), leaf(256), leaf(16, places)
+        filters, z = nn.Conv1d(1, 10, 33, padding=16, bias=False), nn.Linear(10, 256, bias=False)
+        forward = lambda: (torch.tanh(q + k + z(filters(a[:, None]).transpose(1, 2))) @ v)[:, None]
+        return with_backward(forward, [q, k, v, a, *filters.parameters(), *z.parameters()], torch.randn(16, 1, places))
+
+    for places in (200, 1000):
+        row(f"location/T{places}", location, places)
+
     # Over 16 Mi elements, in rows of 1024: output allocated as usual, and given.
     def fresh(function):
         x = torch.randn(16 << 10, 1024)
@@ -120,6 +129,15 @@ def table_of_rows(torch):
 
     for classes in (8000, 32000):
         row(f"cross_entropy/V{classes}", cross_entropy, classes)
+
+    def ctc(classes):
+        frames, sounds, labels = 400, 16, 60
+        logits, target = leaf(frames, sounds, classes), torch.randint(1, classes, (sounds, labels))
+        heard, said = torch.full((sounds,), frames), torch.full((sounds,), labels)
+        return with_backward(lambda: F.ctc_loss(F.log_softmax(logits, 2), target, heard, said), [logits], torch.randn(()))
+
+    for classes in (32, 1000):
+        row(f"ctc/T400 B16 V{classes}", ctc, classes)
 
     def adam():
         parameters = [nn.Parameter(torch.randn(1000, 1000)) for _ in range(20)]

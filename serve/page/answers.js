@@ -112,6 +112,24 @@ class Caption {
   }
 }
 
+// What was said in a sound; when and where it was heard is in the view below. Of a label for each place those that are the same
+// are said once.
+class Heard extends Caption {
+  show(seen) {
+    const [best] = seen.answers;
+    const labels = best.text.split(" ");
+    const once = this.pane.model.answers === "tags" ? labels.filter((label, i) => label !== labels[i - 1]).join(" ") : best.text;
+    super.show({ ...seen, answers: [{ ...best, text: once }] });
+  }
+}
+
+// Its places are no words that could be shaded.
+class HeardLabel extends Label {
+  show(seen) {
+    super.show({ ...seen, trace: null });
+  }
+}
+
 // An image, and what the network makes of it.
 class Figures {
   constructor(pane) {
@@ -149,6 +167,11 @@ const ANSWERS = {
     words: { make: made(Caption), untraced: true },
     label: { make: made(Label), asks: Label.asks, untraced: true },
     image: { make: made(Figures), untraced: true },
+  },
+  sound: {
+    words: { make: made(Heard), untraced: true },
+    tags: { make: made(Heard), untraced: true },
+    label: { make: made(HeardLabel), asks: Label.asks, untraced: true },
   },
 };
 const PLAIN = { make: made(Plain) };

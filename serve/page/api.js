@@ -62,7 +62,12 @@ async function send(path, body, signal, read) {
 
 const asJson = async (response) => JSON.parse(await heard(response.text()));
 
-export const models = async (signal) => (await send("v1/models", null, signal, asJson)).models;
+// {models, experiments (how many the lab has)}
+export const served = (signal) => send("v1/models", null, signal, asJson);
+export const model = (name, signal) => send(`v1/models/${encodeURIComponent(name)}`, null, signal, asJson);
+export const experiments = async (signal) => (await send("v1/lab", null, signal, asJson)).experiments;
+export const story = (name, signal) => send(`v1/lab/${encodeURIComponent(name)}`, null, signal, asJson);
+export const figurePath = (name, figure) => `v1/lab/${encodeURIComponent(name)}/figures/${encodeURIComponent(figure)}`;
 export const curves = (model, signal) => send(`v1/models/${encodeURIComponent(model)}/curves`, null, signal, asJson);
 export const gallery = (model, signal) => send(`v1/models/${encodeURIComponent(model)}/gallery`, null, signal, asJson);
 

@@ -1,4 +1,4 @@
-// The explorer: a text or an image, and one or two models that answer it.
+// The explorer: a text, an image or a sound, and one or two models that answer it.
 
 import * as api from "./api.js";
 import { showConnection } from "./connection.js";
@@ -6,6 +6,7 @@ import { make } from "./dom.js";
 import { ImageEntry } from "./image_entry.js";
 import { Pane } from "./pane.js";
 import { kindOf } from "./kinds.js";
+import { SoundEntry } from "./sound_entry.js";
 import { newPane, readState, writeState } from "./state.js";
 import { TextEntry } from "./text_entry.js";
 import { TextsEntry } from "./texts_entry.js";
@@ -17,19 +18,25 @@ class App {
   constructor(models) {
     this.models = models;
     this.panes = [];
-    this.entries = { text: new TextEntry(this), texts: new TextsEntry(this), image: new ImageEntry(this) };
+    this.entries = {
+      text: new TextEntry(this),
+      texts: new TextsEntry(this),
+      image: new ImageEntry(this),
+      sound: new SoundEntry(this),
+    };
     this.#listen();
     this.load();
   }
 
   // Everything as the address has it. What stands side by side reads the same; the first decides what.
   load() {
-    const { picture = null, inputs = {} } = this.state ?? {};
+    const { picture = null, clip = null, inputs = {} } = this.state ?? {};
     const state = (this.state = readState(location.hash));
     const first = this.#named(state.panes[0].model) ?? this.models[0];
     const kind = kindOf(first);
     state.inputs = { ...inputs, ...state.inputs }; // a long document is not in the address
     state.picture = !state.image || picture?.name === state.image ? picture : null;
+    state.clip = !state.sound || clip?.name === state.sound ? clip : null;
     state.panes = state.panes.filter(({ model }, index) => index === 0 || this.#alike(this.#named(model), first));
     for (const pane of this.panes) pane.stop();
     this.panes = [];
@@ -67,7 +74,7 @@ class App {
     const { beam, temperature, seed } = this.state;
     const state = { ...readState(""), beam, temperature, seed, panes: [newPane(name)] };
     history.replaceState(null, "", writeState(state));
-    this.state.picture = null;
+    this.state.picture = this.state.clip = null;
     this.load();
     document.querySelector(".pane select[name=model]").focus();
     return true;
@@ -196,12 +203,22 @@ async function start() {
   showConnection(find("banner"));
   startTheme(find("theme"), () => app?.repaint());
   try {
-    const models = await api.models();
+    const { models, experiments = 0 } = await api.served();
+    models.push(...(await ofTheLab()));
+    if (!models.length && experiments) return location.replace("lab");
     if (!models.length) throw new Error("The server has no model.");
+    find("lab").hidden = !experiments;
     app = new App(models);
   } catch (error) {
     find("answers").append(make("p", { class: "error", role: "alert" }, error.message));
   }
+  return null;
+}
+
+// Models of the lab are in no list: those that the address names are asked for.
+async function ofTheLab() {
+  const named = readState(location.hash).panes.map(({ model }) => model).filter((name) => name.startsWith("lab/"));
+  return Promise.all([...new Set(named)].map((name) => api.model(name)));
 }
 
 start();

@@ -1,7 +1,7 @@
 // A board to draw on with a mouse, a pen or a finger: white on black, as the digits are that a network learned from.
 
+import { bare } from "./bytes.js";
 import { make } from "./dom.js";
-import { bare } from "./pictures.js";
 
 const SIDE = 280; // pixels, about
 const PAUSE = 350; // milliseconds after a stroke: a 4 has two

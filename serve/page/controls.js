@@ -3,7 +3,7 @@
 import { choice, make } from "./dom.js";
 import { mainSites } from "./sites.js";
 
-const METHODS = {
+export const METHODS = {
   attention: "Attention: what was read",
   rollout: "Rollout: attention through the layers",
   saliency: "Saliency: gradient × input",

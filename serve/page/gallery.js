@@ -1,4 +1,4 @@
-// Validation sentences and images, the worst first: where to look when one wants to know what a model cannot do.
+// Validation sentences, images and sounds, the worst first: where to look when one wants to know what a model cannot do.
 
 import * as api from "./api.js";
 import { make } from "./dom.js";
@@ -9,8 +9,19 @@ const FIRST = 20;
 // `opened(row)`: {source, reference, …} of the sentence that was chosen.
 export async function showSentences(place, { name, answers }, opened, signal) {
   const { sentences = [], note } = await api.gallery(name, signal);
+  showRows(place, sentences, { note, answers, opened, what: "sentences" });
+}
+
+// `opened(row)`: {name, sound, …} of the sound that was chosen.
+export async function showSounds(place, { name, answers }, opened, signal) {
+  const { sounds = [], note } = await api.gallery(name, signal);
+  const rows = sounds.map((row) => ({ ...row, source: row.name }));
+  showRows(place, rows, { note, answers, opened, what: "sounds" });
+}
+
+function showRows(place, sentences, { note, answers, opened, what }) {
   if (!sentences.length) {
-    place.replaceChildren(make("p", { class: "hint" }, note ?? "There are no validation sentences."));
+    place.replaceChildren(make("p", { class: "hint" }, note ?? `There are no validation ${what}.`));
     return;
   }
   const list = make(
@@ -34,7 +45,7 @@ export async function showSentences(place, { name, answers }, opened, signal) {
       `Show ${rest.length} more`,
     );
   place.replaceChildren(
-    make("p", { class: "hint" }, "Validation sentences, worst first. Choose one to look into it."),
+    make("p", { class: "hint" }, `Validation ${what}, worst first. Choose one to look into it.`),
     list,
     ...(more ? [more] : []),
   );

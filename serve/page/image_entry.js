@@ -3,46 +3,37 @@
 import * as api from "./api.js";
 import { Board } from "./board.js";
 import { make, showError } from "./dom.js";
+import { DropZone } from "./drop_zone.js";
 import { pictureOf, urlOf } from "./pictures.js";
 
 const SAMPLES = 8;
 const find = (id) => document.getElementById(id);
-const held = ({ items }) => [...(items ?? [])].some(({ kind }) => kind === "file");
 
 export class ImageEntry {
   // `app` has state, panes, changed() and answer(). The image is state.picture {data, name, …}; the address has only the names
   // of validation images.
   constructor(app) {
     this.app = app;
-    this.shown = false;
     this.board = new Board(
       (data) => this.#take({ data, name: "your drawing", drawn: true }),
       () => this.#forget(),
     );
-    this.file = make("input", { type: "file", accept: "image/*", class: "unseen", tabindex: "-1", "aria-hidden": "true" });
-    this.file.addEventListener("change", () => {
-      if (this.file.files[0]) this.#read(this.file.files[0]);
-      this.file.value = ""; // the same one may be chosen again
-    });
-    const choose = make("button", { type: "button", class: "main", click: () => this.file.click() }, "Choose an image");
-    this.name = make("p", { class: "picture-name", "aria-live": "polite" });
     this.preview = make("img", { class: "preview", alt: "", hidden: true, error: ({ target }) => (target.hidden = true) });
-    this.drop = make(
-      "div",
-      { class: "drop" },
-      this.preview,
-      make("div", { class: "drop-text" }, choose, make("p", { class: "hint" }, "or drop one here, or paste it"), this.name),
-      this.file,
-    );
+    this.drop = new DropZone({
+      kind: "image",
+      ask: "Choose an image",
+      hint: "or drop one here, or paste it",
+      preview: this.preview,
+      taken: (file) => this.#read(file),
+    });
     this.error = make("p", { class: "error", role: "alert", hidden: true });
     this.samples = make("div", { class: "samples", role: "group", "aria-label": "Validation images" });
-    const others = make("div", { class: "others" }, this.drop, this.samples);
+    const others = make("div", { class: "others" }, this.drop.element, this.samples);
     find("image-entry").append(make("div", { class: "sources" }, this.board.element, others), this.error);
-    this.#listen();
   }
 
   show(shown) {
-    this.shown = shown;
+    this.drop.shown = shown;
     find("image-entry").hidden = !shown;
   }
 
@@ -113,29 +104,6 @@ export class ImageEntry {
     );
   }
 
-  #listen() {
-    addEventListener("dragover", (event) => {
-      if (!this.shown || !held(event.dataTransfer)) return;
-      event.preventDefault();
-      this.drop.classList.add("over");
-    });
-    addEventListener("dragleave", (event) => {
-      if (!event.relatedTarget) this.drop.classList.remove("over");
-    });
-    addEventListener("drop", (event) => {
-      this.drop.classList.remove("over");
-      if (!this.shown || !event.dataTransfer.files.length) return;
-      event.preventDefault();
-      this.#read(event.dataTransfer.files[0]);
-    });
-    addEventListener("paste", (event) => {
-      const file = this.shown && [...event.clipboardData.files].find(({ type }) => type.startsWith("image/"));
-      if (!file) return;
-      event.preventDefault();
-      this.#read(file);
-    });
-  }
-
   async #read(file) {
     try {
       const picture = await pictureOf(file);
@@ -167,7 +135,7 @@ export class ImageEntry {
 
   #mark() {
     const { picture } = this.app.state;
-    this.name.textContent = picture ? [picture.name, picture.note].filter(Boolean).join(", ") : "";
+    this.drop.name.textContent = picture ? [picture.name, picture.note].filter(Boolean).join(", ") : "";
     this.preview.hidden = !picture || Boolean(picture.drawn);
     this.board.say("");
     if (picture) this.preview.src = urlOf(picture.data);

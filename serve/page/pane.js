@@ -5,6 +5,7 @@
 import { answerOf, Plain } from "./answers.js";
 import * as api from "./api.js";
 import { choice, make, showError } from "./dom.js";
+import { isSound } from "./heard.js";
 import { kindOf, readText } from "./kinds.js";
 import { count } from "./numbers.js";
 import { QUESTIONS } from "./questions.js";
@@ -19,7 +20,8 @@ const scoreText = ({ title, value }) =>
 
 export class Pane {
   // `settings` are this pane's part of the state, `shared` is the whole of it. `app` has entry, changed(), takeKind(name),
-  // open(row) and announce(text).
+  // open(row) and announce(text); one that shows a single model in its own way also has title, an element in place of the choice
+  // of a model, and views.
   constructor(models, settings, shared, app) {
     Object.assign(this, { models, settings, shared, app });
     if (!this.model) settings.model = models[0].name;
@@ -29,16 +31,16 @@ export class Pane {
     this.place = make("div", { class: "said-place" });
     this.notes = make("ul", { class: "notes", hidden: true });
     this.yours = new Yours((text) => this.takeTarget(text));
-    this.views = new Tabs(this, VIEWS[kindOf(this.model)]);
+    this.views = new Tabs(this, (app.views ?? VIEWS)[kindOf(this.model)]);
     this.body = make(
       "div",
       { class: "pane-body", hidden: true },
       this.place,
       this.notes,
-      this.yours.element,
+      !app.views && this.yours.element,
       this.views.element,
     );
-    const head = make("header", { class: "pane-head" }, this.#chooser(), this.about);
+    const head = make("header", { class: "pane-head" }, app.title ?? this.#chooser(), this.about);
     this.element = make("section", { class: "pane" }, head, this.error, this.body);
     this.#settle();
   }
@@ -47,11 +49,12 @@ export class Pane {
     return this.models.find((model) => model.name === this.settings.model);
   }
 
-  // Cells are words, unless one side is a single word of several tokens, as letters are of one that is to be pronounced.
+  // Cells are words, unless a sound was spelled, or one side is a single word of several tokens, as letters are of one that is to be pronounced.
   get unit() {
     const { trace } = this.seen ?? {};
     if (this.settings.unit !== "auto" || !trace) return this.settings.unit;
     const spelled = ({ words, word_of }) => words.length === 1 && word_of.filter((word) => word === 0).length > 1;
+    if (isSound(trace)) return "tokens";
     return spelled(trace.source) || spelled(trace.target) ? "tokens" : "words";
   }
 

@@ -3,20 +3,12 @@
 //   pictureOf(file) → {name, data, note}   `note`: what was done to it
 //   urlOf(data) → address for an <img>
 
-const MOST_BYTES = 700_000; // of a file; base64 makes them a third more, and --body-bytes is 1 MiB
+import { inBase64, MOST_BYTES } from "./bytes.js";
+
 const MOST_SIDE = 1024; // pixels; a network sees fewer
 const SENT_AS_THEY_ARE = ["image/png", "image/jpeg"];
 
 export const urlOf = (data) => `data:image/${data.startsWith("/9j/") ? "jpeg" : "png"};base64,${data}`;
-export const bare = (url) => url.slice(url.indexOf(",") + 1);
-
-const read = (blob) =>
-  new Promise((resolve, reject) => {
-    const reader = new FileReader();
-    reader.onload = () => resolve(bare(reader.result));
-    reader.onerror = () => reject(reader.error);
-    reader.readAsDataURL(blob);
-  });
 
 const toBlob = (canvas, type, quality) => new Promise((resolve) => canvas.toBlob(resolve, type, quality));
 
@@ -46,7 +38,7 @@ export async function pictureOf(file) {
     if (file.size > MOST_BYTES) throw new Error(`${name} is no image that this browser can read.`);
   }
   const small = bitmap && Math.max(bitmap.width, bitmap.height) <= MOST_SIDE && file.size <= MOST_BYTES;
-  if (!bitmap || (small && SENT_AS_THEY_ARE.includes(file.type))) return { name, data: await read(file), note: "" };
+  if (!bitmap || (small && SENT_AS_THEY_ARE.includes(file.type))) return { name, data: await inBase64(file), note: "" };
   const { blob, note } = await shrunk(bitmap);
-  return { name, data: await read(blob), note };
+  return { name, data: await inBase64(blob), note };
 }

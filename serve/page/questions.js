@@ -12,8 +12,8 @@ async function ofText(pane, signal, anew) {
   return { answers: own.answers, notes: trace.notes, trace, own };
 }
 
-// An answer to several texts is shown when it is there.
-async function ofTexts(pane, signal) {
+// An answer to several texts, or to a sound, is shown when it is there.
+async function ofWhole(pane, signal) {
   const { model, settings } = pane;
   if (!model.methods.length) return { answers: await api.answer({ ...pane.asked(), ...pane.several() }, signal), notes: [] };
   const own = await api.explain(pane.request(true), signal);
@@ -30,4 +30,4 @@ async function ofImage(pane, signal) {
   return { answers, notes: [], look };
 }
 
-export const QUESTIONS = { text: ofText, texts: ofTexts, image: ofImage };
+export const QUESTIONS = { text: ofText, texts: ofWhole, image: ofImage, sound: ofWhole };

@@ -2,7 +2,7 @@
 
 export const VIEWS = ["map", "heads", "search", "evidence", "training", "gallery"];
 
-const SHARED = { text: "", image: "", beam: 0, temperature: 0, seed: 1 }; // beam 0: what the model was trained to be searched with
+const SHARED = { text: "", image: "", sound: "", beam: 0, temperature: 0, seed: 1 }; // beam 0: what the model was trained to be searched with
 const PANE = {
   model: "",
   view: "map",

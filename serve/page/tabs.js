@@ -16,6 +16,7 @@ export class Tabs {
     this.place = make("div", { class: "view" });
     this.panel = make("div", { role: "tabpanel", id: `${id}-panel`, class: "panel" }, this.error, this.place);
     const list = make("div", { role: "tablist", class: "tabs", "aria-label": "What to look at" }, this.tabs);
+    list.hidden = this.tabs.length < 2;
     list.addEventListener("keydown", (event) => rove(this.#shown(), event.key, event.target)?.click());
     this.element = make("div", { class: "views" }, list, this.panel);
     this.#mark();
@@ -28,7 +29,7 @@ export class Tabs {
   }
 
   refresh() {
-    if (this.seen) this.#open();
+    if (this.seen && this.#current) this.#open();
     else this.#mark();
   }
 
@@ -73,6 +74,7 @@ export class Tabs {
 
   #mark() {
     const shown = this.#shown();
+    this.element.hidden = !shown.length;
     for (const tab of this.tabs) {
       const current = tab.dataset.view === this.#current;
       tab.hidden = !shown.includes(tab);

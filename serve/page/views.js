@@ -2,21 +2,23 @@
 
 import { answerOf } from "./answers.js";
 import * as api from "./api.js";
-import { controls } from "./controls.js";
+import { controls, METHODS } from "./controls.js";
 import { showCurves } from "./curves.js";
 import { choice, make, showError } from "./dom.js";
 import { showEvidence } from "./evidence.js";
-import { showImages, showSentences } from "./gallery.js";
+import { showImages, showSentences, showSounds } from "./gallery.js";
 import { showHeads } from "./heads.js";
 import { renderHeatmap } from "./heatmap.js";
 import { renderLook } from "./look.js";
 import { showSearch } from "./search.js";
+import { SoundView } from "./sound.js";
 
 const LOOKS = {
   attention: "Attention: where each word looked",
   glimpses: "Glimpses: where it looked, one by one",
   gradcam: "Grad-CAM: the cells that spoke for it",
   saliency: "Saliency: the pixels that it depends on",
+  jacobian: "Jacobian: the pixels that it and what it could have said depend on",
 };
 
 // Whoever holds one of the choices still holds it after they were made anew.
@@ -26,10 +28,10 @@ function replace(place, ...parts) {
   if (held) place.querySelector(`select[name="${held}"]`)?.focus();
 }
 
-// The map is lit together with the answer, in both directions.
-function showMap(pane, place) {
+// The map below its choices, lit together with the answer, in both directions.
+function mapBelow(pane, place, choices) {
   const element = make("div", { class: "map" });
-  replace(place, controls(pane), element);
+  replace(place, choices, element);
   const { trace } = pane.seen;
   const view = renderHeatmap(element, { trace, level: pane.unit, controls: false, sentences: false });
   let quiet = false; // while one of the two lights the other
@@ -48,6 +50,11 @@ function showMap(pane, place) {
   };
 }
 
+const showMap = (pane, place) => mapBelow(pane, place, controls(pane));
+// Without choices, but with what it is a map of.
+const showMapAlone = (pane, place) =>
+  mapBelow(pane, place, make("p", { class: "hint" }, METHODS[pane.settings.method] ?? pane.settings.method));
+
 function showLook(pane, place) {
   const { model, settings, seen } = pane;
   const methods = model.methods.map((name) => [name, LOOKS[name] ?? name]);
@@ -64,6 +71,15 @@ function showLook(pane, place) {
   return { stop: () => look.destroy() };
 }
 
+// All that is known of a sound, in step with it.
+function showHeard(pane, place) {
+  const { trace } = pane.seen;
+  const view = new SoundView(() => {});
+  replace(place, trace.target.kind !== "tags" && controls(pane), view.element, view.readout);
+  view.render({ trace, unit: pane.unit });
+  return { stop: () => view.destroy() };
+}
+
 function showAllHeads(pane, place, signal) {
   const enlarge = ({ site, layer, head, crossing }, trace) => {
     if (crossing) return pane.look({ view: "map", method: "attention", layer, head });
@@ -78,7 +94,7 @@ function showAllHeads(pane, place, signal) {
 
 function showSteps(pane, place) {
   const taken = (ids) => pane.takeBranch(ids);
-  place.replaceChildren(showSearch(pane.seen.trace, taken, (step) => pane.said.pin(step)));
+  place.replaceChildren(showSearch(pane.seen.trace, taken, (step) => pane.said.pin?.(step)));
 }
 
 function askEvidence(pane, place, signal) {
@@ -144,4 +160,20 @@ export const VIEWS = {
     training,
     gallery: gallery("Hard images", showImages),
   },
+  sound: {
+    map: { name: "Listen", has: mapped, show: showHeard },
+    heads: { name: "Heads", has: (model) => mapped(model) && model.sites.length > 0, show: showAllHeads },
+    search: { name: "Search", has: (model) => mapped(model) && model.searches, show: showSteps },
+    training,
+    gallery: gallery("Hard sounds", showSounds),
+  },
+};
+
+// Of a pane that has little room.
+const mapAlone = { map: { name: "Map", has: mapped, show: showMapAlone } };
+export const MAP_ALONE = {
+  text: mapAlone,
+  texts: mapAlone,
+  image: { map: VIEWS.image.map },
+  sound: { map: VIEWS.sound.map },
 };

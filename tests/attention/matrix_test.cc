@@ -12,18 +12,31 @@ constexpr int64_t kBatch = 2;
 /// One way of calling one attention. `tall` is long enough for the tiled kernel, and does not ask for weights.
 struct Case {
   AttentionConfig config;
-  bool step = false;  // one query at position 2, with coverage
+  bool step = false;  // one query at position 2, with coverage and the weights of the step before
   bool tall = false;
 
-  int64_t queries() const { return step ? 1 : tall ? 9 : 4; }
+  int64_t queries() const { return step || needs_previous(config) ? 1 : tall ? 9 : 4; }
   int64_t keys() const { return tall ? 11 : 5; }
   int64_t position() const { return step ? 2 : 0; }
   std::vector<int32_t> lengths() const { return {static_cast<int32_t>(keys()), 2}; }
 };
 
 struct MatrixInputs {
-  Var queries, keys, values, coverage;
+  Var queries, keys, values, coverage, previous;
 };
+
+/// Weights of each sequence that sum to one; the median of the first is its key 3, of the second its key 1.
+Tensor weights_before(const Case& c, Random& random) {
+  Tensor weights = Tensor::zeros({kBatch, c.keys()});
+  for (int64_t b = 0; b < kBatch; ++b) {
+    const int64_t length = c.lengths()[static_cast<size_t>(b)], median = b == 0 ? 3 : 1;
+    for (int64_t j = 0; j < length; ++j) {
+      const double least = j == median ? 0.6 : 0.0, most = 0.4 / static_cast<double>(length);
+      weights.data()[b * c.keys() + j] = static_cast<real>(least + most * (0.5 + 0.5 * random.uniform()));
+    }
+  }
+  return weights;
+}
 
 MatrixInputs inputs_of(const Case& c) {
   Random random(3);
@@ -35,6 +48,7 @@ MatrixInputs inputs_of(const Case& c) {
     Tensor read = random_tensor({kBatch, c.keys()}, random);
     for (real& x : read.values()) x = std::abs(x);
     in.coverage = Var::leaf(read);
+    in.previous = Var::leaf(weights_before(c, random));
   }
   return in;
 }
@@ -43,9 +57,12 @@ MatrixInputs inputs_of(const Case& c) {
 AttentionRead run(const Case& c, const Attention& attention, const MatrixInputs& in, bool noise) {
   Random random(17);
   const AttentionMemory memory = attention.prepare(in.keys, in.values, c.lengths());
-  return attention(
-      in.queries, memory,
-      {.position = c.position(), .random = noise ? &random : nullptr, .weights = !c.tall, .coverage = in.coverage});
+  return attention(in.queries, memory,
+                   {.position = c.position(),
+                    .random = noise ? &random : nullptr,
+                    .weights = !c.tall,
+                    .coverage = in.coverage,
+                    .previous = in.previous});
 }
 
 /// May a query at p, at most the last key, meet key j? Written once more, as the papers have it.
@@ -58,6 +75,8 @@ const std::map<std::string_view, Sees> kSees = {
     {"local_m", [](int64_t p, int64_t j, double, int64_t width) { return j >= p - width && j <= p + width; }},
     {"local_p", [](int64_t, int64_t j, double centre,
                    int64_t width) { return std::abs(static_cast<double>(j) - centre) <= static_cast<double>(width); }},
+    {"median", [](int64_t, int64_t j, double centre,
+                  int64_t width) { return std::abs(static_cast<double>(j) - centre) <= static_cast<double>(width); }},
 };
 
 void check_weights(const Case& c, const Tensor& weights, const Tensor& centres) {
@@ -74,6 +93,9 @@ void check_weights(const Case& c, const Tensor& weights, const Tensor& centres) 
       for (int64_t q = 0; q < Tq; ++q, w += Tk) {
         double centre = 0, sum = 0;
         if (centres.defined()) centre = centres.data()[(b * H + h) * Tq + q];
+        if (window.name == "median") {
+          ASSERT_EQ(centre, !c.step ? 0 : b == 0 ? 3 : 1) << "where half of the weights before is reached";
+        }
         int64_t seen = 0;
         for (int64_t j = 0; j < Tk; ++j) {
           sum += w[j];
@@ -143,6 +165,7 @@ void check_gradients(const Case& c) {
   leaves.push_back({"keys", in.keys});
   leaves.push_back({"values", in.values});
   if (c.step) leaves.push_back({"coverage", in.coverage});
+  if (c.step) leaves.push_back({"previous", in.previous});
   Random random(31);
   const TapePause pause;
   for (nn::NamedParam& leaf : leaves) {
@@ -187,7 +210,7 @@ std::vector<Case> cases_of(const ScoreRow& score) {
 
 std::string name_of(const Case& c) {
   return c.config.score + " " + c.config.window + " " + c.config.align + ", heads " + std::to_string(c.config.heads) +
-         (c.step   ? ", one step with coverage"
+         (c.step   ? ", one step with coverage and the weights before"
           : c.tall ? ", tall"
                    : "");
 }

@@ -92,6 +92,7 @@ TEST(AttentionPaths, TakenMemoryReadsTheSourcesOfItsRows) {
   for (const ScoreRow& score : scores()) {
     for (const int64_t heads : {1, 4}) {
       for (const int64_t queries : {1, 9}) {
+        if (score.previous && queries > 1) continue;
         SCOPED_TRACE(std::string(score.name) + ", heads " + std::to_string(heads));
         const Attention attention = random_attention(small_config(score.name, "none", "softmax", heads));
         const PathInputs in = leaves(3, queries, 6);
@@ -131,6 +132,7 @@ TEST(AttentionPaths, NobodyIsLeftToReadAMemory) {
       EXPECT_EQ(memory.rows(), 0);
       EXPECT_TRUE(memory.lengths().empty());
       for (const int64_t queries : {1, 9}) {
+        if (score.previous && queries > 1) continue;
         SCOPED_TRACE(std::string(score.name) + ", queries " + std::to_string(queries));
         EXPECT_EQ(attention(Tensor({0, queries, kWidth}), memory).context.shape(), (Shape{0, queries, kWidth}));
       }
@@ -194,6 +196,7 @@ TEST(AttentionPaths, GradientsReachParametersAlone) {
 TEST(AttentionPaths, ExtendedMemoryEqualsOnePreparedWhole) {
   for (const ScoreRow& score : scores()) {
     for (const int64_t queries : {1, 3, 9}) {
+      if (score.previous && queries > 1) continue;
       SCOPED_TRACE(std::string(score.name) + ", queries " + std::to_string(queries));
       const Attention attention = random_attention(small_config(score.name, "none", "softmax", 2));
       Tensor contexts[2], gradients[2][2];
@@ -284,6 +287,7 @@ void check_cache(const AttentionConfig& config) {
 
 TEST(AttentionPaths, CacheEqualsTheCausalWhole) {
   for (const ScoreRow& score : scores()) {
+    if (score.previous) continue;
     for (const std::string window : {"causal", "none", "sliding"}) {
       for (const int64_t width : {0, 2}) {
         if (window == "none" && width > 0) continue;
@@ -305,6 +309,7 @@ TEST(AttentionPaths, CacheEqualsTheCausalWhole) {
 TEST(AttentionPaths, HypothesesInACacheMayDifferInLength) {
   const std::vector<std::vector<uint8_t>> active{{1, 1, 0}, {1, 0, 1}, {0, 1, 1}, {1, 1, 1}, {1, 0, 0}};
   for (const ScoreRow& score : scores()) {
+    if (score.previous) continue;
     for (const int64_t width : {0, 2}) {
       for (const int64_t heads : {1, 4}) {
         SCOPED_TRACE(std::string(score.name) + ", width " + std::to_string(width));

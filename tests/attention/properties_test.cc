@@ -41,6 +41,7 @@ TEST(AttentionScores, PermutedKeysPermuteTheWeights) {
   const int64_t order[] = {4, 0, 5, 2, 1, 3};
   for (const ScoreRow& score : scores()) {
     if (score.name == "location" || score.name == "convolution") continue;  // they look at places, not at keys
+    if (score.previous) continue;                                           // takes one query at a time
     for (const int64_t heads : {1, 2}) {
       SCOPED_TRACE(std::string(score.name));
       const Attention attention = random_attention(small_config(score.name, "none", "softmax", heads));

@@ -95,6 +95,9 @@ TEST(AttentionRefusals, Numbers) {
   expect_config_refused(with([](auto& c) { c.window = "sliding", c.width = -1; }), "sliding: expected a width of at least 0");
   expect_config_refused(with([](auto& c) { c.window = "local_m", c.width = -1; }), "local_m: expected a width of at least 0");
   expect_config_refused(with([](auto& c) { c.window = "local_p", c.width = 0; }), "local_p: expected a width of at least 1");
+  expect_config_refused(with([](auto& c) { c.score = "location_aware", c.filters = 0; }), "at least one filter");
+  expect_config_refused(with([](auto& c) { c.score = "location_aware", c.reach = -1; }), "a reach of at least 0");
+  expect_config_refused(with([](auto& c) { c.window = "median", c.width = -1; }), "a width of at least 0");
   expect_config_refused(with([](auto& c) { c.align = "gumbel", c.temperature = 0; }), "temperatures above 0");
   expect_config_refused(with([](auto& c) { c.align = "gumbel", c.coldest = 0; }), "temperatures above 0");
   expect_config_refused(with([](auto& c) { c.align = "gumbel", c.cooling = -1; }), "cooling of at least 0");
@@ -133,6 +136,25 @@ TEST(AttentionRefusals, CoverageOfAnotherShape) {
   }
 }
 
+TEST(AttentionRefusals, WeightsOfTheStepBefore) {
+  for (const auto& [score, window] : {std::pair{"location_aware", "none"}, {"additive", "median"}}) {
+    SCOPED_TRACE(score);
+    const Attention attention = random_attention(small_config(score, window, "softmax", 1));
+    const AttentionMemory memory = attention.prepare(Tensor::zeros({2, 5, 8}), Tensor::zeros({2, 5, 8}));
+    expect_refusal([&] { attention(Tensor::zeros({2, 3, 8}), memory); }, "expected one query at a time");
+    const Var previous = Tensor::zeros({5, 2});
+    expect_refusal(
+        [&] {
+          attention(Tensor::zeros({2, 1, 8}), memory, {.previous = previous});
+        },
+        "expected previous weights [2,5], got [5, 2]");
+    AttentionCache cache;
+    const Tensor one = Tensor::zeros({2, 1, 8});
+    expect_refusal([&] { attention(one, one, one, cache); }, "do without the weights of the step before");
+    expect_refusal([&] { refuse_previous(attention.config(), "attention."); }, "attention.");
+  }
+}
+
 // Rows from outside.
 
 TEST(AttentionMenus, TakenNamesAndRowsWithoutMakerAreRefused) {
@@ -147,9 +169,9 @@ TEST(AttentionMenus, EveryRowSaysWhatItIs) {
   for (const WindowRow& row : windows()) EXPECT_FALSE(row.formula.empty()) << row.name;
   for (const AlignRow& row : aligns()) EXPECT_FALSE(row.formula.empty() || row.gradient.empty()) << row.name;
   for (const ProjectionRow& row : projections()) EXPECT_FALSE(row.formula.empty()) << row.name;
-  EXPECT_EQ(scores().size(), 9u);
-  EXPECT_EQ(windows().size(), 6u);
-  EXPECT_EQ(aligns().size(), 6u);
+  EXPECT_EQ(scores().size(), 10u);
+  EXPECT_EQ(windows().size(), 7u);
+  EXPECT_EQ(aligns().size(), 7u);
 }
 
 }  // namespace

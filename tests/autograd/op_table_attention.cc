@@ -45,6 +45,61 @@ Arrays attention_loops(const Arrays& in, const AttentionOptions& o) {
   return {out};
 }
 
+/// vᵀtanh(q + k + Zᵀ(F ∗ previous)) by loops.
+Arrays location_loops(const Arrays& x) {
+  const Array &q = x[0], &k = x[1], &v = x[2], &previous = x[3], &filters = x[4], &location = x[5];
+  const int64_t B = k.dim(0), Tk = k.dim(1), H = k.dim(2), C = filters.dim(0), reach = filters.dim(1) / 2;
+  Array e({B, 1, Tk});
+  for (int64_t b = 0; b < B; ++b) {
+    for (int64_t j = 0; j < Tk; ++j) {
+      for (int64_t h = 0; h < H; ++h) {
+        double argument = q(b, 0, h) + k(b, j, h);
+        for (int64_t c = 0; c < C; ++c) {
+          double seen = 0;
+          for (int64_t d = -reach; d <= reach; ++d) {
+            if (j + d >= 0 && j + d < Tk) seen += filters(c, d + reach) * previous(b, j + d);
+          }
+          argument += location(c, h) * seen;
+        }
+        e(b, 0, j) += v(h) * std::tanh(argument);
+      }
+    }
+  }
+  return {e};
+}
+
+void add_location_rows(std::vector<OpRow>& table) {
+  const auto score = [](const Shape& q, const Shape& k, const Shape& v, const Shape& previous, const Shape& filters,
+                        const Shape& location) {
+    return [=] {
+      location_score(Tensor::zeros(q), Tensor::zeros(k), Tensor::zeros(v), Tensor::zeros(previous),
+                     Tensor::zeros(filters), Tensor::zeros(location));
+    };
+  };
+  struct Kind {
+    const char* name;
+    int64_t keys, hidden, filters, reach;
+  };
+  for (const Kind& kind : {Kind{"one key", 1, 1, 1, 0},
+                           {"reach past both ends", 3, 5, 2, 4},
+                           {"plain", 7, 19, 3, 1},
+                           {"whole vectors", 32, 32, 10, 8}}) {
+    const Shape q{2, 1, kind.hidden}, k{2, kind.keys, kind.hidden}, v{kind.hidden}, previous{2, kind.keys},
+        filters{kind.filters, 2 * kind.reach + 1}, location{kind.filters, kind.hidden};
+    table.push_back(
+        {std::string("location_score ") + kind.name,
+         {q, k, v, previous, filters, location},
+         [](const Vars& x) { return Vars{location_score(x[0], x[1], x[2], x[3], x[4], x[5])}; },
+         location_loops,
+         {{score({2, 2, 4}, {2, 5, 4}, {4}, {2, 5}, {3, 3}, {3, 4}), "expected q [B,1,H], k [B,Tk,H] and v [H]"},
+          {score({2, 1, 4}, {2, 5, 4}, {5}, {2, 5}, {3, 3}, {3, 4}), "expected q [B,1,H], k [B,Tk,H] and v [H]"},
+          {score({2, 1, 4}, {2, 5, 4}, {4}, {2, 4}, {3, 3}, {3, 4}), "expected previous weights [2,5], got [2, 4]"},
+          {score({2, 1, 4}, {2, 5, 4}, {4}, {2, 5}, {3, 4}, {3, 4}), "expected filters [C,2r + 1] and location [C,4]"},
+          {score({2, 1, 4}, {2, 5, 4}, {4}, {2, 5}, {3, 3}, {2, 4}), "got [3, 3] and [2, 4]"}}});
+    table.back().step = 2e-4;  // many filters and places add up in tanh, so that differences need small steps
+  }
+}
+
 }  // namespace
 
 void add_attention_rows(std::vector<OpRow>& table) {
@@ -127,6 +182,7 @@ void add_attention_rows(std::vector<OpRow>& table) {
                        },
                        "additive_score: expected q [B,Tq,H], k [B,Tk,H] and v [H]"}}});
   }
+  add_location_rows(table);
 }
 
 }  // namespace attend::test

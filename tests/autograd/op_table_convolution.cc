@@ -36,6 +36,31 @@ Array conv_loops(const Arrays& in, const Conv2dOptions& o) {
   return y;
 }
 
+Array depthwise_loops(const Arrays& in, int64_t stride) {
+  const Array &x = in[0], &w = in[1], &b = in[2];
+  const int64_t H = x.dim(2), W = x.dim(3), K = w.dim(2);
+  const auto count = [&](int64_t extent) { return (extent + stride - 1) / stride; };
+  const auto before = [&](int64_t extent) { return std::max<int64_t>((count(extent) - 1) * stride + K - extent, 0) / 2; };
+  Array y({x.dim(0), x.dim(1), count(H), count(W)});
+  for (int64_t n = 0; n < y.dim(0); ++n) {
+    for (int64_t c = 0; c < y.dim(1); ++c) {
+      for (int64_t i = 0; i < y.dim(2); ++i) {
+        for (int64_t j = 0; j < y.dim(3); ++j) {
+          double sum = b(c);
+          for (int64_t u = 0; u < K; ++u) {
+            for (int64_t v = 0; v < K; ++v) {
+              const int64_t r = i * stride + u - before(H), s = j * stride + v - before(W);
+              if (r >= 0 && r < H && s >= 0 && s < W) sum += w(c, 0, u, v) * x(n, c, r, s);
+            }
+          }
+          y(n, c, i, j) = sum;
+        }
+      }
+    }
+  }
+  return y;
+}
+
 Array pool_loops(const Array& x, const Pool2dOptions& o, bool average) {
   const int64_t stride = o.stride == 0 ? o.kernel : o.stride;
   Array y({x.dim(0), x.dim(1), windows(x.dim(2), o.kernel, stride, o.padding),
@@ -114,6 +139,22 @@ void add_convolution_rows(std::vector<OpRow>& table) {
                          conv2d(Tensor::zeros({3, 5, 5}), Tensor::zeros({2, 3, 3, 3}), Var());
                        },
                        "conv2d"}}});
+  }
+  struct Channelwise {
+    const char* name;
+    Shape x, w;
+    int64_t stride;
+  };
+  for (const Channelwise& kind : {Channelwise{"3x3", {2, 3, 7, 6}, {3, 1, 3, 3}, 1}, {"even", {2, 3, 8, 6}, {3, 1, 3, 3}, 2},
+                                  {"odd", {1, 4, 7, 9}, {4, 1, 5, 5}, 2}, {"small", {2, 2, 1, 2}, {2, 1, 5, 5}, 2}}) {
+    table.push_back({std::string("depthwise_conv2d ") + kind.name,
+                     {kind.x, kind.w, {kind.w[0]}},
+                     [s = kind.stride](const Vars& x) { return Vars{depthwise_conv2d(x[0], x[1], x[2], s)}; },
+                     [s = kind.stride](const Arrays& x) { return Arrays{depthwise_loops(x, s)}; },
+                     {{[] { depthwise_conv2d(Tensor::zeros({1, 3, 5, 5}), Tensor::zeros({3, 3, 3, 3})); },
+                       "expected a weight [3, 1, K, K]"},
+                      {[] { depthwise_conv2d(Tensor::zeros({1, 3, 5, 5}), Tensor::zeros({3, 1, 3, 3}), Var(), 0); },
+                       "stride"}}});
   }
   for (const auto& [kind, o] : {std::pair{"plain", Pool2dOptions{2, 0, 0}}, {"overlap", Pool2dOptions{3, 2, 1}}}) {
     table.push_back({std::string("max_pool2d ") + kind,

@@ -89,6 +89,8 @@ void add_elementwise_rows(std::vector<OpRow>& table) {
       {"sigmoid", attend::sigmoid, [](double x) { return 1 / (1 + std::exp(-x)); }, [](double x) { return 3 * x; }},
       {"relu", attend::relu, [](double x) { return x > 0 ? x : 0; },
        [](double x) { return std::abs(x) < 0.1 ? 0.5 : x; }},
+      {"relu6", attend::relu6, [](double x) { return std::min(std::max(x, 0.0), 6.0); },
+       [](double x) { return std::abs(x) < 0.1 ? 0.5 : 5 * x; }},
       {"gelu", attend::gelu, [](double x) { return x / 2 * (1 + std::erf(x / std::sqrt(2.0))); }, plain},
       {"exp", attend::exp, [](double x) { return std::exp(x); }, plain},
       {"log", attend::log, [](double x) { return std::log(x); }, [](double x) { return std::exp(x); }},

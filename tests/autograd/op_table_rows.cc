@@ -74,6 +74,25 @@ Array entropy(const Array& logits, const std::vector<int32_t>& targets, double s
   return loss;
 }
 
+/// ½(H(a) + H(b)) + weight·½·mean(KL(p‖q) + KL(q‖p)) over the rows that count.
+Array paired(const Array& a, const Array& b, const std::vector<int32_t>& targets, double weight, double smoothing) {
+  double apart = 0, counted = 0;
+  for (int64_t r = 0; r < a.dim(0); ++r) {
+    if (targets[static_cast<size_t>(r)] == -1) continue;
+    double as = 0, bs = 0;
+    for (int64_t v = 0; v < a.dim(1); ++v) as += std::exp(a(r, v)), bs += std::exp(b(r, v));
+    for (int64_t v = 0; v < a.dim(1); ++v) {
+      const double p = std::exp(a(r, v)) / as, q = std::exp(b(r, v)) / bs;
+      apart += p * std::log(p / q) + q * std::log(q / p);
+    }
+    ++counted;
+  }
+  Array loss = entropy(a, targets, smoothing, -1);
+  loss.v[0] =
+      (loss.v[0] + entropy(b, targets, smoothing, -1).v[0]) / 2 + (counted > 0 ? weight * apart / counted / 2 : 0);
+  return loss;
+}
+
 /// Folds axis `axis` of x [A,B,C].
 template <class Fold>
 Array reduced(const Array& x, int axis, Fold fold) {
@@ -225,6 +244,26 @@ void add_row_rows(std::vector<OpRow>& table) {
              cross_entropy(Tensor::zeros({1, 3}), Ids({1}, {0}), {.smoothing = 1});
            },
            "smoothing"}}});
+  }
+
+  for (const double weight : {0.0, 3.0}) {
+    const auto row = [](int64_t wide) { return Tensor::zeros({1, wide}); };
+    table.push_back({"paired_cross_entropy " + std::to_string(static_cast<int>(weight)),
+                     {{6, 17}, {6, 17}},
+                     [=](const Vars& x) {
+                       return Vars{
+                           paired_cross_entropy(x[0], x[1], Ids({6}, targets), real(weight), {.smoothing = real(0.1)})};
+                     },
+                     [=](const Arrays& x) { return Arrays{paired(x[0], x[1], targets, weight, 0.1)}; },
+                     {{[=] { paired_cross_entropy(row(3), row(4), Ids({1}, {0}), 1); },
+                       "paired_cross_entropy: expected two tensors of logits of one shape, got [1, 3] and [1, 4]"},
+                      {[=] {
+                         paired_cross_entropy(row(3), row(3), Ids({2}, {0, 1}), 1);
+                       },
+                       "want 1 targets, got [2]"},
+                      {[=] { paired_cross_entropy(row(3), row(3), Ids({1}, {3}), 1); }, "must be in [0, 3)"},
+                      {[=] { paired_cross_entropy(row(3), row(3), Ids({1}, {0}), -1); },
+                       "expected a weight of 0 or more, got -1"}}});
   }
 
   table.push_back({"layer_norm",

@@ -23,6 +23,13 @@ Array exchanged(const Array& x, int a, int b) {
   return y;
 }
 
+/// 0.5, 0.75, 1, …
+Array rising(const Shape& shape) {
+  Array y(shape);
+  for (size_t i = 0; i < y.size(); ++i) y.v[i] = 0.5 + 0.25 * static_cast<double>(i);
+  return y;
+}
+
 /// The block of x [A,B,C] with axis `axis` cut to [begin, end).
 Array cut(const Array& x, int axis, int64_t begin, int64_t end) {
   Array y(x.shape.with(axis, end - begin));
@@ -182,6 +189,37 @@ void add_shape_rows(std::vector<OpRow>& table) {
                      },
                      "embedding: ids must be in [0, 6), got 6"},
                     {[] { embedding(Tensor::zeros({6}), Ids({1}, {0})); }, "expected a table [V,E]"}}});
+  table.push_back({"weighted_rows",
+                   {{6, 9}},
+                   [](const Vars& x) {
+                     return Vars{weighted_rows(x[0], Ids({2, 3}, {0, 4, 4, 1, 5, 4}), to_tensor(rising({3, 9})),
+                                               Ids({2, 3}, {0, 2, 1, -1, 2, 2}))};
+                   },
+                   [](const Arrays& x) {
+                     const int ids[] = {0, 4, 4, 1, 5, 4}, places[] = {0, 2, 1, -1, 2, 2};
+                     const Array weights = rising({3, 9});
+                     Array y({2, 9});
+                     for (int64_t i = 0; i < 6; ++i) {
+                       for (int64_t e = 0; places[i] >= 0 && e < 9; ++e) y(i / 3, e) += weights(places[i], e) * x[0](ids[i], e);
+                     }
+                     return Arrays{y};
+                   },
+                   {{[] {
+                       weighted_rows(Tensor::zeros({6, 9}), Ids({1}, {6}), Tensor::zeros({1, 9}), Ids({1}, {0}));
+                     },
+                     "weighted_rows: ids must be in [0, 6), got 6"},
+                    {[] {
+                       weighted_rows(Tensor::zeros({6, 9}), Ids({1}, {5}), Tensor::zeros({1, 9}), Ids({1}, {1}));
+                     },
+                     "weighted_rows: places must be in [-1, 1), got 1"},
+                    {[] {
+                       weighted_rows(Tensor::zeros({6, 9}), Ids({1}, {5}), Tensor::zeros({1, 8}), Ids({1}, {0}));
+                     },
+                     "expected weights [W,9]"},
+                    {[] {
+                       weighted_rows(Tensor::zeros({6, 9}), Ids({2}, {5, 5}), Tensor::zeros({1, 9}), Ids({1}, {0}));
+                     },
+                     "expected a place for each id"}}});
 }
 
 }  // namespace attend::test

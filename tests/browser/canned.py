@@ -54,6 +54,7 @@ QUESTIONS = {
     "reader": [(ISLAND, "when did it burn down ?", "1902"), (ISLAND, "who built the old lighthouse ?", "Søren Kjær")],
     "memory": [(STORY, "where is Fred ?", "kitchen"), (STORY, "where is the milk ?", "office")],
 }
+DICTATED = ["low mid high", "high low"]
 DULL = {"the", "a", "is", "was", "who", "where", "when", "what", "in", "it", "to", "of", "by", "did", "?"}
 PLACES = ["bathroom", "kitchen", "office", "nowhere"]
 

@@ -5,6 +5,7 @@ Where the page has to be seen at its limits (500 tokens, an error, an answer tha
 needed, and none that a test could train in seconds would do. `python3 tests/browser/fake_server.py 8000` shows the page.
 """
 
+import base64
 import functools
 import http.server
 import json
@@ -12,8 +13,10 @@ import math
 import pathlib
 import sys
 import time
+import wave
 
 import canned
+import tones
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE = [ROOT / "serve/page", ROOT / "attend/explain/page"]
@@ -59,7 +62,9 @@ MODELS = {row["name"]: row for row in [
     model("reader", "answer", "reader", 1512345, ("F1 %", 61.2), POINTER, inputs=ASKED, answers="span", searches=False,
           methods=["attention", "saliency"]),
     model("memory", "answer", "memory", 12345, ("Accuracy %", 97.0), HOPS, 3, inputs=ASKED, answers="label", searches=False,
-          methods=["attention"], labels=canned.PLACES)]}
+          methods=["attention"], labels=canned.PLACES),
+    model("tones", "listen", "listener", 212345, ("WER %", 3.1), inputs=[{"name": "sound", "kind": "sound"}], reads="sound",
+          searches=False, methods=["attention"])]}
 
 
 class Refusal(Exception):
@@ -327,8 +332,17 @@ def several(model, asked):
             for text, chance in ranked]
 
 
+def heard(model, asked):
+    try:
+        return tones.trace(model, asked)
+    except (ValueError, EOFError, wave.Error) as error:
+        raise Refusal(f"sound: {error}") from error
+
+
 def explain(asked):
     model = MODELS[asked["model"]]
+    if model["reads"] == "sound":
+        return heard(model, asked)
     if len(model["inputs"]) > 1:
         return asked_trace(model, asked)
     text = asked["text"].strip()
@@ -379,6 +393,9 @@ def curves(model):
 
 
 def gallery(model):
+    if model["reads"] == "sound":
+        return {"sounds": [{"name": f"{text.replace(' ', '-')}.wav", "sound": base64.b64encode(tones.wav(text)).decode(),
+                            "reference": text, "output": text} for text in canned.DICTATED]}
     if model["name"] in canned.QUESTIONS:
         return {"sentences": [{"source": question, "inputs": {"document": document, "question": question}, "reference": reference,
                                "output": explain({"model": model["name"], "document": document, "question": question,
@@ -415,7 +432,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 raise Refusal(f"no model {asked.get('model')}; there are {', '.join(MODELS)}")
             for name in (one["name"] for one in MODELS[asked["model"]]["inputs"]):
                 most = 3000 if name == "document" else 600
-                if not 0 < len(asked[name].split()) <= most:
+                if name != "sound" and not 0 < len(asked[name].split()) <= most:
                     raise Refusal(f"explain: 1 to {most} tokens are wanted, got {len(asked[name].split())}")
             if 99999 in (asked.get("prefix_tokens") or []):
                 raise Refusal("search: expected ids that the model can say, below 8000, got 99999")

@@ -7,6 +7,7 @@ import tempfile
 import unittest
 
 from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
 
 import support
@@ -52,6 +53,100 @@ class Pictures(PageTest):
         self.picture("self-words")
         self.assertEqual(self.heads("col"), "i am going home".split())
         self.assertEqual(self.heads("row"), "i am going home".split())
+
+    def sound(self, name):
+        self.browser.get(pathlib.Path(self.folder.name, f"{name}.html").as_uri())
+        self.one(".sd")
+        self.script("""
+            window.played = [];
+            window.times = [];
+            const view = document.querySelector(".sd");
+            view.addEventListener("soundplay", ({detail}) => played.push([detail.begin, detail.end]));
+            view.addEventListener("soundtime", ({detail}) => times.push([detail.time, detail.playing]));""")
+
+    def trace(self):
+        return self.script("return JSON.parse(document.querySelector('#traces').textContent)[0]")
+
+    def ended(self):
+        self.wait(lambda: self.script("return times.length > 0 && !times.at(-1)[1]"), "it does not end")
+
+    def test_a_sound_plays_and_its_letters_are_heard(self):
+        self.sound("listen-tokens")
+        trace = self.trace()
+        letters = [token for token in trace["target"]["tokens"] if token not in ("▁", "</s>")]
+        self.assertEqual(self.texts("[data-unit=tokens] .sd-part"), letters)
+        self.assertEqual(self.texts("[data-unit=words] .sd-part"), trace["target"]["words"])
+        self.assertEqual(self.texts(".sd-row.sd-gold bdi")[:len(trace["target"]["words"])], trace["target"]["words"])
+        seconds = trace["source"]["sound"]["seconds"]
+        self.one(".sd-play").click()
+        self.ended()
+        self.assertAlmostEqual(self.script("return times.at(-1)[0]"), seconds, delta=0.001)
+        self.script("times.length = 0")
+        self.all("[data-unit=words] .sd-part")[1].click()
+        self.ended()
+        [word, begin, end] = trace["source"]["sound"]["words"][1]
+        heard = self.script("return played.at(-1)")
+        self.assertAlmostEqual(heard[0], begin, delta=0.12, msg=word)
+        self.assertAlmostEqual(heard[1], end, delta=0.12, msg=word)
+        self.shot("pictures-listen")
+
+    def test_a_sound_is_in_step_with_its_seconds(self):
+        self.sound("listen-words")
+        spots = self.script("""
+            const place = (node) => node.getBoundingClientRect();
+            const left = place(document.querySelector(".sd-space")).left;
+            const ticks = [...document.querySelectorAll(".sd-tick")].map((node) => [+node.textContent, place(node).left - left]);
+            const gold = [...document.querySelectorAll(".sd-row.sd-gold")][0].children;
+            return [ticks, [...gold].map((node) => [place(node).left - left, place(node).right - left])]""")
+        (_, zero), (second, there) = spots[0][0], spots[0][-1]
+        wide = (there - zero) / second
+        for (_, begin, end), (left, right) in zip(self.trace()["source"]["sound"]["words"], spots[1], strict=True):
+            self.assertAlmostEqual(left, begin * wide, delta=1)
+            self.assertAlmostEqual(right, end * wide, delta=1)
+
+    def test_a_long_sound_scrolls_and_follows_what_is_played(self):
+        self.sound("listen-long-tokens")
+        scroll = "const box = document.querySelector('.sd-scroll'); return [box.scrollLeft, box.clientWidth, box.scrollWidth]"
+        left, seen, whole = self.script(scroll)
+        self.assertEqual(left, 0)
+        self.assertGreater(whole, seen)
+        self.script("const row = document.querySelector('.sd-row.sd-sound'); row.focus()")
+        ActionChains(self.browser).send_keys(Keys.END).perform()
+        self.wait(lambda: self.script(scroll)[0] > 0, "it does not follow the cursor")
+        self.shot("pictures-listen-long")
+
+    def test_words_or_tokens_of_a_sound(self):
+        self.sound("listen-words")
+        high = lambda: self.script("return document.querySelector('.sd-row.sd-map').clientHeight")
+        words = high()
+        self.one("[data-value=tokens]").click()
+        self.wait(lambda: high() > 2 * words, "a row for each letter")
+        self.choose("site decoder.memory")
+        self.wait(lambda: "decoder.memory" in self.one(".sd .hm-method").text)
+
+    def test_ctc_and_labels_of_frames_have_no_map(self):
+        self.sound("listen-ctc-tokens")
+        self.assertTrue(self.one(".sd-row.sd-curves canvas").is_displayed())
+        self.assertEqual(self.all(".sd-row.sd-map"), [])
+        self.sound("frames-words")
+        tags = self.trace()["target"]["tokens"]
+        runs = [tag for i, tag in enumerate(tags) if i == 0 or tags[i - 1] != tag]
+        self.assertEqual(self.texts("[data-unit=labelled] .sd-part"), runs)
+        self.assertGreater(len(self.all(".sd-wrong")), 0)
+        self.all("[data-unit=labelled] .sd-part")[2].click()
+        self.ended()
+        self.shot("pictures-frames")
+
+    def test_a_sound_in_the_dark_and_on_a_phone(self):
+        self.sound("listen-saliency-tokens")
+        self.one(".hm-theme:not(.sd-play)").click()
+        self.shot("pictures-listen-dark")
+        self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
+                                     {"width": 390, "height": 844, "deviceScaleFactor": 2, "mobile": True})
+        self.addCleanup(self.browser.execute_cdp_cmd, "Emulation.clearDeviceMetricsOverride", {})
+        self.wait(lambda: self.script("return innerWidth") == 390)
+        self.assertLessEqual(self.script("return document.documentElement.scrollWidth"), 390)
+        self.shot("pictures-listen-phone")
 
     def test_what_is_no_number_is_said_to_be_none(self):
         self.picture("broken-words")

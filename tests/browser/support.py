@@ -79,11 +79,11 @@ def fake_server():
     return Server(lambda port: [sys.executable, str(HERE / "fake_server.py"), str(port)])
 
 
-def open_browser():
+def open_browser(*flags):
     options = webdriver.ChromeOptions()
     # In containers there is neither a sandbox nor much shared memory.
     for flag in ("headless=new", "no-sandbox", "disable-dev-shm-usage", "disable-gpu", "hide-scrollbars",
-                 "force-prefers-reduced-motion"):
+                 "force-prefers-reduced-motion", *flags):
         options.add_argument(f"--{flag}")
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     return webdriver.Chrome(options=options)

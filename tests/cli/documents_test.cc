@@ -6,6 +6,7 @@
 
 #include "tests/support/command.h"
 #include "tests/support/folder.h"
+#include "tests/support/small_run.h"
 #include "tests/support/untrained.h"
 
 namespace {

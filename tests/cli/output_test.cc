@@ -34,7 +34,10 @@ class Output : public testing::Test {
                                  "explain " + kTranslator + " -q 'the red house'",
                                  "demo --help",
                                  "serve --help",
-                                 "compare --help"};
+                                 "compare --help",
+                                 "info " + kTranslator,
+                                 "completion bash",
+                                 "man train"};
     if (has(attend_with("").output, "attend bench")) all.push_back("bench --match nothing-of-this-name --no-peer");
     return all;
   }

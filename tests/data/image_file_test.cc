@@ -196,6 +196,75 @@ TEST(Jpeg, OfInksBecomesColour) {
   EXPECT_EQ(first_pixel(decode_bytes(jpeg(8, 8, {1, 0, 0, -1}, 0))), (std::array{25, 14, 14}));
 }
 
+/// An Exif segment with this orientation, big- or little-endian.
+std::string exif(uint16_t orientation, bool big = true) {
+  const auto number = [&](uint32_t value, int size) {
+    std::string bytes;
+    for (int i = 0; i < size; ++i) bytes += static_cast<char>(value >> 8 * (big ? size - 1 - i : i));
+    return bytes;
+  };
+  return std::string("Exif\0\0", 6) + (big ? "MM" : "II") + number(42, 2) + number(8, 4) + number(2, 2) +
+         number(0x010F, 2) + number(2, 2) + number(1, 4) + number(0, 4) +  // another entry before it
+         number(0x0112, 2) + number(3, 2) + number(1, 4) + number(orientation, 2) + number(0, 2) + number(0, 4);
+}
+
+/// That JPEG with such a segment behind its first two bytes.
+std::string with_exif(std::string bytes, const std::string& block) { return bytes.insert(2, segment('\xE1', block)); }
+
+/// Four blocks, cut to a height of 12: dark, medium; light, light. No turn or mirror but one gives the same corners.
+std::string four_blocks() {
+  const std::string bytes = jpeg(12, 16, {-1});
+  // DC differences of −8, +8, +8 and 0 steps, each followed by the end of its block.
+  const std::string code = std::string("1001110") + "1010000" + "1010000" + "00" + "1";
+  std::string scan;
+  for (size_t i = 0; i < code.size(); i += 8) scan += static_cast<char>(std::stoi(code.substr(i, 8), nullptr, 2));
+  return bytes.substr(0, bytes.find("\xFF\xDA") + 2 + 8) + scan + "\xFF\xD9";
+}
+
+/// "DMLL": the corners from left to right, the upper ones first.
+std::string corners_of(const Image& image) {
+  std::string text;
+  for (const int64_t y : {int64_t{0}, image.height - 1}) {
+    for (const int64_t x : {int64_t{0}, image.width - 1}) text += image.at(y, x) < 80 ? 'D' : image.at(y, x) < 180 ? 'M' : 'L';
+  }
+  return text;
+}
+
+TEST(Jpeg, IsTurnedAsItsCameraSays) {
+  ASSERT_EQ(corners_of(decode_bytes(four_blocks())), "DMLL");
+  const std::string_view upright[] = {"DMLL", "MDLL", "LLMD", "LLDM", "DLML", "LDLM", "LMLD", "MLDL"};
+  for (uint16_t orientation = 1; orientation <= 8; ++orientation) {
+    for (const bool big : {true, false}) {
+      SCOPED_TRACE(orientation);
+      const Image image = decode_bytes(with_exif(four_blocks(), exif(orientation, big)));
+      EXPECT_EQ(image.width, orientation < 5 ? 16 : 12);
+      EXPECT_EQ(image.height, orientation < 5 ? 12 : 16);
+      EXPECT_EQ(corners_of(image), upright[orientation - 1]);
+    }
+  }
+}
+
+TEST(Jpeg, IsReadAsItIsWhereExifMakesNoSense) {
+  const std::string whole = exif(6);
+  std::vector<std::string> hostile;
+  for (size_t size = 0; size < whole.size() - 8; ++size) hostile.push_back(whole.substr(0, size));
+  for (const uint16_t value : {uint16_t{0}, uint16_t{9}, uint16_t{65535}}) hostile.push_back(exif(value));
+  const auto changed = [&](size_t at, const std::string& with) {
+    std::string bytes = whole;
+    hostile.push_back(bytes.replace(at, with.size(), with));
+  };
+  changed(6, "MI"), changed(6, "XX"), changed(8, std::string("\0\x2B", 2));
+  changed(10, "\xFF\xFF\xFF\xFF"), changed(10, "\x7F\xFF\xFF\xFE");     // the directory lies outside
+  changed(28, std::string("\x01\x13", 2)), changed(30, std::string("\0\4", 2));  // another tag; not a short
+  for (const std::string& block : hostile) {
+    const Image image = decode_bytes(with_exif(four_blocks(), block));
+    EXPECT_EQ(image.width, 16) << block.size();
+  }
+  std::string many = whole;  // more entries than there are
+  many.replace(14, 2, "\xFF\xFF");
+  EXPECT_EQ(decode_bytes(with_exif(four_blocks(), many)).width, 12);  // the one that is there counts
+}
+
 TEST(Jpeg, IsRefusedWhereItIsCutShort) {
   const std::string whole = jpeg(8, 8, {1, 1, 1});
   ASSERT_EQ(image_refusal(whole), "");

@@ -39,6 +39,36 @@ TEST(Source, OfImagesHasOnePlaceEach) {
             "Source: expected images [B,C,H,W], got [2, 3]");
 }
 
+TEST(Source, OfFramesHasAPlaceForEachFrame) {
+  const Source source = Source::of_frames(Tensor::full({2, 5, 3}, 2), {5, 2});
+  EXPECT_EQ(source.count(), 2);
+  EXPECT_EQ(source.lengths(), (Row{5, 2}));
+  EXPECT_EQ(source.frames().shape(), Shape({2, 5, 3}));
+  EXPECT_FALSE(source.pixels().defined());
+  ASSERT_NE(source.find(Source::kSound), nullptr);
+  EXPECT_EQ(source.find(Source::kSound)->ids.lengths, (Row{5, 2}));
+  EXPECT_FALSE(Source::of_images(Tensor::zeros({2, 1, 3, 3})).frames().defined());
+  EXPECT_FALSE(Source(Sequences({{4}, {5}})).frames().defined());
+  EXPECT_EQ(message_of([&] { (void)source.text(); }), "Source: expected text, got sound");
+  EXPECT_EQ(message_of([] {
+              Source::of_frames(Tensor::zeros({2, 5, 3}), {5, 6});
+            }),
+            "Source: expected at most 5 frames in part sound, got 6");
+  EXPECT_EQ(message_of([] {
+              Source::of_frames(Tensor::zeros({2, 5, 3}), {5});
+            }),
+            "Source: expected frames [B,T,F] and a length for each example in part sound, got 1 lengths");
+  EXPECT_EQ(message_of([] {
+              Source::of_frames(Tensor::zeros({2, 5}), {5, 5});
+            }),
+            "Source: expected frames [B,T,F] and a length for each example in part sound, got 2 lengths");
+  Source both = Sequences({{4, 5}, {6}});
+  both.add("sound", Tensor::zeros({2, 7, 3}), {7, 1});
+  EXPECT_EQ(both.lengths(), (Row{2, 1})) << "those of the first part";
+  EXPECT_EQ(both.find("sound")->ids.lengths, (Row{7, 1}));
+  EXPECT_FALSE(both.frames().defined()) << "of the first part alone";
+}
+
 TEST(Source, HasPartsByTheirNames) {
   Source source;
   EXPECT_TRUE(source.empty());
@@ -122,11 +152,17 @@ TEST(Parts, OfEverySourceAreStored) {
   EXPECT_FALSE(writer.add(of_three_parts({4, 4, 4, 4}, SpelledWords(4, Row{1}), {5}), Row{6})) << "too long";
   EXPECT_TRUE(writer.add(of_three_parts({4, 5, 6}, spelled[1], {}), Row{7, 8}));
   EXPECT_TRUE(writer.add(of_three_parts({9}, spelled[2], {5}), Row{4}));
-  EXPECT_EQ(message_of([&] { writer.add(Row{4, 5}, Row{6}); }),
+  EXPECT_EQ(message_of([&] {
+              writer.add(Row{4, 5}, Row{6});
+            }),
             "EncodedPairsWriter: expected the parts document, document.letters, question of every source, got text");
-  EXPECT_EQ(message_of([&] { writer.add(Source(Sequences({{4}, {5}})), Row{6}); }),
+  EXPECT_EQ(message_of([&] {
+              writer.add(Source(Sequences({{4}, {5}})), Row{6});
+            }),
             "EncodedPairsWriter: expected the source of one example, got those of 2");
-  EXPECT_EQ(message_of([&] { writer.add(Source::of_images(Tensor::zeros({1, 1, 2, 2})), Row{6}); }),
+  EXPECT_EQ(message_of([&] {
+              writer.add(Source::of_images(Tensor::zeros({1, 1, 2, 2})), Row{6});
+            }),
             "EncodedPairsWriter: expected ids, got numbers in part image");
   const EncodedPairs pairs = writer.finish();
   EXPECT_EQ(pairs.parts(), (std::vector<std::string>{"document", "document.letters", "question"}));

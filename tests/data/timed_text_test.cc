@@ -35,8 +35,8 @@ TEST(TimedText, CtmHasOneLineAWord) {
 TEST(TimedText, IntervalsOfATextGridLeaveNoGap) {
   const std::string grid = written("textgrid");
   EXPECT_NE(grid.find("xmax = 5.500000\ntiers? <exists>"), std::string::npos);
-  EXPECT_NE(grid.find("intervals: size = 6\n"), std::string::npos) << grid;  // three words, three pauses; "it" has no length
-  EXPECT_NE(grid.find("text = \"\"\"on\"\" <b>&\""), std::string::npos) << grid;
+  EXPECT_NE(grid.find("intervals: size = 6\n"), std::string::npos) << grid;  // three of words, three pauses
+  EXPECT_NE(grid.find("text = \"it \"\"on\"\" <b>&\""), std::string::npos) << grid << "a word without length is not lost";
   double at = 0;  // each begins where the one before ended
   for (size_t found = grid.find("intervals ["); found != std::string::npos; found = grid.find("intervals [", found + 1)) {
     const double begin = std::stod(grid.substr(grid.find("xmin = ", found) + 7));
@@ -44,6 +44,24 @@ TEST(TimedText, IntervalsOfATextGridLeaveNoGap) {
     at = std::stod(grid.substr(grid.find("xmax = ", found) + 7));
   }
   EXPECT_EQ(at, 5.5);
+}
+
+std::string written(std::string_view format, const TimedTranscript& said) { return timed_format_named(format).write(said); }
+
+// Of a sound with a single sample, or of words that are heard at the same place.
+TEST(TimedText, WhatHasNoLengthIsShownAllTheSame) {
+  const TimedTranscript said{"", 6e-5, {{"o", 6e-5, 6e-5}}};
+  EXPECT_EQ(written("srt", said), "1\n00:00:00,000 --> 00:00:00,001\no\n\n");
+  EXPECT_EQ(written("vtt", said), "WEBVTT\n\n00:00:00.000 --> 00:00:00.001\no\n\n");
+  const std::string grid = written("textgrid", said);
+  EXPECT_NE(grid.find("intervals: size = 1\n"), std::string::npos) << grid;
+  EXPECT_NE(grid.find("text = \"o\""), std::string::npos) << grid;
+}
+
+TEST(TimedText, AGridOfNothingHasAnIntervalAllTheSame) {
+  const std::string grid = written("textgrid", {"", 0, {}});
+  EXPECT_NE(grid.find("intervals: size = 1\n"), std::string::npos) << grid;
+  EXPECT_EQ(grid.find("xmax = 0.000000"), std::string::npos) << grid;
 }
 
 TEST(TimedText, SubtitlesAreNeitherTooLongNorTooWide) {
@@ -72,6 +90,18 @@ TEST(TimedText, AnUnknownFormatSuggestsTheNearest) {
   } catch (const Error& error) {
     EXPECT_NE(std::string(error.what()).find("srt"), std::string::npos) << error.what();
   }
+}
+
+TEST(TimedText, WordsThatOverlapPartInTheMiddle) {
+  std::vector<TimedLabel> words{{"before", -1, 0.25}, {"one", 0.5, 2}, {"two", 1, 3}, {"behind", 3.5, 9}};
+  without_overlap(words, 0, 5);
+  EXPECT_EQ(words, (std::vector<TimedLabel>{{"before", 0, 0.25}, {"one", 0.5, 1.5}, {"two", 1.5, 3}, {"behind", 3.5, 5}}));
+}
+
+TEST(TimedText, WordsStayInTheirOrderWhateverTheirTimes) {
+  std::vector<TimedLabel> words{{"late", 4, 5}, {"early", 0, 1}, {"far", 7, 9}};
+  without_overlap(words, 0, 6);
+  EXPECT_NO_THROW(require_in_order({"sound", 6, words}));
 }
 
 }  // namespace

@@ -219,6 +219,21 @@ TEST(Search, APositionThatNobodySeesIsBadButNotForbidden) {
   EXPECT_NEAR(h.score, std::log(1e-6), kNear);
 }
 
+TEST(Search, EachUncoveredPositionCostsTheSame) {
+  MarkovModel model = with_probabilities(
+      6, {{{kBegin, kBegin, 4}, 0.6}, {{kBegin, kBegin, 5}, 0.4}, {{kBegin, 4, kEnd}, 1.0}, {{kBegin, 5, kEnd}, 1.0}});
+  // After kBegin and 4 it looks at position 0, after 5 at position 1, and always a little at position 2.
+  model.attention = [](int64_t, int64_t, int32_t last, int32_t, int64_t i) {
+    return i == 2 ? 0.1 : i == (last == 5 ? 1 : 0) ? 0.9 : 0.0;
+  };
+  const auto plain = search(model, of({{4, 4, 4}}), {.beam = 2, .n_best = 2})[0];
+  EXPECT_EQ(plain[0].tokens, Tokens{4});
+  const auto covered = search(model, of({{4, 4, 4}}), {.beam = 2, .n_best = 2, .uncovered_penalty = 3})[0];
+  EXPECT_EQ(covered[0].tokens, Tokens{5});
+  EXPECT_NEAR(covered[0].score, std::log(0.4) - 3, kNear) << "position 2";
+  EXPECT_NEAR(covered[1].score, std::log(0.6) - 6, kNear) << "positions 1 and 2";
+}
+
 TEST(Search, LengthsKeepToTheirLimits) {
   const MarkovModel model = MarkovModel::random(8, 4, 5);
   for (const int64_t beam : {1, 4}) {
@@ -601,7 +616,7 @@ TEST(Search, OptionsAreListed) {
   EXPECT_EQ(options.beam, 5);
   EXPECT_EQ(options.top_p, 0.5);
   EXPECT_FALSE(options.early_stop);
-  EXPECT_EQ(settings_of(options).size(), 14u);
+  EXPECT_EQ(settings_of(options).size(), 15u);
 }
 
 void expect_refusal(const std::function<void()>& call, const std::string& says) {
@@ -623,7 +638,9 @@ TEST(Search, Refusals) {
   refuses({.beam = 2, .n_best = 3}, "n_best: expected at most the beam, 2, got 3");
   refuses({.length_penalty = -1}, "length_penalty");
   refuses({.coverage_penalty = -1}, "coverage_penalty: expected at least 0");
-  refuses({.coverage_penalty = 1}, "needs a model that attends to its source at each step");
+  refuses({.coverage_penalty = 1}, "coverage_penalty: needs a model that attends to its source at each step");
+  refuses({.uncovered_penalty = -1}, "uncovered_penalty: expected at least 0");
+  refuses({.uncovered_penalty = 1}, "uncovered_penalty: needs a model that attends to its source at each step");
   refuses({.min_length = -1}, "min_length");
   refuses({.min_length = 5, .max_length = 4}, "min_length: expected at most max_length, 4, got 5");
   refuses({.no_repeat_ngram = -1}, "no_repeat_ngram");

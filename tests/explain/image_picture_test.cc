@@ -11,6 +11,7 @@
 #include "attend/explain/image_text.h"
 #include "attend/explain/page.h"
 #include "attend/explain/png.h"
+#include "attend/explain/raster.h"
 #include "tests/support/looks.h"
 #include "tests/support/message.h"
 #include "tests/support/text.h"
@@ -83,6 +84,29 @@ TEST(ImagePicture, GlimpsesHaveDotsArrowsAndSquares) {
   EXPECT_NE(svg.find(">7 (97 %)<"), svg.npos);
   EXPECT_EQ(svg.find("wrong"), svg.npos);
   EXPECT_NE(svg.find("cx=\"160\" cy=\"160\""), svg.npos) << "(30, 30) of 60 pixels, at 320";
+}
+
+TEST(ImagePicture, TilesAreADistributionAndAFrameWhereOneWasDrawn) {
+  const std::string drawn = svg_picture(test::tiles_look(true)), shared = svg_picture(test::tiles_look(false));
+  for (const std::string& svg : {drawn, shared}) {
+    EXPECT_EQ(test::xml_complaint(svg), "");
+    EXPECT_EQ(count(svg, "class=\"veil\""), 3u) << "one for each glance";
+    EXPECT_EQ(count(svg, "class=\"patch\""), 0u) << "no square, which may never have been read";
+    EXPECT_EQ(count(svg, "class=\"arrow\""), 0u);
+  }
+  EXPECT_EQ(count(drawn, "class=\"choice\""), 2u * 3u) << "with a dark edge each";
+  EXPECT_EQ(count(shared, "class=\"choice\""), 0u);
+  EXPECT_NE(drawn.find("read one tile, of 60 %"), std::string::npos);
+  EXPECT_NE(shared.find("read all tiles, one up to 60 %"), std::string::npos);
+  const std::string step = svg_step(test::tiles_look(true), 2);  // 320 for 60 pixels, the tile from 50 on
+  EXPECT_NE(step.find("x=\"267.67\" y=\"267.67\" width=\"51.33\""), std::string::npos) << "as far as the image goes";
+}
+
+TEST(TileShares, AreOfTheLikeliestTileThatEachPixelLiesIn) {
+  const std::vector<double> tiles{0.1, 0.2, 0.3, 0.4};
+  const Tensor shares = tile_shares(tiles, 2, 2, data::Image(3, 3, 1), 3, 3);
+  const std::vector<double> expected{0.25, 0.25, 0.5, 0.25, 0.25, 0.5, 0.75, 0.75, 1};
+  for (size_t i = 0; i < 9; ++i) EXPECT_NEAR(shares.data()[i], expected[i], 1e-6) << i;
 }
 
 TEST(ImagePicture, LargeScalesAreThinner) {
@@ -224,6 +248,13 @@ TEST(ImageText, ColoursAreThoseOfTheImage) {
   look.seen = SaliencyLook{Tensor::full({1, 1}, 1), "gradcam", "", "x", "", {}};
   const std::string text = text_picture(look, {Ink::true_colour, 1});
   EXPECT_TRUE(text.starts_with("\x1b[38;2;")) << text;
+}
+
+TEST(ImageText, TilesAreATileOfTheTerminalForEachGlance) {
+  const std::string drawn = text_picture(test::tiles_look(true), {Ink::shades, 90});
+  EXPECT_NE(drawn.find("glance 3"), std::string::npos) << drawn;
+  EXPECT_NE(drawn.find("1  at ("), std::string::npos) << drawn;
+  EXPECT_NE(text_picture(test::tiles_look(false), {Ink::true_colour, 90}).find("2  all tiles"), std::string::npos);
 }
 
 TEST(ImageText, GlancesStandWhereTheyLooked) {

@@ -129,6 +129,27 @@ TEST(ImageSaliency, WorksOnAWordOfACaption) {
   EXPECT_GT(sum, 0);
 }
 
+TEST(ImageJacobian, IsTheNormOfTheGradientsOfAllLikelyLabels) {
+  const models::ImageClassifier model = classifier("convolutional");  // three labels: all of them
+  const Tensor images = random_images({1, 2, 6, 4});
+  const data::Source source = data::Source::of_images(images);
+  const ImageLogits logits = [&] { return model.logits(source); };
+  const std::vector<int32_t> one{1};
+  const Tensor map = image_jacobian(logits, one);
+  ASSERT_EQ(map.shape(), (Shape{1, 6, 4}));
+  Tensor squares = Tensor::zeros({24});
+  for (int32_t label = 0; label < 3; ++label) {
+    const Tensor gradient = image_saliency([&] { return log_softmax(logits()); }, std::span(&label, 1)).input_gradient;
+    for (size_t i = 0; i < 48; ++i) squares.data()[i % 24] += gradient.data()[i] * gradient.data()[i];
+  }
+  double sum = 0;
+  for (size_t i = 0; i < 24; ++i) {
+    EXPECT_NEAR(map.data()[i], std::sqrt(squares.data()[i]), 1e-5);
+    sum += static_cast<double>(map.data()[i]);
+  }
+  EXPECT_GT(sum, 0);
+}
+
 TEST(ImageSaliency, SumsTheChannelsOfAPixel) {
   const Tensor sums = pixel_saliency(Tensor::of({1, 2, 1, 3}, {1, -2, 3, -4, 5, -6}));
   EXPECT_EQ(sums.data()[0], 5);

@@ -72,6 +72,39 @@ TEST(ImageLook, GlimpsesComeBack) {
   EXPECT_NEAR(after.glances[5].probabilities[7], before.glances[5].probabilities[7], 1e-4);
 }
 
+TEST(ImageLook, TilesComeBack) {
+  const ImageLook look = test::tiles_look(true), back = there_and_back(look);
+  const auto& after = std::get<GlimpseLook>(back.seen);
+  EXPECT_EQ(after.rows, 3);
+  EXPECT_EQ(after.columns, 3);
+  EXPECT_EQ(after.side, 25);
+  EXPECT_EQ(after.glances[1].tiles, std::get<GlimpseLook>(look.seen).glances[1].tiles);
+  EXPECT_EQ(after.glances[2].drawn, std::vector<int64_t>{8});
+  EXPECT_TRUE(std::get<GlimpseLook>(there_and_back(test::tiles_look(false)).seen).glances[0].drawn.empty());
+}
+
+TEST(ImageLook, TilesThatDoNotCoverTheImageAreRefused) {
+  const auto refused = [](auto change) {
+    ImageLook look = test::tiles_look(true);
+    change(std::get<GlimpseLook>(look.seen));
+    return test::message_of([&] { check_look("look", look); });
+  };
+  EXPECT_NE(refused([](GlimpseLook& g) { g.side = 19; }).find("tiles that cover 60 × 60"), std::string::npos);
+  EXPECT_NE(refused([](GlimpseLook& g) { g.side = int64_t{1} << 62; }).find("tiles that cover"), std::string::npos);
+  EXPECT_NE(refused([](GlimpseLook& g) { g.glances[0].tiles.pop_back(); }).find("expected 9 tiles, got 8"),
+            std::string::npos);
+  EXPECT_NE(refused([](GlimpseLook& g) { g.glances[0].drawn = {9}; }).find("drawn tiles below 9"), std::string::npos);
+  EXPECT_NE(refused([](GlimpseLook& g) { g.glances[0].tiles[0] = -1; }).find("from 0 on"), std::string::npos);
+}
+
+TEST(ImageLook, WhatWordsDependedOnComesBack) {
+  ImageLook look = test::caption_look();
+  std::get<CaptionLook>(look.seen).method = "gradcam", std::get<CaptionLook>(look.seen).label = "Grad-CAM";
+  const auto back = std::get<CaptionLook>(there_and_back(look).seen);
+  EXPECT_EQ(back.method, "gradcam");
+  EXPECT_EQ(back.label, "Grad-CAM");
+}
+
 TEST(ImageLook, AMapComesBack) {
   const ImageLook look = test::saliency_look(), back = there_and_back(look);
   const auto& before = std::get<SaliencyLook>(look.seen);

@@ -14,8 +14,10 @@
 #include "attend/explain/multiples.h"
 #include "attend/explain/page.h"
 #include "attend/explain/png.h"
+#include "attend/explain/sound_text.h"
 #include "tests/support/document_traces.h"
 #include "tests/support/looks.h"
+#include "tests/support/sound_traces.h"
 #include "tests/support/traces.h"
 
 using namespace attend;
@@ -103,6 +105,15 @@ int main(int argc, char** argv) try {
   for (const auto& trace : {test::hindi_trace(), test::tags_trace(), test::tree_trace()}) {
     std::puts(explain::text_answer(trace, {}).c_str());
     std::puts(explain::text_answer(trace, {explain::Ink::true_colour, 60}).c_str());
+  }
+  write(folder, "listen", test::listen_trace(), false);
+  write(folder, "listen-long", test::listen_trace(5), false);
+  write(folder, "listen-ctc", test::ctc_trace(), false);
+  write(folder, "listen-saliency", test::sound_saliency_trace(), false);
+  write(folder, "frames", test::frames_trace(), false);
+  for (const auto& trace : {test::listen_trace(2), test::ctc_trace(), test::frames_trace()}) {
+    std::puts(explain::text_sound(trace, "tokens", {}).c_str());
+    std::puts(explain::text_sound(trace, "words", {explain::Ink::true_colour, 90}).c_str());
   }
   write(folder, "caption", test::caption_look());
   write(folder, "caption-hard", test::hard_caption_look());

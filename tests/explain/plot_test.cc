@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <limits>
 #include <set>
 #include <string>
@@ -37,6 +38,19 @@ TEST(RoundTicks, CoverTheRangeAtOneTwoOrFive) {
 
 TEST(RoundTicks, OfNothingButZeroAreNotBelowIt) { EXPECT_EQ(round_ticks(0, 0).front(), 0); }
 
+TEST(RatioTicks, CoverTheRangeByPowersOrWithinThem) {
+  EXPECT_EQ(ratio_ticks(28, 400), (std::vector<double>{20, 50, 100, 200, 500}));
+  EXPECT_EQ(ratio_ticks(3e5, 2e9), (std::vector<double>{1e5, 1e6, 1e7, 1e8, 1e9, 1e10}));
+  for (const auto& [low, high] :
+       {std::pair(1.0, 1.0), {0.19, 0.2}, {1e-7, 3e8}, {10.0, 1000.0}, {kNone, 2.0}, {0.0, 0.0}}) {
+    const std::vector<double> ticks = ratio_ticks(low, high);
+    ASSERT_GE(ticks.size(), 2u) << low << ' ' << high;
+    if (!(low > 0)) continue;
+    EXPECT_LE(ticks.front(), low * (1 + 1e-9)) << high;
+    EXPECT_GE(ticks.back(), high * (1 - 1e-9)) << low;
+  }
+}
+
 /// The texts of a plot's ticks, those of y first.
 std::vector<std::string> tick_texts(const std::string& svg) {
   std::vector<std::string> all;
@@ -46,6 +60,25 @@ std::vector<std::string> tick_texts(const std::string& svg) {
     all.push_back(svg.substr(from, svg.find('<', from) - from));
   }
   return all;
+}
+
+TEST(Plot, RatiosAreEquallyFarApartOnAxesOfRatios) {
+  const std::string svg = svg_plot({.title = "",
+                                    .x_label = "x",
+                                    .y_label = "y",
+                                    .series = {{"a", {10, 40, 160, 200}, {1e4, 1e7, 1e10, 0}}},
+                                    .log_x = true,
+                                    .log_y = true});
+  const size_t at = svg.rfind("d=\"M");  // before it, that of the legend
+  ASSERT_NE(at, svg.npos);
+  double x[3], y[3];
+  ASSERT_EQ(std::sscanf(svg.c_str() + at, "d=\"M%lf %lfL%lf %lfL%lf %lf\"", x, y, x + 1, y + 1, x + 2, y + 2), 6)
+      << svg;
+  EXPECT_NEAR(x[1] - x[0], x[2] - x[1], 0.02);
+  EXPECT_NEAR(y[1] - y[0], y[2] - y[1], 0.02);
+  EXPECT_LT(y[2], y[0]);
+  EXPECT_EQ(count(svg, "<title>a: "), 3u) << "0 has no place among ratios";
+  EXPECT_TRUE(test::has(svg, ">10⁴<")) << svg;
 }
 
 TEST(Plot, AnAxisStaysWithinWhatItsValuesCanBe) {

@@ -7,7 +7,9 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "tests/support/folder.h"
 #include "tests/support/message.h"
+#include "tests/support/sound_traces.h"
 #include "tests/support/traces.h"
 
 namespace attend::explain {
@@ -64,6 +66,63 @@ TEST(TraceJson, RefusesWhatIsNeitherANumberNorNull) {
   json read = json::parse(trace_json(test::hindi_trace()));
   read["sites"][0]["weights"][0][0][0] = "much";
   EXPECT_EQ(test::message_of([&] { (void)parse_trace(read.dump()); }), "trace: expected a number or null, got string");
+}
+
+TEST(TraceJson, ASoundIsReadBackAsItWasWritten) {
+  for (const Trace& trace : {test::listen_trace(), test::ctc_trace(), test::frames_trace()}) {
+    const std::string text = trace_json(trace);
+    const Trace again = parse_trace(text);
+    EXPECT_EQ(trace_json(again), text) << trace.network;
+    const TraceSound &wrote = *trace.source.sound, &read = *again.source.sound;
+    EXPECT_EQ(read.wav, wrote.wav);
+    EXPECT_EQ(read.labels, wrote.labels);
+    EXPECT_EQ(read.posteriors.defined(), wrote.posteriors.defined());
+    ASSERT_EQ(read.phonemes.size(), wrote.phonemes.size());
+    for (size_t i = 0; i < read.phonemes.size(); ++i) {
+      EXPECT_EQ(read.phonemes[i].label, wrote.phonemes[i].label);
+      EXPECT_NEAR(read.phonemes[i].begin, wrote.phonemes[i].begin, 5.1e-5);
+    }
+    ASSERT_EQ(read.spectrogram.shape(), wrote.spectrogram.shape());
+    for (size_t i = 0; i < read.spectrogram.size(); ++i) {
+      ASSERT_NEAR(read.spectrogram.data()[i], wrote.spectrogram.data()[i], 0.5 / 255 + 1e-6);
+    }
+    EXPECT_EQ(again.target.times.size(), trace.target.times.size());
+    EXPECT_NEAR(read.begin_of(7), wrote.begin_of(7), 1e-9);
+  }
+}
+
+TEST(TraceJson, PosteriorsOfManyPlacesGoToAFileBeside) {
+  const test::TestFolder folder;
+  const Trace trace = test::ctc_trace();
+  TraceWriter(folder.path() / "t.jsonl", 100).add(trace);
+  const Trace again = read_traces(folder.path() / "t.jsonl").at(0);
+  const Tensor &wrote = trace.source.sound->posteriors, &read = again.source.sound->posteriors;
+  ASSERT_EQ(read.shape(), wrote.shape());
+  for (size_t i = 0; i < read.size(); ++i) {
+    ASSERT_EQ(static_cast<float>(read.data()[i]), static_cast<float>(wrote.data()[i])) << "files have 32 bits";
+  }
+}
+
+TEST(TraceJson, RefusesASoundWhoseSizesDisagree) {
+  const json whole = json::parse(trace_json(test::ctc_trace()));
+  const auto refused = [&](auto&& damage) {
+    json read = whole;
+    damage(read["source"]["sound"]);
+    return test::message_of([&] { (void)parse_trace(read.dump()); });
+  };
+  EXPECT_TRUE(test::says(refused([](json& sound) { sound["spectrogram"]["frames"] = 7; }), "levels of 7 frames"));
+  EXPECT_TRUE(test::says(refused([](json& sound) { sound["spectrogram"]["frames"] = int64_t{1} << 60; }),
+                         "1 to 100000 frames"));
+  EXPECT_TRUE(test::says(refused([](json& sound) { sound["spectrogram"]["levels"] = "%%"; }), "levels"));
+  EXPECT_TRUE(test::says(refused([](json& sound) { sound["seconds"] = 1e9; }), "seconds"));
+  EXPECT_TRUE(test::says(refused([](json& sound) { sound["seconds"] = nullptr; }), "seconds"));
+  EXPECT_TRUE(test::says(refused([](json& sound) { sound["place_seconds"] = 0; }), "places within"));
+  EXPECT_TRUE(test::says(refused([](json& sound) { sound["posteriors"].erase(0); }), "expected posteriors"));
+  EXPECT_TRUE(test::says(refused([](json& sound) { sound["labels"].erase(0); }), "expected posteriors"));
+  EXPECT_TRUE(test::says(refused([](json& sound) { sound["words"][0] = {"a", 1}; }), "[label, begin, end]"));
+  EXPECT_TRUE(test::says(refused([](json& sound) { sound["words"][0][2] = 99; }), "times in order"));
+  EXPECT_TRUE(test::says(refused([](json& sound) { sound["wav"] = "a"; }), "wav"));
+  EXPECT_TRUE(test::says(refused([](json& sound) { sound.erase("spectrogram"); }), "spectrogram"));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "attend/autograd/tape.h"
+#include "attend/base/joined.h"
 #include "attend/models/memory.h"
 #include "attend/models/reader.h"
 #include "attend/models/zoo.h"
@@ -74,23 +75,28 @@ TEST(GoldenAnswers, Reader) {
 
 TEST(GoldenAnswers, Memory) {
   const Golden golden("memory");
-  for (const std::string tying : {"adjacent", "layerwise"}) {
+  const Settings small{{"source_vocabulary", "11"}, {"labels", "6"}, {"size", "5"},
+                       {"cells", "3"},              {"noise", "0"},  {"linear_start", "1"}};
+  const auto label_words = golden.settings().at("label_words").get<std::vector<int32_t>>();
+  const std::pair<std::string, Settings> kinds[] = {
+      {"adjacent", {{"tying", "adjacent"}}},
+      {"layerwise", {{"tying", "layerwise"}}},
+      {"program",
+       {{"positions", golden.settings().at("positions").dump()},
+        {"filled", "true"},
+        {"tied_output", "true"},
+        {"label_words", joined(label_words, ",", [](int32_t word) { return std::to_string(word); })}}}};
+  for (const auto& [kind, own] : kinds) {
+    Settings settings = small;
+    settings.insert(own.begin(), own.end());
     Random random(1);
-    const auto model = make_model("memory",
-                                  {{"source_vocabulary", "11"},
-                                   {"labels", "6"},
-                                   {"size", "5"},
-                                   {"cells", "3"},
-                                   {"tying", tying},
-                                   {"noise", "0"},
-                                   {"linear_start", "1"}},
-                                  random);
-    set_parameters(*model, golden, tying + ".");
+    const auto model = make_model("memory", settings, random);
+    set_parameters(*model, golden, kind + ".");
     const auto& memory = dynamic_cast<const Memory&>(*model);
     const TapePause pause;
-    golden.expect_near(memory.logits(asked(golden)).value(), tying + ".soft", kAnswer);
+    golden.expect_near(memory.logits(asked(golden)).value(), kind + ".soft", kAnswer);
     Training training{Random(1), 0};
-    golden.expect_near(memory.logits(asked(golden), &training).value(), tying + ".linear", 4 * kAnswer);
+    golden.expect_near(memory.logits(asked(golden), &training).value(), kind + ".linear", 4 * kAnswer);
   }
 }
 

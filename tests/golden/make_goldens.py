@@ -514,45 +514,65 @@ def reader():
     return result
 
 
+MEMORY = {**ANSWERS, "positions": 4, "label_words": [4, -1, 7, 10, -1, 5]}
+
+
 def memory():
-    """The logits of a memory with hops (Sukhbaatar et al. 2015), adjacent and layer-wise, soft and linear."""
+    """The logits of a memory with hops (Sukhbaatar et al. 2015), adjacent and layer-wise, and as the authors' program computes
+    them (github.com/facebook/MemNN: a weight for each place of any sentence, cells without a sentence, answers that have the
+    vectors of the last hop's words); soft and linear."""
     draw, size, hops, cells = Draw(22), ANSWERS["size"], ANSWERS["hops"], ANSWERS["cells"]
     document, question = asked(draw)
     result = {"document": document, "question": question}
-    for tying in ("adjacent", "layerwise"):
-        tables = hops + 1 if tying == "adjacent" else 2
+    for kind in ("adjacent", "layerwise", "program"):
+        adjacent, program = kind != "layerwise", kind == "program"
+        tables = hops + 1 if adjacent else 2
         shapes = {}
         for i in range(tables):
             shapes.update({f"encoder.words.{i}": (ANSWERS["words"], size), f"encoder.ages.{i}": (cells, size)})
-        if tying == "layerwise":
+        if not adjacent:
             shapes.update({"encoder.question": (ANSWERS["words"], size), "encoder.state": (size, size)})
-        shapes.update({"output.weight": (ANSWERS["labels"], size), "output.bias": (ANSWERS["labels"],)})
+        if program:
+            shapes.update({"answers": (MEMORY["label_words"].count(-1), size)})
+        else:
+            shapes.update({"output.weight": (ANSWERS["labels"], size), "output.bias": (ANSWERS["labels"],)})
         weights = {name: draw.normal(*shape, scale=0.4) for name, shape in shapes.items()}
-        result.update({f"{tying}.{name}": value for name, value in weights.items()})
+        result.update({f"{kind}.{name}": value for name, value in weights.items()})
+
+        def count(k, j, J):
+            if program:
+                J = MEMORY["positions"]
+                return 1 + 4 * (k - (size + 1) / 2) * (j - (J + 1) / 2) / size / J
+            return (1 - j / J) - k / size * (1 - 2 * j / J)
 
         def sentence(words, table):
-            count = len(words)
-            place = [[(1 - j / count) - k / size * (1 - 2 * j / count) for k in range(1, size + 1)]
-                     for j in range(1, count + 1)]
+            place = [[count(k, j, len(words)) for k in range(1, size + 1)] for j in range(1, len(words) + 1)]
             return (torch.tensor(place, dtype=torch.float64) * table[words]).sum(0)
 
+        # To the program an age is the last word of a sentence.
+        age = torch.tensor([count(k, MEMORY["positions"], 0) if program else 1 for k in range(1, size + 1)])
         for align in ("soft", "linear"):
             logits = []
             for b, (T, J) in enumerate(zip(ANSWERS["documents"], ANSWERS["questions"])):
                 # Sentences of two words each, of which the last ones are remembered.
                 kept = [document[b, t:min(t + 2, T)] for t in range(0, T, 2)][-cells:]
-                first = weights["encoder.words.0" if tying == "adjacent" else "encoder.question"]
-                u = sentence(question[b, :J], first)
+                empty = [torch.zeros(size, dtype=torch.float64)] * (cells - len(kept) if program else 0)
+                u = sentence(question[b, :J], weights["encoder.words.0" if adjacent else "encoder.question"])
                 for hop in range(hops):
-                    key = hop if tying == "adjacent" else 0
+                    key = hop if adjacent else 0
                     m, c = (torch.stack([sentence(s, weights[f"encoder.words.{i}"])
-                                         + weights[f"encoder.ages.{i}"][len(kept) - 1 - place]
-                                         for place, s in enumerate(kept)]) for i in (key, key + 1))
+                                         + age * weights[f"encoder.ages.{i}"][len(kept) - 1 - place]
+                                         for place, s in enumerate(kept)] + empty) for i in (key, key + 1))
                     energies = m @ u
                     shares = torch.softmax(energies, 0) if align == "soft" else energies
-                    u = (u if tying == "adjacent" else weights["encoder.state"] @ u) + shares @ c
-                logits.append(weights["output.weight"] @ u + weights["output.bias"])
-            result[f"{tying}.{align}"] = torch.stack(logits)
+                    u = (u if adjacent else weights["encoder.state"] @ u) + shares @ c
+                if program:
+                    own = iter(weights["answers"])
+                    rows = [next(own) if w < 0 else weights[f"encoder.words.{hops}"][w] for w in MEMORY["label_words"]]
+                    logits.append(torch.stack(rows) @ u)
+                else:
+                    logits.append(weights["output.weight"] @ u + weights["output.bias"])
+            result[f"{kind}.{align}"] = torch.stack(logits)
     return result
 
 
@@ -577,7 +597,7 @@ SUBJECTS = {
     "activations": (activations, {"gelu": "x*Phi(x), error function", "axis": -1}),
     "optimisers": (optimisers, optimiser_settings()),
     "reader": (reader, ANSWERS),
-    "memory": (memory, ANSWERS),
+    "memory": (memory, MEMORY),
 }
 
 

@@ -60,6 +60,8 @@ const FunctionRow kFunctions[] = {
      -12, 12, 7},
     {"sigmoid", Unary::sigmoid, sigma, [](double x) { return sigma(x) * (1 - sigma(x)); }, -87, 88, 4},
     {"relu", Unary::relu, [](double x) { return x > 0 ? x : 0; }, [](double x) { return x > 0 ? 1.0 : 0.0; }, -9, 9, 0},
+    {"relu6", Unary::relu6, [](double x) { return x > 6 ? 6.0 : x > 0 ? x : 0; },
+     [](double x) { return x > 0 && x < 6 ? 1.0 : 0.0; }, -9, 9, 0},
     {"gelu", Unary::gelu, [](double x) { return x * cumulative(x); },
      [](double x) { return cumulative(x) + x * density(x); }, -9, 9, -1},
 };

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -103,6 +104,40 @@ TEST(Gemm, SameBitsForAnyNumberOfThreads) {
     EXPECT_EQ(results[0], results[2]);
   }
   set_threads(threads_before);
+}
+
+TEST(Gemm, SteadyRowsHaveTheSameBitsHoweverManyThereAre) {
+  for (const auto& [n, k] : {std::pair<size_t, size_t>{9, 5}, {64, 64}, {130, 300}}) {
+    const size_t most = 40;
+    const std::vector<real> a = centred_numbers(most * k, 1), b = centred_numbers(n * k, 2),
+                            bias = centred_numbers(n, 3);
+    test::on_every_instruction_set([&, n = n, k = k] {
+      for (const bool transposed : {false, true}) {
+        const auto rows = [&](size_t first, size_t count) {
+          std::vector<real> out(count * n);
+          gemm({.m = count,
+                .n = n,
+                .k = k,
+                .a = a.data() + first * k,
+                .lda = k,
+                .b = b.data(),
+                .ldb = transposed ? k : n,
+                .transpose_b = transposed,
+                .c = out.data(),
+                .ldc = n,
+                .bias = bias.data()});
+          return out;
+        };
+        const SteadyRows steady;
+        const std::vector<real> whole = rows(0, most);
+        for (const size_t count : {1, 2, 3, 4, 7, 15, 16, 17}) {
+          const std::vector<real> some = rows(5, count);
+          ASSERT_TRUE(std::equal(some.begin(), some.end(), whole.begin() + static_cast<std::ptrdiff_t>(5 * n)))
+              << count << " of " << n << " by " << k;
+        }
+      }
+    });
+  }
 }
 
 TEST(Gemm, BatchesAndTranspose) {

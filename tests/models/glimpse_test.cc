@@ -527,6 +527,8 @@ TEST(GlimpseRewards, AreATableThatMayBeAddedTo) {
   expect_near(reward_named("correct").reward(outcome), Tensor::of({2}, {1, 0}));
   expect_near(reward_named("likelihood").reward(outcome), Tensor::of({2}, {std::exp(real{-1}), std::exp(real{-2})}));
   expect_near(reward_named("correct_minus_cost").reward(outcome), Tensor::of({2}, {real(0.875), real(-0.375)}));
+  expect_near(reward_named("correct_while_early").reward(outcome), Tensor::of({2}, {real(0.875), 0}));
+  expect_near(reward_named("near").reward(outcome), Tensor::of({2}, {1, real(0.5)}));
 }
 
 TEST(Glimpse, RefusesWhatItCannotUse) {

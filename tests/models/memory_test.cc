@@ -118,6 +118,63 @@ TEST(Memory, TellsWhatEachHopReads) {
   }
 }
 
+/// The weights of the first hop for the sentences of the first story.
+std::vector<real> first_hop(const Model& model) {
+  Hops hops;
+  const Observing observing(hops);
+  (void)model.begin(kStory);
+  const real* w = hops.weights.at(0).data();
+  return {w, w + 3};
+}
+
+TEST(Memory, FilledCellsTakeAShareAsSentencesWithoutWordsWould) {
+  const std::vector<real> plain = first_hop(*small_memory({{"cells", "7"}}));
+  const std::vector<real> filled = first_hop(*small_memory({{"cells", "7"}, {"filled", "true"}}));
+  const real all = filled[0] + filled[1] + filled[2];
+  EXPECT_GT(all, real{0.01});
+  EXPECT_LT(all, real{0.99});
+  for (size_t i = 0; i < 3; ++i) EXPECT_NEAR(filled[i] / all, plain[i], 1e-5) << "of what the empty cells leave";
+  EXPECT_EQ(first_hop(*small_memory({{"cells", "3"}, {"filled", "true"}})), first_hop(*small_memory({{"cells", "3"}})));
+}
+
+TEST(Memory, NoiseChangesNothingButAgesWhereCellsAreFilled) {
+  const Settings filled{{"filled", "true"}, {"cells", "20"}, {"noise", "0.5"}};
+  const auto noisy = small_memory(filled), quiet = small_memory(filled + Settings{{"noise", "0"}});
+  std::map<double, int> losses;
+  for (uint64_t seed = 0; seed < 20; ++seed) ++losses[in_training(*noisy, kStoryBatch, 0, seed)];
+  EXPECT_GT(losses.size(), 2u);
+  for (const Model* model : {noisy.get(), quiet.get()}) {
+    for (const nn::NamedParam& p : nn::parameters(const_cast<Model&>(*model))) {
+      Var var = p.var;
+      if (p.name.find("ages") != p.name.npos) std::ranges::fill(var.value().values(), real{0.25});
+    }
+  }
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    EXPECT_NEAR(in_training(*noisy, kStoryBatch, 0, seed), in_training(*quiet, kStoryBatch, 0), 1e-4)
+        << "an age like all others: the cells between sentences are as empty as those after them";
+  }
+}
+
+TEST(Memory, AnswersThatAreWordsHaveNoVectorsOfTheirOwn) {
+  const auto shapes_of = [](const Settings& settings) {
+    std::map<std::string, Shape> shapes;
+    for (const nn::NamedParam& p : nn::parameters(*small_memory(settings))) shapes.emplace(p.name, p.var.shape());
+    return shapes;
+  };
+  const auto none = shapes_of({{"tied_output", "true"}});
+  const auto some = shapes_of({{"tied_output", "true"}, {"label_words", "4,-1,7,-1,5"}});
+  const auto all = shapes_of({{"tied_output", "true"}, {"label_words", "4,6,7,8,5"}});
+  EXPECT_EQ(none.at("answers"), (Shape{5, 6}));
+  EXPECT_EQ(some.at("answers"), (Shape{2, 6}));
+  EXPECT_FALSE(all.contains("answers"));
+  for (const auto& shapes : {none, some, all}) EXPECT_FALSE(shapes.contains("output.weight"));
+  for (const char* wrong : {"4,6,7,8", "4,6,7,8,11", "4,6,7,8,-2", "4,6,7,8,5,9", "4;6;7;8;5", "4,6,7,8,x"}) {
+    const std::string message = test::message_of([&] { small_memory({{"tied_output", "true"}, {"label_words", wrong}}); });
+    EXPECT_NE(message.find("expected the numbers of 5 words below 11 with commas between them, got"), std::string::npos)
+        << wrong << ": " << message;
+  }
+}
+
 TEST(Memory, BadInputIsRefused) {
   const auto model = small_memory();
   const auto says = [&](const data::Source& source, const char* part) {

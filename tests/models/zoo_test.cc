@@ -1,5 +1,6 @@
 // Every network of the zoo, in every variant that its options offer: it trains, is saved and loaded, decodes; step by step
 // equals teacher forcing; a padded batch equals each sentence alone.
+#include "attend/models/image_networks.h"
 #include "attend/models/zoo.h"
 
 #include <gtest/gtest.h>
@@ -26,7 +27,7 @@
 namespace attend::models {
 namespace {
 
-enum class Answer { free, same_length, label, shorter, span, none };
+enum class Answer { free, same_length, label, shorter, heard, span, none };  // heard: a word for each place at most
 
 struct Variant {
   std::string name;
@@ -65,6 +66,12 @@ void add_glimpse_variants(std::vector<Variant>& all) {
         {{"scales", "2"}, {"learned_width", "true"}, {"copies", "3"}, {"copies_in_use", "2"}});
 }
 
+/// Published networks as narrow as they get; one with each kind of block, as decoders know no more of them than of other encoders.
+const Settings kNarrowPublished{{"encoder.narrow", "64"}, {"encoder.train_stages", "1"}};
+bool is_example_of_published(std::string_view name) {
+  return name == "resnet18" || name == "resnet50" || name == "efficientnet-lite0";
+}
+
 void add_image_variants(std::vector<Variant>& all) {
   const std::string words = std::to_string(kWords);
   const Settings image{
@@ -78,6 +85,10 @@ void add_image_variants(std::vector<Variant>& all) {
     if (!encoder.of_images) continue;
     const Settings kind = image + Settings{{"encoder.kind", std::string(encoder.name)}};
     const std::string name(encoder.name);
+    if (find_image_network(name)) {
+      if (is_example_of_published(name)) add(name, "captioner", kind + decoder + kNarrowPublished, Answer::free);
+      continue;
+    }
     add(name + " mean", "captioner", kind + decoder + Settings{{"read", "mean"}}, Answer::free);
     add(name, "image_classifier", kind + Settings{{"labels", words}}, Answer::label);
     add(name + " all", "image_classifier", kind + Settings{{"labels", words}, {"pooling", "all"}}, Answer::label);
@@ -148,6 +159,10 @@ void add_combinations(std::vector<Variant>& all) {
       if (!(source.contains("source_vocabulary") ? encoder.of_text != nullptr : encoder.of_images != nullptr)) continue;
       const Settings from = source + Settings{{"encoder.kind", std::string(encoder.name)}};
       const std::string name = std::string(encoder.name) + " of " + reads + ", ";
+      if (find_image_network(encoder.name)) {
+        if (is_example_of_published(encoder.name)) add(name + "attention", from + kNarrowPublished);
+        continue;
+      }
       add(name + "transformer", from + Settings{{"decoder.kind", "transformer"}});
       for (const DecoderInputRow& input : decoder_inputs()) {
         // The states of a convolutional or a dense encoder are 8 wide by their stages; cells that are given have 3 channels.
@@ -199,9 +214,9 @@ void add_combinations(std::vector<Variant>& all) {
 void add_copying_variants(std::vector<Variant>& all) {
   const std::string words = std::to_string(kWords);
   const Settings vocabularies{{"source_vocabulary", words}, {"target_vocabulary", words}};
-  const Settings recurrent =
-      vocabularies + Settings{{"embedding", "6"}, {"hidden", "8"}, {"decoder.copy", "true"}};
-  const auto add = [&](const std::string& name, const std::string& model, const Settings& settings, bool trains = true) {
+  const Settings recurrent = vocabularies + Settings{{"embedding", "6"}, {"hidden", "8"}, {"decoder.copy", "true"}};
+  const auto add = [&](const std::string& name, const std::string& model, const Settings& settings,
+                       bool trains = true) {
     all.push_back({model + " copy " + name, model, settings, Answer::free, trains});
   };
   for (const std::string query : {"before", "after"}) {
@@ -210,19 +225,16 @@ void add_copying_variants(std::vector<Variant>& all) {
     add(query + " coverage", "recurrent",
         base + Settings{{"attention.coverage", "true"}, {"coverage_penalty", "0.5"}, {"attention.dropout", "0.2"}});
     add(query + " heads, lstm, two layers", "recurrent",
-        base + Settings{{"attention.heads", "2"}, {"attention.score", "scaled_dot"}, {"cell", "lstm"}, {"layers", "2"}});
+        base +
+            Settings{{"attention.heads", "2"}, {"attention.score", "scaled_dot"}, {"cell", "lstm"}, {"layers", "2"}});
     add(query + " drawn", "recurrent", base + Settings{{"attention.align", "sample"}});
     add(query + " sparsemax", "recurrent", base + Settings{{"attention.align", "sparsemax"}});
   }
   add("feeding", "recurrent", recurrent + Settings{{"decoder.query", "after"}, {"decoder.feeding", "true"}});
-  const Settings transformer = vocabularies + Settings{{"size", "8"},
-                                                       {"heads", "2"},
-                                                       {"hidden", "12"},
-                                                       {"encoder_layers", "2"},
-                                                       {"decoder_layers", "2"},
-                                                       {"label_smoothing", "0"},
-                                                       {"dropout", "0"},
-                                                       {"copy", "true"}};
+  const Settings transformer =
+      vocabularies + Settings{{"size", "8"},           {"heads", "2"},          {"hidden", "12"},
+                              {"encoder_layers", "2"}, {"decoder_layers", "2"}, {"label_smoothing", "0"},
+                              {"dropout", "0"},        {"copy", "true"}};
   add("pre", "transformer", transformer);
   add("post, tied", "transformer", transformer + Settings{{"norm", "post"}, {"tied", "all"}});
   for (const DecoderRow& decoder : decoders()) {
@@ -240,6 +252,30 @@ void add_copying_variants(std::vector<Variant>& all) {
                                   {"decoder.copy", "true"}});
     }
   }
+}
+
+/// Attention is told where to look.
+void add_told_variants(std::vector<Variant>& all) {
+  const std::string words = std::to_string(kWords);
+  const Settings told{{"source_vocabulary", words}, {"target_vocabulary", words}, {"decoder.oracle", "true"}};
+  const auto add = [&](const std::string& name, const std::string& model, const Settings& settings) {
+    all.push_back({model + " told " + name, model, told + settings, Answer::free, true});
+  };
+  for (const std::string query : {"before", "after"}) {
+    const Settings base{{"embedding", "6"}, {"hidden", "8"}, {"decoder.query", query}};
+    add(query, "recurrent", base);
+    add(query + " heads, dropout", "recurrent",
+        base + Settings{{"attention.heads", "2"}, {"attention.score", "scaled_dot"}, {"attention.dropout", "0.2"}});
+    add(query + " coverage", "recurrent", base + Settings{{"attention.coverage", "true"}, {"coverage_penalty", "0.5"}});
+  }
+  add("feeding", "recurrent",
+      {{"embedding", "6"}, {"hidden", "8"}, {"decoder.query", "after"}, {"decoder.feeding", "true"}});
+  add("of a transformer", "encoder_decoder",
+      {{"encoder.kind", "transformer"},
+       {"encoder.size", "8"},
+       {"encoder.heads", "2"},
+       {"encoder.hidden", "12"},
+       {"decoder.size", "8"}});
 }
 
 /// Networks that read a document and a question.
@@ -262,6 +298,7 @@ void add_readers(std::vector<Variant>& all) {
                                                    {"encoder.letters.filters", "3"}});
   }
   for (const ScoreRow& score : scores()) {
+    if (score.previous) continue;  // only a recurrent decoder has a step before
     reads("score " + std::string(score.name), {{"attention.score", std::string(score.name)}});
   }
   for (const StateLayerRow& layers : state_layers()) {
@@ -289,11 +326,16 @@ void add_readers(std::vector<Variant>& all) {
   remembers("bag of words", {{"words", "bag"}});
   remembers("few cells", {{"cells", "2"}});
   remembers("noise", {{"noise", "0.3"}});
+  remembers("noise among filled cells", {{"noise", "0.3"}, {"filled", "true"}, {"cells", "4"}});
+  remembers("positions", {{"positions", "7"}});
+  remembers("tied output", {{"tied_output", "true"}});
+  remembers("tied output of words", {{"tied_output", "true"}, {"label_words", "-1,5,4,-1,6,7,-1,8,9,10,4"}});
   remembers("linear start", {{"linear_start", "20"}});
   // All texts as one, under any decoder.
   const Settings joined{{"source_vocabulary", words}, {"target_vocabulary", words}, {"texts", "2"}};
-  const Settings transformer{{"size", "8"},           {"heads", "2"},   {"hidden", "12"},         {"encoder_layers", "1"},
-                             {"decoder_layers", "1"}, {"dropout", "0"}, {"label_smoothing", "0"}, {"longest", "24"}};
+  const Settings transformer{
+      {"size", "8"},           {"heads", "2"},   {"hidden", "12"},         {"encoder_layers", "1"},
+      {"decoder_layers", "1"}, {"dropout", "0"}, {"label_smoothing", "0"}, {"longest", "24"}};
   const auto answers = [&](const std::string& name, const std::string& model, const Settings& settings) {
     all.push_back({name + " of two texts", model, joined + settings, Answer::free, true, true});
   };
@@ -310,6 +352,57 @@ void add_readers(std::vector<Variant>& all) {
              {"encoder.hidden", "12"},
              {"decoder.size", "8"},
              {"decoder.start", "zeros"}});
+  }
+}
+
+/// Networks that read frames of sound.
+void add_listeners(std::vector<Variant>& all) {
+  const std::string words = std::to_string(kWords);
+  const Settings frames{{"encoder.features", "5"}, {"encoder.size", "8"},   {"encoder.heads", "2"},
+                        {"encoder.hidden", "12"},  {"encoder.layers", "1"}, {"encoder.front_filters", "3"}};
+  const Settings decoder{{"target_vocabulary", words},
+                         {"decoder.size", "8"},
+                         {"decoder.embedding", "6"},
+                         {"decoder.heads", "2"},
+                         {"decoder.hidden", "12"}};
+  const auto add = [&](const std::string& name, const std::string& model, const Settings& settings, Answer answer) {
+    all.push_back({model + " hears " + name, model, frames + settings, answer});
+  };
+  for (const EncoderRow& encoder : encoders()) {
+    if (!encoder.of_sound) continue;
+    const std::string name(encoder.name);
+    const Settings kind{{"encoder.kind", name}}, alone = kind + Settings{{"encoder.pyramid", "0"}};
+    for (const FrontRow& front : fronts()) {
+      const Settings with = kind + Settings{{"encoder.front", std::string(front.name)}};
+      const std::string both = name + ", front " + std::string(front.name);
+      add(both, "ctc", with + Settings{{"labels", words}}, Answer::shorter);
+      add(both, "joint", with + decoder, Answer::heard);
+      add(both, "classifier", with + Settings{{"labels", words}}, Answer::label);
+    }
+    for (const char* output : {"softmax", "crf"}) {
+      add(name + ", " + output, "tagger", alone + Settings{{"labels", words}, {"output", output}}, Answer::same_length);
+    }
+    for (const DecoderRow& row : decoders()) {
+      add(name + " under " + std::string(row.name), "encoder_decoder",
+          kind + decoder + Settings{{"decoder.kind", std::string(row.name)}}, Answer::free);
+    }
+  }
+  const Settings listener = decoder + Settings{{"encoder.kind", "listener"}};
+  const auto joint = [&](const std::string& name, const Settings& settings) {
+    add(name, "joint", listener + settings, Answer::heard);
+  };
+  joint("one way", {{"encoder.bidirectional", "false"}, {"encoder.pyramid", "1"}});
+  joint("added directions, two layers, lstm",
+        {{"encoder.directions", "add"}, {"encoder.layers", "2"}, {"encoder.cell", "lstm"}});
+  joint("under transformer", {{"decoder.kind", "transformer"}});
+  joint("ctc alone in use", {{"decode_ctc_weight", "1"}});
+  joint("attention alone in use", {{"decode_ctc_weight", "0"}, {"ctc_weight", "0.2"}});
+  for (const std::string query : {"before", "after"}) {
+    const Settings base{{"decoder.query", query}, {"attention.width", "1"}};
+    joint("query " + query + ", location", base + Settings{{"attention.score", "location_aware"}});
+    joint("query " + query + ", location and median, two heads",
+          base + Settings{
+                     {"attention.score", "location_aware"}, {"attention.window", "median"}, {"attention.heads", "2"}});
   }
 }
 
@@ -374,18 +467,22 @@ std::vector<Variant> variants() {
                              {"dropout", "0"},
                              {"label_smoothing", "0"}};
   for (const char* model : {"transformer", "language_model"}) {
-    for (const char* norm : {"pre", "post"}) {
+    for (const char* norm : {"pre", "post", "none"}) {
       add(std::string(model) + " " + norm, model, transformer + Settings{{"norm", norm}});
+      add(std::string(model) + " " + norm + " without residuals", model,
+          transformer + Settings{{"norm", norm}, {"residual", "false"}});
     }
     add(std::string(model) + " learned positions, gelu, tied", model,
         transformer + Settings{{"positions", "learned"}, {"activation", "gelu"}, {"tied", "all"}});
     add(std::string(model) + " window", model, transformer + Settings{{"window", "2"}});
     for (const ScoreRow& score : scores()) {
+      if (score.previous) continue;
       add(std::string(model) + " score " + std::string(score.name), model,
           transformer + Settings{{"score", std::string(score.name)}});
     }
   }
   add_copying_variants(all);
+  add_told_variants(all);
   for (const EncoderRow& encoder : encoders()) {
     if (!encoder.of_text) continue;
     const Settings base{{"encoder.kind", std::string(encoder.name)},
@@ -419,6 +516,7 @@ std::vector<Variant> variants() {
   add_readers(all);
   add_image_variants(all);
   add_glimpse_variants(all);
+  add_listeners(all);
   return all;
 }
 
@@ -434,17 +532,25 @@ data::Sequences one(const std::vector<int32_t>& row) {
   return data::Sequences(std::vector<std::vector<int32_t>>(1, row));
 }
 
-/// Sentences of different lengths, or images, with answers of the variant's kind.
+/// Sentences of different lengths, images, or sounds, with answers of the variant's kind.
 struct Pairs {
   std::vector<std::vector<int32_t>> source, target, question = {};
-  Tensor images = {};
-  bool letters = false, copies = false;
+  Tensor images = {}, frames = {};
+  std::vector<int32_t> lengths = {};  // of the sounds
+  bool letters = false, copies = false, told = false;
 
   size_t count() const { return target.size(); }
-  data::Source sources() const { return images.defined() ? data::Source::of_images(images) : read(source, question); }
+  data::Source sources() const {
+    if (frames.defined()) return data::Source::of_frames(frames, lengths);
+    return images.defined() ? data::Source::of_images(images) : read(source, question);
+  }
   data::Source source_alone(size_t b) const {
     const int64_t row = static_cast<int64_t>(b);
     if (images.defined()) return data::Source::of_images(images.rows(row, row + 1));
+    if (frames.defined()) {
+      const int32_t length = lengths[b];
+      return data::Source::of_frames(frames[row].rows(0, length).reshape({1, length, frames.dim(2)}), {length});
+    }
     return question.empty() ? read({source[b]}, {}) : read({source[b]}, {question[b]});
   }
   /// Texts, or documents and questions.
@@ -453,6 +559,7 @@ struct Pairs {
     data::Source all;
     add_text(all, std::string(questions.empty() ? "text" : "document"), texts);
     if (copies) all.add_copies(data::Sequences(texts));
+    if (told) all.add_given(links_of(texts));
     if (questions.empty()) return all;
     add_text(all, "question", questions);
     std::vector<std::vector<int32_t>> sentences;  // of two words each
@@ -461,6 +568,16 @@ struct Pairs {
       for (size_t t = 0; t < text.size(); ++t) sentences.back().push_back(static_cast<int32_t>(t / 2));
     }
     return all.add("document.sentence", data::Sequences(sentences));
+  }
+  /// Where the tokens of an answer look, the second one at two places; the third and those after the fourth at nothing.
+  static data::Sequences links_of(const std::vector<std::vector<int32_t>>& texts) {
+    std::vector<std::vector<int32_t>> links;
+    for (const auto& text : texts) {
+      const auto last = static_cast<int32_t>(text.size()) - 1;
+      links.push_back({last, 0, 0, 1, last, 1});
+      if (last > 2) links.back().insert(links.back().end(), {2, 3});
+    }
+    return data::Sequences(links);
   }
   /// Where a network looks inside words, each is spelled by its own number and those below it. Words from kWords on, which
   /// can be copied, are unknown to the network.
@@ -497,15 +614,33 @@ Tensor random_images(int64_t count, const Settings& settings, Random& random) {
   return images;
 }
 
+/// Sounds that a network with these settings hears as so many places each. What is beyond the end of one is not heard.
+void add_frames(Pairs& pairs, const std::vector<size_t>& places, const Settings& settings, Random& random) {
+  const bool front = settings.contains("encoder.front") && settings.at("encoder.front") != "none";
+  const bool pyramid = settings.at("encoder.kind") == "listener";
+  const int64_t layers = settings.contains("encoder.pyramid") ? std::stoll(settings.at("encoder.pyramid")) : 2;
+  const int64_t stride = (front ? 4 : 1) << (pyramid ? layers : 0);
+  for (const size_t count : places) {
+    const int64_t less = static_cast<int64_t>(random.below(static_cast<uint64_t>(stride)));
+    pairs.lengths.push_back(static_cast<int32_t>(static_cast<int64_t>(count) * stride - less));
+  }
+  pairs.frames = Tensor({static_cast<int64_t>(places.size()), *std::ranges::max_element(pairs.lengths),
+                         std::stoll(settings.at("encoder.features"))});
+  for (real& x : pairs.frames.values()) x = static_cast<real>(random.normal());
+}
+
 Pairs pairs_for(const Variant& variant, Random random) {
   Pairs pairs;
   pairs.letters = variant.settings.contains("encoder.letters.kind");
   pairs.copies = variant.settings.contains("decoder.copy") || variant.settings.contains("copy");
+  pairs.told = variant.settings.contains("decoder.oracle");
   const Reads reads = model_row(variant.model).reads_of(variant.settings);
   const bool reads_images =
-      reads == Reads::images || (reads == Reads::either && !variant.settings.contains("source_vocabulary"));
-  for (const size_t length : {5, 2, 7, 4, 1}) {
-    if (!reads_images) pairs.source.push_back(random_words(length, random));
+      reads == Reads::images || (can_read(reads, Reads::images) && !variant.settings.contains("source_vocabulary"));
+  const bool reads_words = !reads_images && reads != Reads::sound;
+  const std::vector<size_t> lengths{5, 2, 7, 4, 1};
+  for (const size_t length : lengths) {
+    if (reads_words) pairs.source.push_back(random_words(length, random));
     // Every third word of a source is outside the vocabulary, and what is said begins with the first of them.
     int32_t unknown = kWords;
     for (size_t i = 0; pairs.copies && i < length; i += 3) pairs.source.back()[i] = unknown++;
@@ -520,7 +655,8 @@ Pairs pairs_for(const Variant& variant, Random random) {
         pairs.target.push_back({static_cast<int32_t>(random.below(static_cast<uint64_t>(last) + 1)), last});
         continue;
       }
-      case Answer::shorter: pairs.target.push_back(random_words((length + 1) / 2, random)); break;
+      case Answer::shorter:
+      case Answer::heard: pairs.target.push_back(random_words((length + 1) / 2, random)); break;
     }
     auto& target = pairs.target.back();
     if (pairs.copies) target[0] = pairs.source.back()[0];
@@ -530,6 +666,7 @@ Pairs pairs_for(const Variant& variant, Random random) {
     }
   }
   if (reads_images) pairs.images = random_images(static_cast<int64_t>(pairs.count()), variant.settings, random);
+  if (reads == Reads::sound) add_frames(pairs, lengths, variant.settings, random);
   return pairs;
 }
 
@@ -586,8 +723,9 @@ TEST_P(ZooTest, APaddedBatchEqualsEachSentenceAlone) {
   double alone = 0, predictions = 0;
   for (size_t b = 0; b < pairs_.count(); ++b) {
     const double count = GetParam().answer == Answer::shorter ? 1
-                         : GetParam().answer == Answer::free  ? static_cast<double>(pairs_.target[b].size() + 1)
-                                                              : static_cast<double>(pairs_.target[b].size());
+                         : GetParam().answer == Answer::free || GetParam().answer == Answer::heard
+                             ? static_cast<double>(pairs_.target[b].size() + 1)
+                             : static_cast<double>(pairs_.target[b].size());
     alone += count * likelihood_loss(pairs_.alone(b));
     predictions += count;
   }
@@ -674,6 +812,64 @@ std::string error_of(const std::string& model, const Settings& settings) {
     return error.what();
   }
   return "";
+}
+
+TEST(Zoo, OnlyARecurrentDecoderLooksAtTheStepBefore) {
+  const Settings words{{"source_vocabulary", "9"}, {"target_vocabulary", "9"}, {"embedding", "4"}, {"hidden", "4"}};
+  const std::string says = "looks at the weights of the step before";
+  const Settings transformer{
+      {"source_vocabulary", "9"}, {"target_vocabulary", "9"}, {"size", "4"}, {"heads", "1"}, {"hidden", "4"},
+      {"score", "location_aware"}};
+  EXPECT_NE(error_of("transformer", transformer).find(says), std::string::npos) << error_of("transformer", transformer);
+  for (const auto& [option, name] : {std::pair{"attention.score", "location_aware"}, {"attention.window", "median"}}) {
+    const Settings look{{option, name}, {"attention.width", "2"}};
+    const Settings small = look + Settings{{"encoder.vocabulary", "9"}, {"encoder.size", "4"}};
+    EXPECT_EQ(error_of("recurrent", words + look), "");
+    EXPECT_NE(error_of("classifier", small + Settings{{"labels", "9"}, {"pooling", "attention"}})
+                  .find(std::string(option) + ": " + name + " " + says),
+              std::string::npos);
+    EXPECT_NE(error_of("reader", small).find(says), std::string::npos);
+    EXPECT_NE(error_of("glimpse", look + Settings{{"labels", "9"}, {"policy", "tiles"}}).find(says), std::string::npos);
+  }
+}
+
+TEST(Zoo, WhatDoesNotFitSoundIsRefused) {
+  const Settings hears{{"encoder.features", "5"}, {"encoder.size", "4"}, {"labels", "9"}};
+  const auto says = [&](const std::string& model, const Settings& settings, const std::string& what) {
+    EXPECT_NE(error_of(model, settings).find(what), std::string::npos) << error_of(model, settings);
+  };
+  says("ctc", hears + Settings{{"encoder.kind", "intra"}}, "sound");
+  says("ctc", {{"encoder.kind", "listener"}, {"labels", "9"}}, "encoder.features: expected at least 1");
+  says("tagger", hears + Settings{{"encoder.kind", "listener"}}, "expected an encoder with a place for each frame");
+  says("tagger", hears + Settings{{"encoder.front", "convolutional"}},
+       "expected an encoder with a place for each frame");
+  says("ctc", hears + Settings{{"encoder.front", "convolutional"}, {"encoder.front_filters", "0"}}, "front_filters");
+  for (const WindowRow& window : windows()) {
+    const std::string error = error_of("joint", {{"encoder.features", "5"},
+                                                 {"encoder.size", "4"},
+                                                 {"decoder.size", "4"},
+                                                 {"target_vocabulary", "9"},
+                                                 {"attention.width", "2"},
+                                                 {"attention.window", std::string(window.name)}});
+    EXPECT_EQ(error.find("a sound has many more places than words") != std::string::npos, window.beside) << error;
+  }
+  says("joint", {{"encoder.features", "5"}, {"source_vocabulary", "9"}, {"target_vocabulary", "9"}},
+       "encoder.features: expected 0 where words are read");
+  says("joint", {{"encoder.features", "5"}, {"target_vocabulary", "9"}, {"decoder.copy", "true"}}, "CTC does not copy");
+  Random random(1);
+  const auto model = make_model("ctc", hears, random);
+  const auto refuses = [&](const data::Source& source, const std::string& what) {
+    try {
+      model->begin(source);
+      ADD_FAILURE() << "accepted; expected " << what;
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find(what), std::string::npos) << error.what();
+    }
+  };
+  refuses(data::Source::of_frames(Tensor::zeros({1, 3, 4}), {3}), "expected frames [B,T,5], got [1, 3, 4]");
+  refuses(data::Source::of_frames(Tensor::zeros({2, 3, 5}), {3, 0}),
+          "source 1 is empty; every source needs at least one frame");
+  refuses(data::Sequences(std::vector<std::vector<int32_t>>{{5, 6}}), "expected sound, got words");
 }
 
 TEST(Zoo, UnknownNamesAreRefusedWithTheNearest) {

@@ -119,6 +119,7 @@ void expect_described(const std::string& method, const std::string& path, const 
   ASSERT_TRUE(operation["responses"].contains(status)) << where << ": " << result->body;
   const json content = resolved(operation["responses"][status])["content"];
   ASSERT_TRUE(content.contains(type)) << where << ": " << type;
+  if (type.find("json") == type.npos) return;
   std::istringstream lines(result->body);
   for (std::string line; std::getline(lines, line);) {
     expect_valid(content[type].at("schema"), json::parse(line, nullptr, false), where);

@@ -50,15 +50,15 @@ TEST(ServedImages, AreDescribedWithAllThatAPageNeeds) {
   EXPECT_EQ(models[0]["size"], 28);
   EXPECT_EQ(models[0]["channels"], 1);
   EXPECT_EQ(models[0]["labels"].size(), 10u);
-  EXPECT_EQ(models[0]["methods"], json({"glimpses"}));
+  EXPECT_EQ(models[0]["methods"], json({"glimpses", "saliency", "jacobian"}));
   EXPECT_EQ(models[0]["searches"], false);
   EXPECT_EQ(models[0]["inputs"], json::parse(R"([{"name": "image", "kind": "image"}])"));
   EXPECT_EQ(models[0]["scores"], json::array()) << "it has not been trained";
-  EXPECT_EQ(models[1]["methods"], json({"gradcam", "saliency"}));
+  EXPECT_EQ(models[1]["methods"], json({"gradcam", "saliency", "jacobian"}));
   EXPECT_EQ(models[2]["answers"], "words");
   EXPECT_EQ(models[2]["searches"], true);
   EXPECT_EQ(models[2]["channels"], 3);
-  EXPECT_EQ(models[2]["methods"], json({"attention"}));
+  EXPECT_EQ(models[2]["methods"], json({"attention", "gradcam", "saliency", "jacobian"}));
   EXPECT_EQ(models[2]["search"]["max_length"], 5);
   EXPECT_EQ(models[3]["answers"], "image");
   EXPECT_EQ(models[3]["methods"], json::array());
@@ -179,12 +179,12 @@ TEST(ServedImages, RefuseToExplainWhatTheyDoNotHave) {
     body["image"] = png(seven());
     expect_error(ask("/v1/explain", model, body), 400, "bad_request", part);
   };
-  refused("glimpse", {{"method", "gradcam"}}, "method: this model has glimpses; got \"gradcam\"");
+  refused("glimpse", {{"method", "gradcam"}}, "method: this model has glimpses, saliency, jacobian; got \"gradcam\"");
   refused("glimpse", {{"target", "3"}}, "target: expected a captioner or a classifier, got a glimpse network");
   refused("image_classifier", {{"target", "11"}}, "the nearest is \"1\"");
-  refused("image_classifier", {{"method", "attention"}}, "method: this model has gradcam, saliency; got");
-  refused("captioner", {{"layer", 0}}, "layer: only models that read text have this");
-  refused("captioner", {{"weights", true}}, "weights: only models that read text have this");
+  refused("image_classifier", {{"method", "attention"}}, "method: this model has gradcam, saliency, jacobian; got");
+  refused("captioner", {{"layer", 0}}, "layer: only models that read text or hear sounds have this");
+  refused("captioner", {{"weights", true}}, "weights: only models that read text or hear sounds have this");
 }
 
 TEST(ServedImages, ALookKeepsToTheWeightsThatItMayKeep) {

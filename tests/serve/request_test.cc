@@ -155,8 +155,8 @@ TEST(Request, RefusesWrongTypes) {
 
 TEST(Request, RefusesWhatIsMissingTooMuchOrUnknown) {
   expect_refused(parse_run,
-                 {{"{}", "400 bad_request", "expected \"text\" or \"image\", got none"},
-                  {R"({"text": null})", "400 bad_request", "expected \"text\" or \"image\", got none"},
+                 {{"{}", "400 bad_request", "expected \"text\", \"image\" or \"sound\", got none"},
+                  {R"({"text": null})", "400 bad_request", "expected \"text\", \"image\" or \"sound\", got none"},
                   {R"({"text": "a", "texts": ["a"]})", "400 bad_request", "got text and texts"},
                   {R"({"texts": ["a"], "image": "AAAA"})", "400 bad_request", "got texts and image"},
                   {R"({"text": ""})", "400 bad_request", "text: expected a text with at least one word, got an empty"},
@@ -169,7 +169,7 @@ TEST(Request, RefusesWhatIsMissingTooMuchOrUnknown) {
                   {R"({"text": "a", "bem": 4})", "400 bad_request", "the nearest is \"beam\""},
                   {R"({"text": "a", "method": "attention"})", "400 bad_request", "unknown field"},
                   {"{\"text\": \"a\", \"" + std::string(5000, 'x') + "\": 1}", "400 bad_request", "unknown field"}});
-  expect_refused(parse_explain, {{"{}", "400 bad_request", "expected \"text\" or \"image\", got none"},
+  expect_refused(parse_explain, {{"{}", "400 bad_request", "expected \"text\", \"image\" or \"sound\", got none"},
                                  {R"({"text": "a", "image": "AAAA"})", "400 bad_request", "got text and image"},
                                  {R"({"texts": ["a"]})", "400 bad_request", "the nearest is \"text\""}});
 }

@@ -163,4 +163,21 @@ inline explain::ImageLook cam_look() {
   return look;
 }
 
+/// Three glances at tiles of 25 pixels over 60 × 60, the last row and column beyond it; drawn, or by their share.
+inline explain::ImageLook tiles_look(bool drawn) {
+  explain::ImageLook look = glimpse_look();
+  auto& glimpses = std::get<explain::GlimpseLook>(look.seen);
+  glimpses.glances.resize(3);
+  glimpses.rows = glimpses.columns = 3, glimpses.side = 25;
+  for (size_t i = 0; i < 3; ++i) {
+    explain::Glance& glance = glimpses.glances[i];
+    glance.sides = {25};
+    glance.tiles.assign(9, 0.05);
+    glance.tiles[4 * i] = 0.6;
+    glance.patches.clear();
+    if (drawn) glance.drawn = {static_cast<int64_t>(4 * i)};
+  }
+  return look;
+}
+
 }  // namespace attend::test

@@ -1,6 +1,8 @@
 // The options of a run: the task's, a recipe's, flags'.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "attend/base/recipe.h"
 #include "attend/tasks/config.h"
 #include "tests/support/message.h"
@@ -76,6 +78,47 @@ TEST(TaskConfig, AnotherModelHasItsOwnDefaults) {
   for (const OptionInfo& option : models::model_row("transformer").options({}, "model.")) {
     EXPECT_EQ(value_of(config, option.name), option.value);
   }
+}
+
+/// Options of the network in which this task alone differs from the network's own defaults.
+std::vector<std::string> set_by_task(const TaskRow& task, std::string_view network) {
+  const TaskConfig config({{"task", std::string(task.name), ""}, {"model.name", std::string(network), ""}});
+  std::vector<std::string> names;
+  for (const OptionInfo& option : models::model_row(network).options({}, "model.")) {
+    if (value_of(config, option.name) != option.value) names.push_back(option.name);
+  }
+  return names;
+}
+
+TEST(TaskConfig, AnotherModelKeepsOnlyWhatAllOfTheTasksNetworksShare) {
+  for (const TaskRow& task : tasks()) {
+    for (const std::string_view network : task.networks) {
+      for (const std::string& name : set_by_task(task, network)) {
+        const auto begins = [&](std::string_view front) { return name.starts_with(front); };
+        EXPECT_TRUE(std::ranges::any_of(task.shared, begins)) << task.name << " with " << network << ": " << name;
+      }
+    }
+  }
+}
+
+TEST(TaskConfig, EveryNetworkOfListenIsAListener) {
+  const SettingList listen{{"task", "listen", ""}};
+  for (const std::string_view network : task_named("listen").networks) {
+    const SettingList asked{{"task", "listen", ""}, {"model.name", std::string(network), ""}};
+    const TaskConfig config(asked), own(listen);
+    for (const std::string name : {"kind", "size", "layers", "pyramid", "dropout"}) {
+      EXPECT_EQ(value_of(config, "model.encoder." + name), value_of(own, "model.encoder." + name))
+          << network << " " << name;
+    }
+  }
+  const TaskConfig speller({{"task", "listen", ""}, {"model.name", "encoder_decoder", ""}});
+  EXPECT_EQ(value_of(speller, "model.attention.score"), "location_aware");
+  EXPECT_EQ(value_of(speller, "model.decoder.feeding"), "true");
+  const TaskConfig asked(
+      {{"task", "listen", ""}, {"model.name", "ctc", ""}, {"model.encoder.kind", "transformer", ""}});
+  EXPECT_EQ(value_of(asked, "model.encoder.kind"), "transformer") << "what is asked for comes first";
+  const TaskConfig frames({{"task", "frames", ""}}), tagger({{"task", "frames", ""}, {"model.name", "tagger", ""}});
+  EXPECT_EQ(value_of(tagger, "model.encoder.size"), value_of(frames, "model.encoder.size"));
 }
 
 TEST(TaskConfig, FilesSwitchOffWhatSuitsTheBuiltInCorpus) {

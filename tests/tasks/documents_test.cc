@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "attend/autograd/tape.h"
 #include "attend/base/random.h"
+#include "attend/models/memory.h"
 #include "attend/tasks/explanation.h"
 #include "attend/tasks/training.h"
 #include "attend/tasks/typed.h"
@@ -205,6 +207,41 @@ TEST(Documents, OneVocabularyIsSharedAndSaved) {
   EXPECT_EQ(std::ranges::count(ids, data::kUnknown), 0) << "words of questions are known in documents";
   EXPECT_EQ(message_of([&] { (void)model.ready({.inputs = {std::string("a")}}); }),
             "answer: expected document and question, got 1 input");
+}
+
+/// A label is a word if it is one token of the input's vocabulary, however it is written; saved and loaded as well.
+TEST(Documents, AnswersThatAreWordsShareTheVectorsOfAMemory) {
+  const auto example = [](const char* right) { return test::question("Mary took the Milk .", "Where is Mary ?", {right}); };
+  const Corpus corpus{.stream = std::make_shared<test::ListStream>(
+                          std::vector{example("milk"), example("yes"), example("MARY"), example("milk,mary")})};
+  const SettingList tied{{"task", "answer", ""},        {"model.name", "memory", ""},
+                         {"model.size", "4", ""},       {"model.tied_output", "true", ""},
+                         {"tokeniser.lowercase", "true", ""}, {"tokeniser.min_count", "1", ""}};
+  const TestFolder folder;
+  test::save_untrained(folder.path() / "m", tied, corpus);
+  TaskModel loaded = TaskModel::load(folder.path() / "m");
+  for (const nn::NamedParam& p : nn::parameters(loaded.model())) {
+    if (p.name == "answers") {
+      EXPECT_EQ(p.var.shape(), (Shape{2, 4})) << "of \"milk,mary\" and \"yes\"";
+    }
+    EXPECT_EQ(p.name.find("output"), p.name.npos);
+  }
+  const auto& memory = dynamic_cast<const models::Memory&>(loaded.model());
+  const auto tables = nn::parameters(loaded.model());
+  const auto read = std::ranges::find(tables, "encoder.words.3", &nn::NamedParam::name);
+  ASSERT_NE(read, tables.end());
+  const TapePause pause;
+  Var words = read->var;
+  const int32_t milk = loaded.input(0).tokeniser()->encode("milk").at(0);
+  const Ready ready = loaded.ready(asked("Mary took the", "Where is Mary?"));  // without the word
+  const std::array<const Ready*, 1> one{&ready};
+  const Tensor before = memory.logits(loaded.source(one)).value().clone();
+  for (int64_t d = 0; d < 4; ++d) words.value().data()[milk * 4 + d] += 1;
+  const Tensor after = memory.logits(loaded.source(one)).value();
+  for (int32_t label = 0; label < 4; ++label) {
+    const bool is_milk = loaded.output().written(std::array{label}, ready) == "milk";
+    EXPECT_EQ(after.data()[label] != before.data()[label], is_milk) << label;
+  }
 }
 
 TEST(Typed, LinesHaveAllInputsOrWhatIsMissing) {

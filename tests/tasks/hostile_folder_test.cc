@@ -10,7 +10,10 @@
 
 #include "attend/base/memory.h"
 #include "attend/tasks/comparison.h"
+#include "attend/tasks/data_files.h"
+#include "attend/tasks/facts.h"
 #include "attend/tasks/model.h"
+#include "attend/train/events.h"
 #include "tests/support/folder.h"
 #include "tests/support/message.h"
 
@@ -133,6 +136,24 @@ TEST_F(HostileFolder, LinksThatLeaveItAreRefusedAndNothingIsQuoted) {
   fs::remove(path() / "labels.txt");
   fs::create_symlink(secret, path() / "labels.txt");
   refused("labels.txt");
+}
+
+/// What `attend info` reads, and a resumed run.
+TEST_F(HostileFolder, ItsFactsAreReadFromItAlone) {
+  const fs::path secret = folder_.file("secret", R"({"outcome": "classified", "step": 7})" "\n");
+  const auto facts = [&] { return message_of([&] { facts_of(path()), saved_data_files(path()); }); };
+  for (const std::string name : {"config.yml", "weights.safetensors", "log.jsonl", "result.json", "data.json"}) {
+    copy("recurrent");
+    ASSERT_EQ(facts(), "");
+    fs::remove(path() / name);
+    fs::create_symlink(secret, path() / name);
+    EXPECT_TRUE(says(facts(), name + ": expected a file of the folder itself, got a symbolic link")) << facts();
+    fs::remove(path() / name);
+    ASSERT_EQ(::mkfifo((path() / name).c_str(), 0600), 0);
+    EXPECT_TRUE(says(facts(), name + ": expected a regular file")) << facts();
+    if (name != "log.jsonl") continue;
+    EXPECT_TRUE(says(message_of([&] { train::JsonLog(path() / name, 3); }), name + ": expected a regular file"));
+  }
 }
 
 TEST_F(HostileFolder, LinksThatStayInItAreFollowed) {

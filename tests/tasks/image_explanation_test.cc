@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -10,6 +12,7 @@
 #include "attend/explain/recorder.h"
 #include "attend/tasks/explanation.h"
 #include "tests/support/message.h"
+#include "tests/support/text.h"
 #include "tests/support/untrained.h"
 
 namespace attend::tasks {
@@ -29,18 +32,18 @@ TaskModel model_of(const std::string& task, const SettingList& more, const Corpu
   return test::untrained(settings, corpus);
 }
 
-TaskModel glimpse_model() {
-  return model_of(
-      "glimpse",
-      {{"model.patch", "4", ""}, {"model.scales", "2", ""}, {"model.glimpses", "3", ""}, {"model.hidden", "16", ""}},
-      test::image_corpus(16, {}, kLabels));
+TaskModel glimpse_model(const SettingList& more = {}) {
+  SettingList settings{
+      {"model.patch", "4", ""}, {"model.scales", "2", ""}, {"model.glimpses", "3", ""}, {"model.hidden", "16", ""}};
+  settings.insert(settings.end(), more.begin(), more.end());
+  return model_of("glimpse", settings, test::image_corpus(16, {}, kLabels));
 }
 
-TaskModel classifier(const std::string& kind) {
-  return model_of(
-      "glimpse",
-      {{"model.name", "image_classifier", ""}, {"model.encoder.kind", kind, ""}, {"model.encoder.stages", "4,8", ""}},
-      test::image_corpus(16, {}, kLabels));
+TaskModel classifier(const std::string& kind, const SettingList& more = {}) {
+  SettingList settings{
+      {"model.name", "image_classifier", ""}, {"model.encoder.kind", kind, ""}, {"model.encoder.stages", "4,8", ""}};
+  settings.insert(settings.end(), more.begin(), more.end());
+  return model_of("glimpse", settings, test::image_corpus(16, {}, kLabels));
 }
 
 TaskModel captioner(const std::string& read = "attention", const std::string& align = "softmax") {
@@ -100,6 +103,40 @@ TEST(ImageExplanation, GlancesAreWhereTheNetworkLooked) {
   explain::check_look("test", seen);
 }
 
+TEST(KeptSizes, EachImageIsAnsweredAsLargeAsItIs) {
+  const TaskModel model = glimpse_model({{"keep_size", "true", ""}});
+  const data::Image small = source_of(), large = source_of(40, 24);
+  EXPECT_EQ(model.ready(test::image_example(large)).image.pixels, large.pixels);
+  const std::vector<Example> mixed{test::image_example(large), test::image_example(small), test::image_example(large)};
+  const auto together = model.answer(mixed, {});
+  EXPECT_EQ(together[0][0].score, answer_to(model, large).score);
+  EXPECT_EQ(together[1][0].score, answer_to(model, small).score);
+  EXPECT_EQ(together[2][0].score, together[0][0].score);
+  std::vector<Example> known = mixed;
+  for (Example& one : known) one.right = {"left"};
+  EXPECT_GT(evaluate(model, examples_of(known), {.loss = true}).loss, 0)
+      << "images of two sizes, each in its own batch";
+  const explain::ImageLook seen = look(model, large);
+  EXPECT_EQ(seen.image.pixels, large.pixels);
+  EXPECT_EQ(std::get<explain::GlimpseLook>(seen.seen).glances[0].y, 20);
+}
+
+TEST(KeptSizes, AreBoundedAndOnlyForNetworksThatTakeAnySize) {
+  const TaskModel model = glimpse_model({{"keep_size", "true", ""}});
+  data::Image huge;
+  huge.height = huge.width = 20000, huge.channels = 1;  // refused before its pixels are touched
+  for (const data::Image& image : {source_of(1, 1), source_of(7, 100), huge}) {
+    const std::string message = message_of([&] { model.ready(test::image_example(image)); });
+    EXPECT_TRUE(test::has(message, "expected 8 to 2048 pixels a side, got " + std::to_string(image.height))) << message;
+  }
+  const std::string dense = message_of([] { classifier("dense", {{"keep_size", "true", ""}}); });
+  EXPECT_TRUE(test::has(dense, "no keep_size")) << dense;
+  EXPECT_EQ(message_of([] {
+              answer_to(classifier("convolutional", {{"keep_size", "true", ""}}), source_of(9, 30));
+            }),
+            "");
+}
+
 TEST(ImageExplanation, MapsOfAClassifier) {
   const TaskModel model = classifier("convolutional");
   const data::Image image = source_of(16, 40);
@@ -127,11 +164,11 @@ std::vector<std::string> methods_of(const TaskModel& model) { return explainable
 
 TEST(ImageExplanation, AModelSaysWhatItCanBeAskedFor) {
   using Names = std::vector<std::string>;
-  EXPECT_EQ(methods_of(glimpse_model()), Names{"glimpses"});
-  EXPECT_EQ(methods_of(classifier("convolutional")), (Names{"gradcam", "saliency"}));
-  EXPECT_EQ(methods_of(classifier("dense")), Names{"saliency"});
-  EXPECT_EQ(methods_of(captioner()), Names{"attention"});
-  EXPECT_EQ(methods_of(captioner("mean")), Names());
+  EXPECT_EQ(methods_of(glimpse_model()), (Names{"glimpses", "saliency", "jacobian"}));
+  EXPECT_EQ(methods_of(classifier("convolutional")), (Names{"gradcam", "saliency", "jacobian"}));
+  EXPECT_EQ(methods_of(classifier("dense")), (Names{"saliency", "jacobian"}));
+  EXPECT_EQ(methods_of(captioner()), (Names{"attention", "gradcam", "saliency", "jacobian"}));
+  EXPECT_EQ(methods_of(captioner("mean")), (Names{"gradcam", "saliency", "jacobian"}));
 }
 
 TEST(ImageExplanation, ALookCanBeEndedAndBounded) {
@@ -178,6 +215,68 @@ TEST(ImageExplanation, WordsOfACaptionAndTheirWeights) {
             answer_to(model, image, search).text);
 }
 
+TEST(ImageExplanation, TilesAreTheDistributionThatTheyWereChosenBy) {
+  for (const char* align : {"sample", "softmax"}) {
+    const TaskModel model =
+        glimpse_model({{"model.policy", "tiles", ""}, {"model.scales", "1", ""}, {"model.attention.align", align, ""}});
+    const auto seen = look(model, source_of());
+    const auto& glimpses = std::get<explain::GlimpseLook>(seen.seen);
+    EXPECT_EQ(glimpses.rows * glimpses.columns, 16);
+    EXPECT_EQ(glimpses.side, 4);
+    for (const explain::Glance& glance : glimpses.glances) {
+      ASSERT_EQ(glance.tiles.size(), 16u);
+      double sum = 0;
+      for (const double share : glance.tiles) sum += share;
+      EXPECT_GT(*std::ranges::min_element(glance.tiles), 0) << "none was impossible";
+      EXPECT_NEAR(sum, 1, 1e-5);
+      if (align == std::string("softmax")) {
+        EXPECT_TRUE(glance.drawn.empty() && glance.patches.empty()) << "no square was read";
+        continue;
+      }
+      const auto best = std::ranges::max_element(glance.tiles) - glance.tiles.begin();
+      EXPECT_EQ(glance.drawn, std::vector<int64_t>{best}) << "outside training the likeliest is taken";
+      EXPECT_EQ(glance.x, 4 * (best % 4) + 2);
+      EXPECT_EQ(glance.patches.at(0).pixels, data::cropped(source_of(), best / 4 * 4, best % 4 * 4, 4, 4).pixels);
+    }
+  }
+}
+
+TEST(ImageExplanation, WordsOfACaptionAndWhatTheyDependedOn) {
+  const TaskModel model = captioner();
+  for (const auto& [method, side] : {std::pair("gradcam", 4), {"saliency", 16}, {"jacobian", 16}}) {
+    const explain::ImageLook seen = look(model, source_of(), {.method = method, .target = "a red circle"});
+    const auto& caption = std::get<explain::CaptionLook>(seen.seen);
+    EXPECT_EQ(caption.method, method);
+    EXPECT_NE(caption.label, "");
+    ASSERT_EQ(caption.weights.shape(), (Shape{3, side * side})) << method;
+    explain::check_look("test", seen);
+    for (int64_t word = 0; word < 3; ++word) {
+      const Tensor row = caption.weights[word];
+      const double sum = std::accumulate(row.begin(), row.end(), 0.0);
+      EXPECT_TRUE(std::abs(sum - 1) < 1e-4 || (sum == 0 && method == std::string("gradcam"))) << method << ' ' << sum;
+    }
+  }
+}
+
+TEST(ImageExplanation, AGlimpseNetworkDependsOnWhatItSawAlone) {
+  const TaskModel model = glimpse_model({{"model.policy", "centre", ""}, {"model.scales", "1", ""}});
+  for (const char* method : {"saliency", "jacobian"}) {
+    const auto map =
+        std::get<explain::SaliencyLook>(look(model, source_of(), {.method = method, .target = "left"}).seen);
+    EXPECT_EQ(map.answer, "left");
+    ASSERT_EQ(map.map.shape(), (Shape{16, 16}));
+    double inside = 0, outside = 0;
+    for (int64_t y = 0; y < 16; ++y) {
+      for (int64_t x = 0; x < 16; ++x) {
+        const bool seen = y >= 6 && y < 10 && x >= 6 && x < 10;
+        (seen ? inside : outside) += static_cast<double>(map.map.data()[y * 16 + x]);
+      }
+    }
+    EXPECT_GT(inside, 0) << method;
+    EXPECT_EQ(outside, 0) << method;
+  }
+}
+
 TEST(ImageExplanation, HardAttentionIsOneCellPerWord) {
   const explain::ImageLook seen =
       look(captioner("attention", "argmax"), source_of(), {.target = "a red circle"});
@@ -201,9 +300,9 @@ TEST(ImageExplanation, WhatIsRightIsTold) {
 
 TEST(ImageExplanation, WhatTheNetworkDoesNotHaveIsRefused) {
   EXPECT_EQ(message_of([] { look(glimpse_model(), source_of(), {.method = "attention"}); }),
-            "explain: method: the network glimpse has glimpses; got attention");
-  EXPECT_EQ(message_of([] { look(captioner(), source_of(), {.method = "gradcam"}); }),
-            "explain: method: the network captioner has attention; got gradcam");
+            "explain: method: the network glimpse has glimpses, saliency, jacobian; got attention");
+  EXPECT_EQ(message_of([] { look(captioner(), source_of(), {.method = "rollout"}); }),
+            "explain: method: the network captioner has attention, gradcam, saliency, jacobian; got rollout");
   EXPECT_NE(message_of([] { look(captioner("mean"), source_of()); }).find("expected a captioner that attends"),
             std::string::npos);
   EXPECT_NE(message_of([] { look(captioner(), source_of(), {.target = ""}); }), "");

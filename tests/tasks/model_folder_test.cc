@@ -227,6 +227,20 @@ TEST_F(RunFolder, BestWeightsThatAreLostAreReplacedByTheNewest) {
   EXPECT_EQ(run(*resumed).best_step, 12) << "the next validation decides anew";
 }
 
+TEST_F(RunFolder, WeightsOfOthersAreNeitherAveragedNorRemoved) {
+  trained("model", 8);
+  folder_.file("model/average/mine.safetensors", "mine");
+  EXPECT_FALSE(says(begin("model", {}, true)->summary(), "removed"));
+  EXPECT_EQ(folder_.bytes("model/average/mine.safetensors"), "mine");
+  fs::create_directory(path("elsewhere"));
+  folder_.file("elsewhere/step-3.safetensors", "another's");
+  fs::remove_all(path("model/average"));
+  fs::create_directory_symlink(path("elsewhere"), path("model/average"));
+  EXPECT_TRUE(says(resume_error(), "model/average: expected a folder of the run itself, got a symbolic link"))
+      << resume_error();
+  EXPECT_EQ(folder_.bytes("elsewhere/step-3.safetensors"), "another's");
+}
+
 TEST_F(RunFolder, WeightsThatAreNotFiniteAreRefusedByName) {
   trained("model");
   const fs::path weights = path("model/weights.safetensors");

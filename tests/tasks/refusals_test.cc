@@ -75,7 +75,7 @@ TEST(RefusalsSlow, EveryTaskAndNetworkCanBeTrainedAsItIs) {
   for (const TaskRow& task : tasks()) {
     for (const std::string_view network : task.networks) {
       SettingList settings = settings_for(task, network);
-      if (!task.input().streamed && network == "encoder_decoder") {
+      if (task.input().is_image() && network == "encoder_decoder") {
         settings.push_back({"model.encoder.kind", "convolutional", "--model.encoder.kind"});
       }
       EXPECT_EQ(message_of([&] { TaskConfig(settings).check(); }), "") << task.name << ", " << network;
@@ -117,10 +117,32 @@ TEST(Refusals, OptionsThatDoNotFitTogetherAreNamedAsGiven) {
       {{{"train.steps", "10", ""}, {"train.warmup", "10", "--train.warmup"}},
        "--train.warmup: expected fewer steps than the 10 of the run, got 10"},
       {{{"train.floor", "1", "--train.floor"}}, "--train.floor: expected at most the rate"},
-      {{{"train.minutes", "5", "--train.minutes"}, {"train.steps", "9", ""}}, "--train.minutes: expected minutes or steps"},
+      {{{"train.minutes", "5", "--train.minutes"}, {"train.steps", "9", ""}},
+       "--train.minutes: expected minutes or steps"},
       {{{"train.best_by", "charm", "--train.best-by"}}, "--train.best-by: expected one of loss, bleu"},
       {{{"corpus", "nosuch", "--corpus"}}, "--corpus: expected one of"},
       {{{"corpus", "hindi", "--corpus"}, {"tsv", "x", "--tsv", true}}, "--corpus: expected files or a built-in corpus"},
+      {{{"tokeniser.kind", "words", "--tokeniser.kind"}, {"batch.subwords.dropout", "0.1", ""}},
+       "--tokeniser.kind: expected bpe for batch.subwords.dropout on that side (batch.subwords.sides), got words"},
+      {{{"tokeniser.kind", "bpe", ""},
+        {"tokeniser.target_kind", "words", "x.yml:3"},
+        {"batch.subwords.dropout", "0.1", ""}},
+       "x.yml:3: tokeniser.target_kind: expected bpe for batch.subwords.dropout"},
+      {{{"tokeniser.kind", "bpe", ""},
+        {"batch.subwords.dropout", "0.1", ""},
+        {"batch.subwords.alpha", "0.1", "--batch.subwords.alpha"}},
+       "--batch.subwords.alpha: expected 0 with batch.subwords.dropout"},
+      {{{"task", "parse", ""}, {"batch.subwords.alpha", "0.1", "--batch.subwords.alpha"}},
+       "--batch.subwords.alpha: texts are cut anew only where the answer does not depend on how"},
+      {{{"task", "classify", ""},
+        {"tokeniser.kind", "bpe", ""},
+        {"batch.subwords.dropout", "0.1", ""},
+        {"batch.subwords.sides", "target", "--batch.subwords.sides"}},
+       "--batch.subwords.sides: expected both or source where the answer is a label, got target"},
+      {{{"model.r_drop", "1", "--model.r-drop"}, {"model.dropout", "0", ""}},
+       "--model.r-drop: expected 0 without dropout, which alone makes two passes differ, got 1"},
+      {{{"model.name", "transformer", ""}, {"model.r_drop", "1", "--model.r-drop"}, {"model.dropout", "0", ""}},
+       "--model.r-drop: expected 0 without dropout"},
       {{{"source", "x", "--source", true}}, "--source: expected as many files of sources as of targets, got 1 and 0"},
       {{{"tsv", "x", "", true}, {"held_out", "0", "--held-out"}}, "--held-out: expected more than 0"},
   };

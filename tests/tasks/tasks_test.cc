@@ -60,10 +60,11 @@ TEST(Tasks, NameScoresThatExist) {
 
 TEST(Tasks, ReadAFormatThatExists) {
   for (const TaskRow& row : tasks()) {
-    const bool known = row.format == "pairs" || row.format == "images" ||
+    const bool known = row.format == "pairs" || row.format == "images" || row.format == "sounds" ||
                        std::ranges::any_of(data::example_formats(), [&](const auto& f) { return f.name == row.format; });
     EXPECT_TRUE(known) << row.name << ": " << row.format;
-    EXPECT_EQ(row.format == "images", !row.input().streamed) << row.name;
+    EXPECT_EQ(row.format == "images", row.input().is_image()) << row.name;
+    EXPECT_EQ(row.format == "sounds", row.input().reads == models::Reads::sound) << row.name;
   }
 }
 

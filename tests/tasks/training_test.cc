@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "attend/base/clock.h"
+#include "attend/tasks/batch_plan.h"
 #include "attend/train/chrf.h"
 #include "tests/support/folder.h"
 #include "tests/support/message.h"
@@ -142,6 +144,74 @@ TEST_F(TextRun, ResumedItTakesTheSameSteps) {
     EXPECT_EQ(folder_.bytes("stopped/weights.safetensors"), folder_.bytes("straight/weights.safetensors"));
   }
   EXPECT_EQ(run(rest).step, 12) << "a finished run has nothing left to do";
+}
+
+const SettingList kCutAnew{{"tokeniser.kind", "bpe", ""}, {"batch.subwords.dropout", "0.3", ""}};
+
+TEST_F(TextRun, CutAnewAndResumedItTakesTheSameSteps) {
+  TaskTraining straight = begin("straight", kCutAnew);
+  run(straight);
+  {
+    TaskTraining first = begin("stopped", kCutAnew);
+    EXPECT_EQ(run(first, 7).outcome, train::Outcome::interrupted);
+  }
+  TaskTraining rest = begin("stopped", kCutAnew, true);
+  run(rest);
+  TaskTraining usual = begin("usual", {{"tokeniser.kind", "bpe", ""}});
+  run(usual);
+  if (sizeof(real) == 4) {
+    const std::string cut = folder_.bytes("straight/weights.safetensors");
+    EXPECT_EQ(folder_.bytes("stopped/weights.safetensors"), cut);
+    EXPECT_NE(folder_.bytes("usual/weights.safetensors"), cut);
+  }
+}
+
+/// All texts of an epoch: their tokens, and what these say.
+struct EpochTexts {
+  std::multiset<std::vector<int32_t>> source, target;
+  std::multiset<std::string> said;
+};
+
+EpochTexts epoch_texts(const TaskModel& model, BatchPlan& plan, int64_t epoch) {
+  EpochTexts all;
+  for (int64_t i = 0; i < plan.count(epoch); ++i) {
+    const data::Batch batch = plan.batch(epoch, i);
+    for (int64_t b = 0; b < batch.target.count(); ++b) {
+      all.source.insert(batch.source.text().row(b)), all.target.insert(batch.target.row(b));
+      all.said.insert(source_words(model).decode(batch.source.text().row(b)) + "\t" +
+                      target_words(model).decode(batch.target.row(b)));
+    }
+  }
+  return all;
+}
+
+TEST_F(TextRun, EachEpochCutsTheSidesThatAreAskedFor) {
+  for (const char* kind : {"bpe", "unigram"}) {
+    for (const std::string sides : {"both", "source", "target"}) {
+      const char* const option = std::string_view(kind) == "bpe" ? "batch.subwords.dropout" : "batch.subwords.alpha";
+      TaskTraining training =
+          begin(kind + sides, {{"tokeniser.kind", kind, ""}, {option, "0.3", ""}, {"batch.subwords.sides", sides, ""}});
+      const auto stream = read_corpus(training.model().config());
+      const auto plan = stored_batches(training.model(), *stream.stream, folder_.path());
+      const EpochTexts first = epoch_texts(training.model(), *plan, 0), again = epoch_texts(training.model(), *plan, 0),
+                       second = epoch_texts(training.model(), *plan, 1);
+      EXPECT_EQ(first.source, again.source);
+      EXPECT_EQ(first.target, again.target);
+      EXPECT_EQ(first.said, second.said) << "the texts are the same";
+      EXPECT_EQ(first.source == second.source, sides == "target") << kind << ", " << sides;
+      EXPECT_EQ(first.target == second.target, sides == "source") << kind << ", " << sides;
+    }
+  }
+}
+
+TEST_F(TextRun, WhatWouldBeTooLongStaysAsItIs) {
+  TaskTraining training = begin(
+      "longest", {{"tokeniser.kind", "bpe", ""}, {"batch.subwords.dropout", "0.999", ""}, {"filter.longest", "7", ""}});
+  const auto stream = read_corpus(training.model().config());
+  const auto plan = stored_batches(training.model(), *stream.stream, folder_.path());
+  size_t longest = 0;
+  for (const auto& ids : epoch_texts(training.model(), *plan, 0).source) longest = std::max(longest, ids.size());
+  EXPECT_EQ(longest, 7u) << "cut into letters, some have seven, and others would have more";
 }
 
 /// Entries of a file of JSON lines.

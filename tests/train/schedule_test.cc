@@ -48,6 +48,12 @@ TEST(Schedule, CosineFallsFromTheWarmupToTheFloor) {
                {{1, 0.5}, {2, 1}, {4, quarter}, {6, 0.6}, {8, 1.2 - quarter}, {10, 0.2}, {11, 0.2}, {99, 0.2}});
 }
 
+TEST(Schedule, StairsFallEverySoManySteps) {
+  expect_rates(*make_schedule("stairs", {.rate = 0.8, .warmup = 2, .every = 3}),
+               {{1, 0.8}, {3, 0.8}, {4, 0.4}, {6, 0.4}, {7, 0.2}, {10, 0.1}, {12, 0.1}});
+  expect_rates(*make_schedule("stairs", {.rate = 1, .every = 1, .factor = 0.1}), {{1, 1}, {2, 0.1}, {4, 1e-3}});
+}
+
 TEST(Schedule, PlateauHalvesAfterItsPatience) {
   const auto schedule = make_schedule("plateau", {.rate = 0.8, .patience = 1, .minimum = 0.15, .threshold = 0.01});
   struct Observed {
@@ -149,13 +155,13 @@ TEST(Schedule, TheTableIsComplete) {
     EXPECT_FALSE(row.formula.empty()) << row.name;
     EXPECT_GT(row.rate, 0) << row.name;
   }
-  EXPECT_EQ(names, (std::vector<std::string_view>{"constant", "warmup", "noam", "cosine", "plateau"}));
+  EXPECT_EQ(names, (std::vector<std::string_view>{"constant", "warmup", "noam", "cosine", "stairs", "plateau"}));
 }
 
 TEST(Schedule, AnUnknownNameIsRefusedWithTheNearest) {
   EXPECT_EQ(
       message_of([] { make_schedule("cosin"); }),
-      "schedule: expected one of constant, warmup, noam, cosine, plateau, got \"cosin\"; the nearest is \"cosine\"");
+      "schedule: expected one of constant, warmup, noam, cosine, stairs, plateau, got \"cosin\"; the nearest is \"cosine\"");
   EXPECT_NE(message_of([] { make_schedule("NOAMS"); }).find("the nearest is \"noam\""), std::string::npos);
   EXPECT_NE(message_of([] { make_schedule(""); }), "");
 }
@@ -176,6 +182,8 @@ TEST(Schedule, BadOptionsAreRefused) {
       {"cosine",
        {.rate = 1, .steps = 5, .floor = 2},
        "schedule cosine: the floor must be within 0 … 1 (the rate), got 2"},
+      {"stairs", {.factor = 0}, "schedule stairs: the factor must lie between 0 and 1, got 0"},
+      {"stairs", {.every = 0}, "schedule stairs: expected a positive number of steps between falls, got 0"},
       {"plateau", {.factor = 1}, "schedule plateau: the factor must lie between 0 and 1, got 1"},
       {"plateau", {.patience = -1}, "schedule plateau: the patience must not be negative, got -1"},
       {"plateau", {.rate = 1, .minimum = 2}, "schedule plateau: the minimum must be within 0 … 1 (the rate), got 2"},

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -11,6 +12,7 @@
 #include "attend/train/brackets.h"
 #include "attend/train/edits.h"
 #include "attend/train/labels.h"
+#include "attend/train/scores.h"
 #include "attend/train/tags.h"
 #include "tests/support/message.h"
 
@@ -96,6 +98,23 @@ TEST(EditScoresTest, AreThoseOfJiwer) {
     EXPECT_EQ(scores.deletions, expected["deletions"]) << where;
     EXPECT_EQ(scores.tokens, expected["tokens"]) << where;
     expect_same(scores.error_rate(), expected["error_rate"], where);
+  }
+}
+
+TEST(SpeechScores, CountCharactersAsJiwer) {
+  std::ifstream file(ATTEND_SOURCE_DIR "/tests/golden/characters.json");
+  const json all = json::parse(file)["cases"];
+  ASSERT_GE(all.size(), 100u);
+  for (const json& expected : all) {
+    Judged judged{.outputs = lines_of(expected["outputs"])};
+    for (const std::string& one : lines_of(expected["references"])) judged.right.push_back({one});
+    const json report = report_of(std::array<std::string_view, 1>{"cer"}, judged, {});
+    const std::string where = expected["references"].dump() + expected["outputs"].dump();
+    EXPECT_NEAR(report["cer"], 100 * expected["rate"].get<double>(), 1e-4) << where;
+    EXPECT_EQ(report["letter_edits"]["substitutions"], expected["substitutions"]) << where;
+    EXPECT_EQ(report["letter_edits"]["insertions"], expected["insertions"]) << where;
+    EXPECT_EQ(report["letter_edits"]["deletions"], expected["deletions"]) << where;
+    EXPECT_EQ(report["letter_edits"]["letters"], expected["letters"]) << where;
   }
 }
 

@@ -1,11 +1,13 @@
 #include "attend/autograd/ops/attention.h"
 
+#include <array>
 #include <cmath>
 
 #include "attend/autograd/tape.h"
 #include "attend/base/error.h"
 #include "attend/kernels/additive.h"
 #include "attend/kernels/attention.h"
+#include "attend/kernels/location.h"
 
 namespace attend {
 namespace {
@@ -90,6 +92,49 @@ Var additive_score(const Var& q, const Var& k, const Var& v) {
     kernels::additive_backward(problem, de.data(), dq.data(), dk.data(), dv.data());
     q.add(std::move(dq));
   });
+}
+
+Var location_score(const Var& q, const Var& k, const Var& v, const Var& previous, const Var& filters,
+                   const Var& location) {
+  const char* where = "location_score";
+  require(q.defined() && k.defined() && v.defined() && q.rank() == 3 && k.rank() == 3 && q.dim(0) == k.dim(0) &&
+              q.dim(1) == 1 && q.dim(2) == k.dim(2) && v.shape() == Shape{q.dim(2)},
+          where, ": expected q [B,1,H], k [B,Tk,H] and v [H], got ", q.shape(), ", ", k.shape(), ", ", v.shape());
+  require(previous.defined() && previous.shape() == Shape{k.dim(0), k.dim(1)}, where, ": expected previous weights [",
+          k.dim(0), ",", k.dim(1), "], got ", previous.shape());
+  require(filters.defined() && location.defined() && filters.rank() == 2 && filters.dim(1) % 2 == 1 &&
+              location.shape() == Shape{filters.dim(0), q.dim(2)},
+          where, ": expected filters [C,2r + 1] and location [C,", q.dim(2), "], got ", filters.shape(), " and ",
+          location.shape());
+  const kernels::LocationProblem problem{.batch = static_cast<size_t>(q.dim(0)),
+                                         .keys = static_cast<size_t>(k.dim(1)),
+                                         .hidden = static_cast<size_t>(q.dim(2)),
+                                         .filters = static_cast<size_t>(filters.dim(0)),
+                                         .reach = static_cast<size_t>(filters.dim(1) / 2),
+                                         .q = q.value().data(),
+                                         .k = k.value().data(),
+                                         .v = v.value().data(),
+                                         .previous = previous.value().data(),
+                                         .f = filters.value().data(),
+                                         .z = location.value().data()};
+  Tensor energies({q.dim(0), 1, k.dim(1)});
+  kernels::location_forward(problem, energies.data());
+  if (!recording(q, k, v, previous, filters, location)) return energies;
+  return record(
+      std::move(energies),
+      [slots = std::array{q.slot(), k.slot(), v.slot(), previous.slot(), filters.slot(), location.slot()},
+       kept = std::array{q.value(), k.value(), v.value(), previous.value(), filters.value(), location.value()},
+       problem](Tensor de) {
+        const auto sum_of = [&](size_t i) {
+          return slots[i].needed() ? slots[i].buffer() : Tensor::zeros(kept[i].shape());
+        };
+        Tensor dq(kept[0].shape()), dk = sum_of(1), dv = sum_of(2), dprevious(kept[3].shape()), df = sum_of(4),
+                                    dz = sum_of(5);
+        kernels::location_backward(problem, de.data(),
+                                   {dq.data(), dk.data(), dv.data(), dprevious.data(), df.data(), dz.data()});
+        slots[0].add(std::move(dq));
+        slots[3].add(std::move(dprevious));
+      });
 }
 
 }  // namespace attend

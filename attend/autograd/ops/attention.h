@@ -37,4 +37,10 @@ Var scaled_dot_product_attention(const Var& q, const Var& k, const Var& v, const
 /// → [B,Tq,Tk], without a [B,Tq,Tk,H] tensor.
 Var additive_score(const Var& q, const Var& k, const Var& v);
 
+/// The location-aware score of one step (Chorowski et al. 2015, eq. 8–9): energies[b,0,j] = vᵀ tanh(q[b] + k[b,j] + Zᵀs[b,j]) with
+/// s[b,j,c] = Σ_d F[c,d]·previous[b,j + d − r]: q [B,1,H] and k [B,Tk,H] already projected, v [H], previous [B,Tk], F [C,2r + 1],
+/// Z [C,H] → [B,1,Tk], without a [B,Tk,H] tensor.
+Var location_score(const Var& q, const Var& k, const Var& v, const Var& previous, const Var& filters,
+                   const Var& location);
+
 }  // namespace attend

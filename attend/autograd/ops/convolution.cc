@@ -4,6 +4,7 @@
 
 #include "attend/autograd/tape.h"
 #include "attend/base/error.h"
+#include "attend/kernels/depthwise.h"
 #include "attend/kernels/group_norm.h"
 #include "attend/kernels/onednn.h"
 
@@ -96,6 +97,48 @@ Var conv2d(const Var& x, const Var& weight, const Var& bias, const Conv2dOptions
                   Tensor dweight = weight.needed() ? Tensor(weight_shape) : Tensor();
                   Tensor dbias = bias.needed() ? Tensor({weight_shape[0]}) : Tensor();
                   kernels::conv2d_backward_weights(g, kept_x.data(), dy.data(), dweight.data(), dbias.data());
+                  if (weight.needed()) weight.add(std::move(dweight));
+                  if (bias.needed()) bias.add(std::move(dbias));
+                });
+}
+
+Var depthwise_conv2d(const Var& x, const Var& weight, const Var& bias, int64_t stride) {
+  require_images("depthwise_conv2d", x);
+  const int64_t C = x.dim(1);
+  require(weight.defined() && weight.rank() == 4 && weight.dim(0) == C && weight.dim(1) == 1 && weight.dim(2) >= 1 &&
+              weight.dim(2) == weight.dim(3) && weight.dim(2) <= kMostStep,
+          "depthwise_conv2d: expected a weight [", C, ", 1, K, K] for x ", x.shape(), ", got ",
+          weight.defined() ? weight.shape() : Shape{});
+  require(!bias.defined() || bias.shape() == Shape{C}, "depthwise_conv2d: the bias must be [", C, "], got ",
+          bias.shape());
+  require(stride >= 1 && stride <= kMostStep, "depthwise_conv2d: the stride must be within 1 … ", kMostStep, ", got ",
+          stride);
+  const size_t height = extent(x.value(), 2), width = extent(x.value(), 3), kernel = extent(weight.value(), 2);
+  const auto step = static_cast<size_t>(stride);
+  const kernels::Depthwise g{.batch = extent(x.value(), 0),
+                             .channels = extent(x.value(), 1),
+                             .height = height,
+                             .width = width,
+                             .kernel = kernel,
+                             .stride = step,
+                             .tall = kernels::padding_of(height, kernel, step, true),
+                             .wide = kernels::padding_of(width, kernel, step, true)};
+  Tensor y({x.dim(0), C, static_cast<int64_t>(g.out_height()), static_cast<int64_t>(g.out_width())});
+  kernels::depthwise_forward(g, x.value().data(), weight.value().data(), bias.value().data(), y.data());
+  if (!recording(x, weight, bias)) return y;
+  return record(std::move(y),
+                [x = x.slot(), weight = weight.slot(), bias = bias.slot(), g, C, x_shape = x.shape(),
+                 kept_x = weight.tracked() ? x.value() : Tensor(), kept_weight = x.tracked() ? weight.value() : Tensor(),
+                 weight_shape = weight.shape()](Tensor dy) {
+                  if (x.needed()) {
+                    Tensor dx(x_shape);
+                    kernels::depthwise_backward_data(g, dy.data(), kept_weight.data(), dx.data());
+                    x.add(std::move(dx));
+                  }
+                  if (!weight.needed() && !bias.needed()) return;
+                  Tensor dweight = weight.needed() ? Tensor(weight_shape) : Tensor();
+                  Tensor dbias = bias.needed() ? Tensor({C}) : Tensor();
+                  kernels::depthwise_backward_weights(g, kept_x.data(), dy.data(), dweight.data(), dbias.data());
                   if (weight.needed()) weight.add(std::move(dweight));
                   if (bias.needed()) bias.add(std::move(dbias));
                 });

@@ -18,6 +18,11 @@ struct Conv2dOptions {
 /// OH = ⌊(H + 2·padding − KH)/stride⌋ + 1, OW likewise.
 Var conv2d(const Var& x, const Var& weight, const Var& bias = {}, const Conv2dOptions& options = {});
 
+/// y[b,c,i,j] = bias[c] + Σ_{u,v} weight[c,0,u,v] · x[b, c, i·stride+u−p, j·stride+v−q], zeros outside: each channel with a
+/// kernel of its own (Howard et al. 2017). Padded as TensorFlow's "same": x [B,C,H,W], weight [C,1,K,K], bias [C] or undefined
+/// → [B,C,⌈H/stride⌉,⌈W/stride⌉]; of the (⌈H/stride⌉ − 1)·stride + K − H zeros the smaller half, p, is in front.
+Var depthwise_conv2d(const Var& x, const Var& weight, const Var& bias = {}, int64_t stride = 1);
+
 /// Windows of kernel × kernel; a stride of 0 means the kernel's size, so that windows neither overlap nor leave gaps.
 struct Pool2dOptions {
   int64_t kernel = 2;

@@ -1,17 +1,19 @@
 #include "attend/autograd/ops/ctc.h"
 
 #include <algorithm>
-#include <cmath>
-#include <span>
 
 #include "attend/autograd/tape.h"
 #include "attend/base/error.h"
 #include "attend/base/log_add.h"
+#include "attend/kernels/ctc.h"
 #include "attend/kernels/parallel.h"
 #include "attend/kernels/rows.h"
 
 namespace attend {
 namespace {
+
+// Logits from which a thread more pays in the gradient.
+constexpr size_t kGradientGrain = size_t{16} << 10;
 
 /// Frames that a target needs: one per label, and a blank between equal ones.
 size_t frames_needed(const std::vector<int32_t>& target) {
@@ -20,78 +22,17 @@ size_t frames_needed(const std::vector<int32_t>& target) {
   return count;
 }
 
-/// The forward–backward variables of one sequence. Paths run through S = 2L+1 states: the labels, with a blank before,
-/// between and after them.
-class Lattice {
- public:
-  /// log_p(t, label): log-probability of a label in a frame.
-  template <class LogP>
-  Lattice(const std::vector<int32_t>& target, size_t frames, int32_t blank, LogP log_p) : frames_(frames) {
-    states_.assign(2 * target.size() + 1, blank);
-    for (size_t i = 0; i < target.size(); ++i) states_[2 * i + 1] = target[i];
-    emit_.resize(frames * size());
-    for (size_t t = 0; t < frames; ++t) {
-      for (size_t s = 0; s < size(); ++s) emit_[t * size() + s] = log_p(t, states_[s]);
-    }
-  }
-
-  size_t size() const { return states_.size(); }
-  std::span<const int32_t> states() const { return states_; }
-
-  /// Fills α, where α[t,s] is the log-probability of frames 0 … t ending in state s; returns ln p(target).
-  double forward() {
-    const size_t S = size();
-    if (frames_ == 0) return S == 1 ? 0 : kLogZero;
-    alpha_.assign(frames_ * S, kLogZero);
-    for (size_t s = 0; s < std::min<size_t>(2, S); ++s) alpha_[s] = emit_[s];
-    for (size_t t = 1; t < frames_; ++t) {
-      const double* before = &alpha_[(t - 1) * S];
-      for (size_t s = 0; s < S; ++s) {
-        double a = before[s];
-        if (s >= 1) a = log_add(a, before[s - 1]);
-        if (skips(s)) a = log_add(a, before[s - 2]);
-        alpha_[t * S + s] = a + emit_[t * S + s];
-      }
-    }
-    const double* last = &alpha_[(frames_ - 1) * S];
-    return S == 1 ? last[0] : log_add(last[S - 1], last[S - 2]);
-  }
-
-  /// After `forward`: the probability of being in state s at frame t, given the target; [frames,S].
-  std::vector<double> occupancy(double log_likelihood) const {
-    const size_t S = size();
-    std::vector<double> share(frames_ * S);
-    // β[t,s]: log-probability of frames t+1 … from state s.
-    std::vector<double> beta(S, kLogZero), after(S);
-    for (size_t s = S - std::min<size_t>(2, S); s < S; ++s) beta[s] = 0;
-    for (size_t t = frames_; t-- > 0;) {
-      for (size_t s = 0; s < S; ++s) {
-        share[t * S + s] = std::exp(alpha_[t * S + s] + beta[s] - log_likelihood);
-        after[s] = beta[s] + emit_[t * S + s];
-      }
-      for (size_t s = 0; s < S; ++s) {
-        double b = after[s];
-        if (s + 1 < S) b = log_add(b, after[s + 1]);
-        if (s + 2 < S && skips(s + 2)) b = log_add(b, after[s + 2]);
-        beta[s] = b;
-      }
-    }
-    return share;
-  }
-
- private:
-  /// Whether state s may follow s − 2: over a blank that is not needed.
-  bool skips(size_t s) const { return s >= 2 && s % 2 == 1 && states_[s] != states_[s - 2]; }
-
-  size_t frames_;
-  std::vector<int32_t> states_;
-  std::vector<double> emit_, alpha_;  // [frames,S]
-};
+/// The labels with a blank before, between and after them.
+std::vector<int32_t> states_of(const std::vector<int32_t>& target, int32_t blank) {
+  std::vector<int32_t> states(2 * target.size() + 1, blank);
+  for (size_t i = 0; i < target.size(); ++i) states[2 * i + 1] = target[i];
+  return states;
+}
 
 /// What the backward pass keeps of one sequence; no states: it is skipped.
 struct KeptPaths {
   std::vector<int32_t> states;
-  std::vector<double> occupancy;
+  Tensor occupancy;  // [frames,states]
 };
 
 }  // namespace
@@ -137,16 +78,21 @@ Var ctc_loss(const Var& logits, const std::vector<int32_t>& lengths, const std::
   const bool tracked = recording(logits);
   std::vector<double> log_likelihoods(B);
   std::vector<KeptPaths> kept(B);
+  for (size_t b = 0; b < B; ++b) {
+    if (skipped[b]) continue;
+    kept[b].states = states_of(targets[b], options.blank);
+    if (tracked) kept[b].occupancy = Tensor({lengths[b], static_cast<int64_t>(kept[b].states.size())});
+  }
   kernels::parallel_for(B, [&](size_t b) {
     if (skipped[b]) return;
-    Lattice lattice(targets[b], static_cast<size_t>(lengths[b]), options.blank, [&](size_t t, int32_t label) {
-      const size_t row = t * B + b;
-      return static_cast<double>(x[row * V + static_cast<size_t>(label)]) - static_cast<double>(log_sums[row]);
-    });
-    log_likelihoods[b] = lattice.forward();
-    if (!tracked) return;
-    kept[b].states.assign(lattice.states().begin(), lattice.states().end());
-    if (log_likelihoods[b] != kLogZero) kept[b].occupancy = lattice.occupancy(log_likelihoods[b]);
+    log_likelihoods[b] = kernels::ctc_paths({.logits = x + b * V,
+                                             .log_sums = log_sums.data() + b,
+                                             .frames = static_cast<size_t>(lengths[b]),
+                                             .stride = B * V,
+                                             .sum_stride = B,
+                                             .states = kept[b].states.data(),
+                                             .count = kept[b].states.size()},
+                                            tracked ? kept[b].occupancy.data() : nullptr);
   });
   double sum = 0, count = 0;
   for (size_t b = 0; b < B; ++b) {
@@ -163,23 +109,19 @@ Var ctc_loss(const Var& logits, const std::vector<int32_t>& lengths, const std::
   count = std::max(count, 1.0);
   Tensor loss = Tensor::scalar(static_cast<real>(sum / count));
   if (!tracked) return loss;
-  return record(std::move(loss), [x = logits.slot(), input = logits.value(), lengths, kept = std::move(kept), T, B, V,
-                                  count](Tensor dy) {
+  return record(std::move(loss), [x = logits.slot(), input = logits.value(), lengths, kept = std::move(kept),
+                                  log_sums = std::move(log_sums), T, B, V, count](Tensor dy) {
     const real scale = dy.item() / static_cast<real>(count);
     Tensor dx(input.shape());
-    kernels::softmax(input.data(), T * B, V, {}, dx.data());
-    kernels::parallel_for(B, [&](size_t b) {
-      const std::vector<int32_t>& states = kept[b].states;
-      for (size_t t = 0; t < T; ++t) {
-        real* row = dx.data() + (t * B + b) * V;
-        if (states.empty() || t >= static_cast<size_t>(lengths[b])) {
-          std::fill_n(row, V, real{0});
+    kernels::parallel_ranges<1>(T * B, std::max<size_t>(1, kGradientGrain / V), [&](size_t begin, size_t end) {
+      for (size_t row = begin; row < end; ++row) {
+        const size_t t = row / B, b = row % B, S = kept[b].states.size();
+        if (S == 0 || t >= static_cast<size_t>(lengths[b])) {
+          std::fill_n(dx.data() + row * V, V, real{0});
           continue;
         }
-        for (size_t v = 0; v < V; ++v) row[v] *= scale;
-        for (size_t s = 0; s < states.size(); ++s) {
-          row[states[s]] -= scale * static_cast<real>(kept[b].occupancy[t * states.size() + s]);
-        }
+        kernels::ctc_gradient(input.data() + row * V, log_sums[row], V, kept[b].states.data(),
+                              kept[b].occupancy.data() + t * S, S, scale, dx.data() + row * V);
       }
     });
     x.add(std::move(dx));

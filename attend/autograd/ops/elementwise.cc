@@ -108,6 +108,7 @@ Var affine(const Var& x, real scale, real shift) {
 Var tanh(const Var& x) { return apply("tanh", Unary::tanh, x); }
 Var sigmoid(const Var& x) { return apply("sigmoid", Unary::sigmoid, x); }
 Var relu(const Var& x) { return apply("relu", Unary::relu, x); }
+Var relu6(const Var& x) { return apply("relu6", Unary::relu6, x); }
 Var gelu(const Var& x) { return apply("gelu", Unary::gelu, x); }
 Var exp(const Var& x) { return apply("exp", Unary::exp, x); }
 Var log(const Var& x) { return apply("log", Unary::log, x); }

@@ -18,6 +18,8 @@ Var tanh(const Var& x);
 /// 1/(1+e⁻ˣ).
 Var sigmoid(const Var& x);
 Var relu(const Var& x);
+/// min(max(0, x), 6) (Krizhevsky 2010).
+Var relu6(const Var& x);
 /// x·Φ(x), with the error function (Hendrycks & Gimpel 2016).
 Var gelu(const Var& x);
 Var exp(const Var& x);

@@ -6,6 +6,7 @@
 #include "attend/autograd/ops/broadcast.h"
 #include "attend/autograd/tape.h"
 #include "attend/base/error.h"
+#include "attend/kernels/divergence.h"
 #include "attend/kernels/elementwise.h"
 #include "attend/kernels/rows.h"
 #include "attend/kernels/sparsemax.h"
@@ -76,6 +77,41 @@ Var reduce_sum(const char* where, const Var& x, int axis, bool average) {
   });
 }
 
+/// How many count.
+size_t require_targets(const char* where, const Var& logits, const Ids& targets, const CrossEntropyOptions& options) {
+  const Rows r = rows_of(where, logits);
+  require(targets.size() == r.count, where, ": logits ", logits.shape(), " want ", r.count, " targets, got ",
+          targets.shape);
+  require(options.smoothing >= 0 && options.smoothing < 1, where, ": smoothing must be in [0, 1), got ",
+          options.smoothing);
+  size_t counted = 0;
+  for (const int32_t target : targets.values) {
+    if (target == options.ignored) continue;
+    require(target >= 0 && static_cast<size_t>(target) < r.length, where, ": targets must be in [0, ", r.length,
+            ") or ", options.ignored, " (ignored), got ", target);
+    ++counted;
+  }
+  return counted;
+}
+
+/// The cross-entropy of each row, and ln Σ eˣ.
+struct Entropy {
+  kernels::CrossEntropy problem;
+  Tensor losses, log_sums;
+
+  Entropy(const Var& logits, const Ids& targets, const CrossEntropyOptions& options)
+      : problem{.logits = logits.value().data(),
+                .targets = targets.values.data(),
+                .rows = targets.values.size(),
+                .n = static_cast<size_t>(logits.dim(-1)),
+                .smoothing = options.smoothing,
+                .ignored = options.ignored},
+        losses({static_cast<int64_t>(problem.rows)}),
+        log_sums(losses.shape()) {
+    kernels::cross_entropy(problem, losses.data(), log_sums.data());
+  }
+};
+
 Var reduce_all(const char* where, const Var& x, bool average) {
   require(x.defined() && (!average || x.size() > 0), where, ": expected a tensor with elements, got ", x.shape());
   const real scale = average ? real{1} / static_cast<real>(x.size()) : real{1};
@@ -128,35 +164,56 @@ Var sparsemax(const Var& x, const Tensor& mask) {
 
 Var cross_entropy(const Var& logits, const Ids& targets, const CrossEntropyOptions& options) {
   const Rows r = rows_of("cross_entropy", logits);
-  require(targets.size() == r.count, "cross_entropy: logits ", logits.shape(), " want ", r.count, " targets, got ",
-          targets.shape);
-  require(options.smoothing >= 0 && options.smoothing < 1, "cross_entropy: smoothing must be in [0, 1), got ",
-          options.smoothing);
-  size_t counted = 0;
-  for (const int32_t target : targets.values) {
-    if (target == options.ignored) continue;
-    require(target >= 0 && static_cast<size_t>(target) < r.length, "cross_entropy: targets must be in [0, ", r.length,
-            ") or ", options.ignored, " (ignored), got ", target);
-    ++counted;
-  }
-  kernels::CrossEntropy problem{.logits = logits.value().data(),
-                                .targets = targets.values.data(),
-                                .rows = r.count,
-                                .n = r.length,
-                                .smoothing = options.smoothing,
-                                .ignored = options.ignored};
-  const int64_t rows = static_cast<int64_t>(r.count);
-  Tensor losses({rows}), log_sums({rows});
-  kernels::cross_entropy(problem, losses.data(), log_sums.data());
+  const size_t counted = require_targets("cross_entropy", logits, targets, options);
+  Entropy all(logits, targets, options);
   const real scale = counted > 0 ? real{1} / static_cast<real>(counted) : 0;
-  Tensor loss = Tensor::scalar(kernels::sum(losses.data(), r.count) * scale);
+  Tensor loss = Tensor::scalar(kernels::sum(all.losses.data(), r.count) * scale);
   if (!recording(logits)) return loss;
-  return record(std::move(loss), [x = logits.slot(), input = logits.value(), ids = targets.values, log_sums, problem,
-                                  scale](Tensor dy) mutable {
+  return record(std::move(loss), [x = logits.slot(), log_sums = all.log_sums, problem = all.problem,
+                                  ids = targets.values, input = logits.value(), scale](Tensor dy) mutable {
     problem.targets = ids.data();
     Tensor dx(input.shape());
     kernels::cross_entropy_backward(problem, log_sums.data(), dy.item() * scale, dx.data());
     x.add(std::move(dx));
+  });
+}
+
+Var paired_cross_entropy(const Var& a, const Var& b, const Ids& targets, real weight,
+                         const CrossEntropyOptions& options) {
+  const char* const name = "paired_cross_entropy";
+  const Rows r = rows_of(name, a);
+  require(b.defined() && b.shape() == a.shape(), name, ": expected two tensors of logits of one shape, got ", a.shape(),
+          " and ", b.shape());
+  require(weight >= 0, name, ": expected a weight of 0 or more, got ", weight);
+  const size_t counted = require_targets(name, a, targets, options);
+  const Entropy first(a, targets, options), second(b, targets, options);
+  kernels::Divergence apart{.a = a.value().data(),
+                            .b = b.value().data(),
+                            .a_log_sum = first.log_sums.data(),
+                            .b_log_sum = second.log_sums.data(),
+                            .targets = targets.values.data(),
+                            .rows = r.count,
+                            .n = r.length,
+                            .ignored = options.ignored};
+  const int64_t rows = static_cast<int64_t>(r.count);
+  Tensor there({rows}), back({rows});
+  kernels::divergence(apart, there.data(), back.data());
+  const real half = counted > 0 ? real(0.5) / static_cast<real>(counted) : 0;
+  const auto sum_of = [&](const Tensor& x) { return kernels::sum(x.data(), r.count); };
+  Tensor loss =
+      Tensor::scalar(half * (sum_of(first.losses) + sum_of(second.losses) + weight * (sum_of(there) + sum_of(back))));
+  if (!recording(a, b)) return loss;
+  return record(std::move(loss), [x = a.slot(), y = b.slot(), a = a.value(), b = b.value(), as = first.log_sums,
+                                  bs = second.log_sums, of_a = first.problem, of_b = second.problem, there, back, apart,
+                                  ids = targets.values, half, weight](Tensor dy) mutable {
+    of_a.targets = of_b.targets = apart.targets = ids.data();
+    const real scale = dy.item() * half;
+    Tensor da(a.shape()), db(b.shape());
+    kernels::cross_entropy_backward(of_a, as.data(), scale, da.data());
+    kernels::cross_entropy_backward(of_b, bs.data(), scale, db.data());
+    kernels::divergence_backward(apart, there.data(), back.data(), scale * weight, da.data(), db.data());
+    x.add(std::move(da));
+    y.add(std::move(db));
   });
 }
 

@@ -25,6 +25,11 @@ struct CrossEntropyOptions {
 /// counts). Keeps one number per row for the backward pass, no probabilities.
 Var cross_entropy(const Var& logits, const Ids& targets, const CrossEntropyOptions& options = {});
 
+/// ½(H(a) + H(b)) + weight·½·mean(KL(p‖q) + KL(q‖p)): H the cross-entropy of logits a, b [..,V] with the same targets, p and
+/// q their softmaxes (R-Drop; Liang et al. 2021, eq. 4, halved). Keeps four numbers per row, no probabilities.
+Var paired_cross_entropy(const Var& a, const Var& b, const Ids& targets, real weight,
+                         const CrossEntropyOptions& options = {});
+
 /// (x − mean)/√(variance + epsilon) ∘ gain + bias over the last axis (Ba et al. 2016, eq. 4); gain and bias [N].
 Var layer_norm(const Var& x, const Var& gain, const Var& bias, real epsilon = real(1e-5));
 

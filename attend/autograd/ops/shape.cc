@@ -206,6 +206,49 @@ Var embedding(const Var& table, const Ids& ids) {
   });
 }
 
+Var weighted_rows(const Var& table, const Ids& ids, const Tensor& weights, const Ids& places) {
+  require(table.defined() && table.rank() == 2, "weighted_rows: expected a table [V,E], got ", table.shape());
+  require(weights.rank() == 2 && weights.dim(1) == table.dim(1), "weighted_rows: expected weights [W,", table.dim(1),
+          "], got ", weights.shape());
+  require(ids.shape.rank() >= 1 && ids.shape == places.shape,
+          "weighted_rows: expected a place for each id: ", ids.shape, ", got ", places.shape);
+  const int64_t V = table.dim(0), W = weights.dim(0);
+  for (size_t i = 0; i < ids.size(); ++i) {
+    require(ids.values[i] >= 0 && ids.values[i] < V, "weighted_rows: ids must be in [0, ", V, "), got ", ids.values[i]);
+    require(places.values[i] >= -1 && places.values[i] < W, "weighted_rows: places must be in [-1, ", W, "), got ",
+            places.values[i]);
+  }
+  const size_t E = static_cast<size_t>(table.dim(1)), J = static_cast<size_t>(ids.shape[ids.shape.rank() - 1]);
+  Shape shape = ids.shape.without(-1);
+  shape.append(table.dim(1));
+  Tensor y = Tensor::zeros(shape);
+  const real *rows = table.value().data(), *scales = weights.data();
+  kernels::parallel_ranges<1>(ids.shape.without(-1).size(), 4096 / (E * J + 1) + 1, [&](size_t begin, size_t end) {
+    for (size_t i = begin * J; i < end * J; ++i) {
+      if (places.values[i] < 0) continue;
+      const real* row = rows + static_cast<size_t>(ids.values[i]) * E;
+      const real* scale = scales + static_cast<size_t>(places.values[i]) * E;
+      real* sum = y.data() + i / J * E;
+      for (size_t e = 0; e < E; ++e) sum[e] += scale[e] * row[e];
+    }
+  });
+  if (!recording(table)) return y;
+  return record(std::move(y), [t = table.slot(), E, J, weights, values = ids.values, at = places.values](Tensor dy) {
+    real* sum = t.buffer().data();
+    // By columns, as for embedding.
+    kernels::parallel_ranges(E, std::max<size_t>(64, (size_t{32} << 10) / (values.size() + 1)),
+                             [&](size_t begin, size_t end) {
+                               for (size_t i = 0; i < values.size(); ++i) {
+                                 if (at[i] < 0) continue;
+                                 real* row = sum + static_cast<size_t>(values[i]) * E;
+                                 const real* scale = weights.data() + static_cast<size_t>(at[i]) * E;
+                                 const real* g = dy.data() + i / J * E;
+                                 for (size_t e = begin; e < end; ++e) row[e] += scale[e] * g[e];
+                               }
+                             });
+  });
+}
+
 Var take_rows(const Var& x, std::span<const int32_t> rows) {
   if (!x.defined()) return x;
   require(x.rank() >= 1, "take_rows: expected a tensor of at least one axis, got ", x.shape());

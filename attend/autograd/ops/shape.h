@@ -28,5 +28,8 @@ Var gather(const Var& x, const Ids& ids);
 /// Rows of a table: table [V,E], ids [..] → [..,E]. The gradient is added to the rows that were used and touches no
 /// others.
 Var embedding(const Var& table, const Ids& ids);
+/// Weighted sums of rows of a table: table [V,E], ids [..,J], weights [W,E], places [..,J] → [..,E],
+/// y[..] = Σⱼ weights[places[..,j]]∘table[ids[..,j]]; a place of −1 adds nothing.
+Var weighted_rows(const Var& table, const Ids& ids, const Tensor& weights, const Ids& places);
 
 }  // namespace attend

@@ -8,6 +8,7 @@
 //     view.focus(row, column)   lights a cell; column −1 a row, row −1 a column, both −1 nothing
 //     view.destroy()
 //     The element gets events: "heatfocus" {row, column, text}, and "heatchoice" {map, site, layer, head, combine, level}.
+//   controlsOf(options, update), headsOf(options, update), rampOf(grid, palette) → element   parts of it, for views of other places
 //   renderHeads(element, {trace, site, level, onpick}) → nothing
 //     small pictures of all layers × heads of a site; onpick(layer, head) when one is chosen
 //
@@ -225,12 +226,64 @@ class Sentences {
 
 const numbered = (all, list) => [["-1", all], ...list.map((i) => [String(i), String(i + 1)])];
 
+/** Switches and lists of what is shown; update(changes) takes another choice. */
+export function controlsOf({ trace, level, map, site, layer, head, combine }, update) {
+  const sites = sitesOf(trace);
+  const maps = trace.maps.map((one, i) => [`map ${i}`, one.label || one.method]);
+  const all = maps.concat(sites.map((one) => [`site ${one.site}`, `weights of ${one.site}`]));
+  const pick = (value) => {
+    const [kind, name] = [value.slice(0, value.indexOf(" ")), value.slice(value.indexOf(" ") + 1)];
+    update(kind === "map" ? { map: Number(name), site: null } : { site: name, layer: -1, head: -1 });
+  };
+  const bar = make("div", { className: "hm-controls" });
+  const levels = [["words", "words"], ["tokens", "tokens"]];
+  bar.append(switchOf("level", levels, level, (value) => update({ level: value })));
+  if (all.length > 1) bar.append(choice("shown", "what", all, site === null ? `map ${map}` : `site ${site}`, pick));
+  const here = sites.find((one) => one.site === site);
+  if (here) {
+    const number = (name) => (value) => update({ [name]: Number(value) });
+    const counted = Array.from({ length: here.heads }, (_, i) => i);
+    if (here.layers.length > 1) bar.append(choice("layer", "layer", numbered("all", here.layers), layer, number("layer")));
+    if (here.heads > 1) bar.append(choice("head", "head", numbered("all", counted), head, number("head")));
+    const several = (here.layers.length > 1 && layer < 0) || (here.heads > 1 && head < 0);
+    const ways = [["mean", "mean"], ["max", "max"]];
+    if (several) bar.append(switchOf("combined by", ways, combine, (value) => update({ combine: value })));
+  }
+  return bar;
+}
+
+/** All heads of the site that is shown, or of the map's; if the map is not of attention, of the first. Null: there is one. */
+export function headsOf(options, update) {
+  const { trace, site, map, level } = options;
+  const sites = sitesOf(trace);
+  const name = (site ?? trace.maps[map]?.site) || sites[0]?.site;
+  const found = sites.find((one) => one.site === name);
+  if (!found || found.layers.length * found.heads < 2) return null;
+  const list = make("div");
+  const more = make("details", { className: "hm-more", open: options.heads ?? false });
+  more.append(make("summary", { textContent: `attention: all heads of ${name}` }), list);
+  more.addEventListener("toggle", () => (options.heads = more.open));
+  const { layer, head } = options;
+  const onpick = (l, h) => update({ site: name, layer: l, head: h });
+  renderHeads(list, { trace, site: name, level, layer: site && layer, head: site && head, onpick });
+  return more;
+}
+
+/** The colours, with the values at their ends. */
+export function rampOf(grid, palette) {
+  const ramp = make("span", { className: "hm-ramp" });
+  ramp.style.backgroundImage = `linear-gradient(to right, ${palette.list.map(css).join(", ")})`;
+  const ends = grid.signed ? [`${shown(grid, -grid.most)} against`, `${shown(grid, grid.most)} for`] : ["0", shown(grid, grid.most)];
+  return make("span", { className: "hm-scale" }, ends[0], ramp, ends[1]);
+}
+
 class View {
   constructor(element, options) {
     this.element = element;
     this.options = { map: 0, level: "words", site: null, layer: -1, head: -1, combine: "mean" };
     Object.assign(this.options, { controls: true, sentences: true }, options);
     this.repaint = () => this.recolour();
+    this.change = (changes) => this.update(changes);
     this.ignoreTheme = onTheme(this.repaint);
     element.classList.add("hm");
     this.render();
@@ -262,10 +315,10 @@ class View {
     this.live = make("p", { className: "hm-live" });
     this.live.setAttribute("aria-live", "polite");
     this.legend = this.legendNode();
-    const parts = [this.body.box, this.legend, this.headsNode()];
+    const parts = [this.body.box, this.legend, headsOf(this.options, this.change)];
     if (this.options.sentences) parts.unshift(this.sentences.node, this.live);
     if (this.grid.values.length > LARGE) parts.unshift(this.zoomNode());
-    if (this.options.controls) parts.unshift(this.controlsNode());
+    if (this.options.controls) parts.unshift(controlsOf(this.options, this.change));
     this.element.replaceChildren(...parts.filter(Boolean));
     this.focus(-1, -1);
     if (again) this.element.querySelector(again)?.focus();
@@ -278,33 +331,7 @@ class View {
     this.legend.replaceWith(legend);
     this.legend = legend;
     const heads = this.element.querySelector(".hm-more");
-    if (heads) heads.replaceWith(this.headsNode());
-  }
-
-  controlsNode() {
-    const { trace, level, map, site, layer, head, combine } = this.options;
-    const sites = sitesOf(trace);
-    const maps = trace.maps.map((one, i) => [`map ${i}`, one.label || one.method]);
-    const all = maps.concat(sites.map((one) => [`site ${one.site}`, `weights of ${one.site}`]));
-    const pick = (value) => {
-      const [kind, name] = [value.slice(0, value.indexOf(" ")), value.slice(value.indexOf(" ") + 1)];
-      this.update(kind === "map" ? { map: Number(name), site: null } : { site: name, layer: -1, head: -1 });
-    };
-    const bar = make("div", { className: "hm-controls" });
-    const levels = [["words", "words"], ["tokens", "tokens"]];
-    bar.append(switchOf("level", levels, level, (value) => this.update({ level: value })));
-    if (all.length > 1) bar.append(choice("shown", "what", all, site === null ? `map ${map}` : `site ${site}`, pick));
-    const here = sites.find((one) => one.site === site);
-    if (here) {
-      const number = (name) => (value) => this.update({ [name]: Number(value) });
-      const counted = Array.from({ length: here.heads }, (_, i) => i);
-      if (here.layers.length > 1) bar.append(choice("layer", "layer", numbered("all", here.layers), layer, number("layer")));
-      if (here.heads > 1) bar.append(choice("head", "head", numbered("all", counted), head, number("head")));
-      const several = (here.layers.length > 1 && layer < 0) || (here.heads > 1 && head < 0);
-      const ways = [["mean", "mean"], ["max", "max"]];
-      if (several) bar.append(switchOf("combined by", ways, combine, (value) => this.update({ combine: value })));
-    }
-    return bar;
+    if (heads) heads.replaceWith(headsOf(this.options, this.change));
   }
 
   zoomNode() {
@@ -314,34 +341,14 @@ class View {
 
   legendNode() {
     const { grid, palette } = this;
-    const ramp = make("span", { className: "hm-ramp" });
-    ramp.style.backgroundImage = `linear-gradient(to right, ${palette.list.map(css).join(", ")})`;
-    const ends = grid.signed ? [`${shown(grid, -grid.most)} against`, `${shown(grid, grid.most)} for`] : ["0", shown(grid, grid.most)];
     const legend = make("div", { className: "hm-legend" });
     legend.append(make("span", { className: "hm-method", textContent: grid.label }));
-    if (!grid.hard) legend.append(make("span", { className: "hm-scale" }, ends[0], ramp, ends[1]));
+    if (!grid.hard) legend.append(rampOf(grid, palette));
     const key = (kind, text) => make("span", { className: "hm-key" }, make("i", { className: kind }), text);
     if (grid.hard) legend.append(key("hm-key-dot", "the choice"));
     else legend.append(key("hm-key-most", grid.signed ? "largest of its row, for or against" : "largest of its row"));
     if (grid.windows) legend.append(key("hm-key-window", "window, its centre a line"));
     return legend;
-  }
-
-  /** All heads of the site that is shown, or of the map's; if the map is not of attention, of the first. */
-  headsNode() {
-    const { trace, site, map, level } = this.options;
-    const sites = sitesOf(trace);
-    const name = (site ?? trace.maps[map].site) || sites[0]?.site;
-    const found = sites.find((one) => one.site === name);
-    if (!found || found.layers.length * found.heads < 2) return null;
-    const list = make("div");
-    const more = make("details", { className: "hm-more", open: this.options.heads ?? false });
-    more.append(make("summary", { textContent: `attention: all heads of ${name}` }), list);
-    more.addEventListener("toggle", () => (this.options.heads = more.open));
-    const { layer, head } = this.options;
-    const onpick = (l, h) => this.update({ site: name, layer: l, head: h });
-    renderHeads(list, { trace, site: name, level, layer: site && layer, head: site && head, onpick });
-    return more;
   }
 
   /** Where an arrow key goes from a cell; null for other keys. */

@@ -8,7 +8,7 @@
 //
 // Style: theme.css, heatmap.css and look.css.
 import { css, make, paletteOf } from "./draw.js";
-import { cellShares, percent, placeName, smoothShares } from "./shares.js";
+import { cellShares, percent, placeName, smoothShares, tileShares } from "./shares.js";
 import { onTheme } from "./switches.js";
 
 const VEIL = [70, 78, 150]; // as in explain/raster.h
@@ -111,7 +111,9 @@ function chips(view, labels, shares) {
 // Each kind: {steps, what (one of them is called), side (elements beside the stage), show(step), texts(step)}
 
 function captionOf(view, { caption, image }, stage) {
-  const { words, weights, rows, columns, hard } = caption;
+  const { words, weights, rows, columns, hard, method = "attention", label } = caption;
+  const does = method === "attention" ? "looks" : "depends"; // what a word does to a place
+  const on = method === "attention" ? "at" : "on";
   const { width, height } = stage.cover;
   const shares = caption.log_probabilities.map((log) => percent(Math.exp(log)));
   const row = chips(view, words, shares);
@@ -122,6 +124,7 @@ function captionOf(view, { caption, image }, stage) {
     stage.element.append(svg("svg", { viewBox: `0 0 ${UNITS} ${high}`, class: "lk-over", "aria-hidden": "true" }, edge, frame));
   const best = (step) => weights[step].indexOf(Math.max(...weights[step]));
   const side = [row.element];
+  if (label) side.push(make("p", { className: "lk-method", textContent: label }));
   if (caption.references.length > 0) {
     const said = caption.references.map((text) => make("li", { textContent: text }));
     side.push(
@@ -146,8 +149,8 @@ function captionOf(view, { caption, image }, stage) {
     text(step) {
       const cell = best(step);
       const where = placeName(((cell % columns) + 0.5) / columns, (Math.floor(cell / columns) + 0.5) / rows);
-      if (hard) return `“${words[step]}” looks at the ${where}`;
-      return `“${words[step]}” looks most at the ${where}, ${percent(weights[step][cell])} of it in one cell of ${rows} × ${columns}`;
+      if (hard) return `“${words[step]}” ${does} ${on} the ${where}`;
+      return `“${words[step]}” ${does} most ${on} the ${where}, ${percent(weights[step][cell])} of it in one cell of ${rows} × ${columns}`;
     },
   };
 }
@@ -182,7 +185,7 @@ function barsOf(glimpses) {
 }
 
 function glimpsesOf(view, { glimpses, image }, stage) {
-  const { glances, labels } = glimpses;
+  const { glances, labels, tiles } = glimpses;
   const scale = UNITS / image.width;
   const over = svg("svg", { viewBox: `0 0 ${UNITS} ${image.height * scale}`, class: "lk-over", "aria-hidden": "true" });
   const eye = svg("g", { class: "lk-eye" });
@@ -215,20 +218,44 @@ function glimpsesOf(view, { glimpses, image }, stage) {
       const thin = `--thin: ${1 / (1 + 1.2 * i)}`;
       return [svg("rect", { ...shape, class: "lk-edge", style: thin }), svg("rect", { ...shape, class: "lk-line", style: thin })];
     });
+  // Of a tile, as far as it lies within the image.
+  const frame = (tile) => {
+    const [column, row] = [tile % tiles.columns, Math.floor(tile / tiles.columns)];
+    const long = (from, pixels) => Math.min(tiles.side, pixels - from * tiles.side) * scale;
+    const shape = {
+      x: column * tiles.side * scale,
+      y: row * tiles.side * scale,
+      width: long(column, image.width),
+      height: long(row, image.height),
+    };
+    return [svg("rect", { ...shape, class: "lk-edge" }), svg("rect", { ...shape, class: "lk-line" })];
+  };
+  const tileText = ({ tiles: shares, drawn }) => {
+    const best = shares.indexOf(Math.max(...shares));
+    const middle = (i, pixels) => Math.min(1, ((i + 0.5) * tiles.side) / pixels);
+    const where = placeName(middle(best % tiles.columns, image.width), middle(Math.floor(best / tiles.columns), image.height));
+    const read = drawn.length > 0 ? "the framed tile was read" : "all tiles were read, by their share";
+    return `likeliest the tile at the ${where}, ${percent(shares[best])}; ${read}`;
+  };
   return {
     steps: glances.length,
     what: "glance",
     side: [patches, bars.element],
     show(step) {
       const glance = glances[step];
-      const [x, y] = at(glance);
-      eye.replaceChildren(...squares(glance));
-      eye.style.transform = `translate(${x}px, ${y}px)`;
-      const seen = glances.slice(0, step + 1);
-      path.replaceChildren(
-        ...seen.slice(1).flatMap((to, i) => arrow(seen[i], to)),
-        ...seen.map((one, i) => dot(one, i, i === step)),
-      );
+      if (tiles) {
+        stage.veil(tileShares(glance.tiles, tiles, image, stage.cover.height, stage.cover.width));
+        eye.replaceChildren(...glance.drawn.flatMap(frame));
+      } else {
+        const [x, y] = at(glance);
+        eye.replaceChildren(...squares(glance));
+        eye.style.transform = `translate(${x}px, ${y}px)`;
+        const seen = glances.slice(0, step + 1);
+        path.replaceChildren(
+          ...seen.slice(1).flatMap((to, i) => arrow(seen[i], to)),
+          ...seen.map((one, i) => dot(one, i, i === step)),
+        );
+      }
       bars.show(glance.probabilities);
       patches.replaceChildren(
         ...glance.patches.map((png, i) => {
@@ -244,7 +271,9 @@ function glimpsesOf(view, { glimpses, image }, stage) {
         .top(probabilities)
         .slice(0, 3)
         .map((i) => `${labels[i]} (${percent(probabilities[i])})`);
-      const place = `at the ${placeName(x / image.width, y / image.height)} (${Math.round(x)}, ${Math.round(y)})`;
+      const place = tiles
+        ? tileText(glances[step])
+        : `at the ${placeName(x / image.width, y / image.height)} (${Math.round(x)}, ${Math.round(y)})`;
       return `${place}: ${found.join(", ")}${stop === undefined ? "" : `; stops here: ${percent(stop)}`}`;
     },
   };

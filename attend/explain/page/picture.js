@@ -64,26 +64,40 @@ const running = new DocumentView((side, index) =>
   }),
 );
 
+// A sound has a view of its own for all that is known of it.
+let listening = null;
+
+function showSound(trace) {
+  heatmap?.destroy();
+  heatmap = null;
+  document.getElementById("above").replaceChildren();
+  if (listening) listening.update({ trace, map: 0, site: null, layer: -1, head: -1 });
+  else listening = renderSound(view, { trace, level: options.level, heads: options.heads });
+}
+
 const titleOf = ({ source, target, inputs = [] }) => `${(inputs[0] ?? source).text} → ${target.text}`;
 
 function show(number) {
   const trace = traces[number];
+  document.getElementById("model").textContent = modelLine(trace);
+  evidence.replaceChildren(...(trace.evidence.length > 0 ? [evidenceTable(trace)] : []));
+  if (isSound(trace)) return showSound(trace);
+  listening?.destroy();
+  listening = null;
   const parsed = treeOf(trace) !== null;
   const long = !parsed && documentOf(trace);
-  document.getElementById("model").textContent = modelLine(trace);
   const shown = { trace, map: 0, sentences: !parsed && !long };
   if (heatmap) heatmap.update({ ...shown, site: null, layer: -1, head: -1 });
   else heatmap = renderHeatmap(view, { ...shown, level: options.level, heads: options.heads });
   const above = parsed ? tree : long ? running : null;
   document.getElementById("above").replaceChildren(...(above ? [above.element, above.readout] : []));
   if (above) quietly(() => above.render({ trace }));
-  evidence.replaceChildren(...(trace.evidence.length > 0 ? [evidenceTable(trace)] : []));
 }
 
 const chooser = document.getElementById("chooser");
 if (traces.length > 1) {
   const list = traces.map((trace, i) => [String(i), `${i + 1}. ${titleOf(trace)}`]);
-  chooser.append(choice("sentence", "trace", list, 0, (value) => show(Number(value))));
+  chooser.append(choice(isSound(traces[0]) ? "sound" : "sentence", "trace", list, 0, (value) => show(Number(value))));
 }
 const leftOut = document.getElementById("left-out");
 leftOut.textContent = options.leftOut;

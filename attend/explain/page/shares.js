@@ -2,6 +2,7 @@
 //
 //   smoothShares(cells, rows, columns, height, width) → Float32Array   0 … 1 of the largest, by cubic B-splines between cells
 //   cellShares(cells, rows, columns, height, width) → Float32Array     the same without smoothing
+//   tileShares(tiles, {columns, side}, image, height, width) → Float32Array   tiles, of the likeliest one
 //   placeName(x, y) → "upper left", "centre" …    of shares of the image's width and height
 //   percent(share) → "93 %", "< 1 %"
 
@@ -46,6 +47,18 @@ export function cellShares(cells, rows, columns, height, width) {
     shares[i] = cells[row * columns + Math.floor(((i % width) * columns) / width)];
   });
   return sharesOf(shares, cells.length);
+}
+
+/** Tiles {columns, side} over an image of image.width × image.height, as shares of the likeliest. */
+export function tileShares(tiles, { columns, side }, image, height, width) {
+  const most = Math.max(...tiles);
+  const shares = new Float32Array(height * width);
+  shares.forEach((_, i) => {
+    const row = Math.floor((Math.floor(i / width) * image.height) / height / side);
+    const column = Math.floor(((i % width) * image.width) / width / side);
+    shares[i] = most > 0 ? tiles[row * columns + column] / most : 0;
+  });
+  return shares;
 }
 
 export function placeName(x, y) {

@@ -1,16 +1,13 @@
-// The page around a report: its style and the few lines that sort its table. Nothing in it is loaded from elsewhere.
-#pragma once
+#include "attend/explain/report_page.h"
 
-namespace attend::cli {
+#include <cstdio>
 
-inline constexpr const char* kPageHead = R"html(<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>Models compared</title>
-<style>
+#include "attend/explain/plot.h"
+
+namespace attend::explain {
+namespace {
+
+constexpr const char* kStyle = R"html(<style>
 :root { --page: #fff; --ink: #1f2933; --quiet: #52606d; --line: #d9dee4; --soft: #f5f7f9; --bad: #a11d33;
   --shadow: #0003; }
 @media (prefers-color-scheme: dark) {
@@ -59,6 +56,15 @@ summary { cursor: pointer; color: var(--quiet); }
 .said { font-size: .94rem; margin: 0 0 .6rem; }
 .none { color: var(--quiet); font-size: .88rem; margin: 0; }
 em.failed, .failed b { color: var(--bad); }
+.wide { margin: 0 0 1rem; }
+table.words td { text-align: left; white-space: normal; }
+table.words th:not(:first-child) { text-align: left; }
+ul.checks { list-style: none; padding: 0; margin: 0 0 1rem; }
+ul.checks li { padding: .45rem 0 .45rem 1.9rem; border-bottom: 1px solid var(--line); position: relative; }
+ul.checks li::before { content: "✓"; position: absolute; left: .3rem; font-weight: 700; }
+ul.checks li.refuted::before { content: "✗"; color: var(--bad); }
+blockquote { margin: 0 0 1rem; padding: .2rem 0 .2rem 1rem; border-left: 4px solid var(--line); font-size: 1.1rem; }
+pre { background: var(--soft); padding: .6rem .8rem; overflow-x: auto; font-size: .88rem; margin: 0 0 .4rem; }
 footer { margin-top: 3rem; border-top: 1px solid var(--line); padding-top: .8rem; }
 @media (max-width: 40rem) {
   body { padding: 1.25rem 1rem 3rem; }
@@ -71,29 +77,58 @@ footer { margin-top: 3rem; border-top: 1px solid var(--line); padding-top: .8rem
 </style>
 )html";
 
-inline constexpr const char* kPageBody = "</head>\n<body>\n";
-
-inline constexpr const char* kPageTail = R"html(<script>
-document.querySelectorAll("#scores thead th").forEach((head, column) => {
+constexpr const char* kSorting = R"html(<script>
+document.querySelectorAll("table.sorted").forEach(table => table.querySelectorAll("thead th").forEach((head, column, heads) => {
   const button = document.createElement("button");
   button.textContent = head.textContent;
   head.replaceChildren(button);
   button.addEventListener("click", () => {
     const down = head.getAttribute("aria-sort") ? head.getAttribute("aria-sort") === "ascending" : column > 0;
-    const body = document.querySelector("#scores tbody");
     const key = row => row.children[column].dataset.v;
     const compare = (a, b) => column === 0 ? a.children[0].textContent.localeCompare(b.children[0].textContent)
       : Number(key(a)) - Number(key(b));
     const missing = row => column > 0 ? key(row) === undefined : false;
-    const rows = [...body.rows].sort((a, b) => missing(a) - missing(b) || (down ? compare(b, a) : compare(a, b)) || 0);
-    document.querySelectorAll("#scores thead th").forEach(other => other.removeAttribute("aria-sort"));
+    const rows = [...table.tBodies[0].rows].sort(
+      (a, b) => missing(a) - missing(b) || (down ? compare(b, a) : compare(a, b)) || 0);
+    heads.forEach(other => other.removeAttribute("aria-sort"));
     head.setAttribute("aria-sort", down ? "descending" : "ascending");
-    body.append(...rows);
+    table.tBodies[0].append(...rows);
   });
-});
+}));
 </script>
-</body>
-</html>
 )html";
 
-}  // namespace attend::cli
+}  // namespace
+
+std::string report_page(const std::string& title, const std::string& body) {
+  return "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+         "<meta name=\"color-scheme\" content=\"light dark\">\n<title>" +
+         escaped_markup(title) + "</title>\n" + kStyle + plot_style() + "</head>\n<body>\n" + body + kSorting +
+         "</body>\n</html>\n";
+}
+
+std::string inlined(std::string svg) {
+  constexpr std::string_view kNamespace = " xmlns=\"http://www.w3.org/2000/svg\"";
+  for (size_t at; (at = svg.find(kNamespace)) != std::string::npos;) svg.erase(at, kNamespace.size());
+  return svg;
+}
+
+std::string figure(const std::string& svg, const std::string& caption) {
+  return "<figure><div class=\"wide\">" + inlined(svg) + "</div><figcaption>" + escaped_markup(caption) +
+         "</figcaption></figure>\n";
+}
+
+std::string in_markdown(const std::string& text) {
+  std::string safe;
+  for (const char c : text) safe += c == '|' ? "\\|" : c == '\n' ? " " : std::string(1, c);
+  return safe;
+}
+
+std::string fixed(double value, int digits) {
+  char text[64];
+  std::snprintf(text, sizeof(text), "%.*f", digits, value);
+  return text;
+}
+
+}  // namespace attend::explain
