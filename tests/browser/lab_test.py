@@ -10,7 +10,6 @@ import unittest
 
 import support
 from selenium.webdriver.common.action_chains import ActionChains
-from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
 from support import PageTest
@@ -24,6 +23,14 @@ const [name, value] = arguments;
 const slider = document.querySelector(`[name="slider-${name}"]`);
 slider.value = value;
 slider.dispatchEvent(new Event("input", {bubbles: true}));
+"""
+# By model, the words of its answer; nothing while any pane is busy.
+SAID = """
+if (document.querySelector(".pane[aria-busy]")) return null;
+return Object.fromEntries([...document.querySelectorAll(".live .pane")].map((pane) => [
+  pane.querySelector("h4")?.textContent ?? "",
+  [...pane.querySelectorAll(".line.target .word .name")].map((word) => word.textContent).join("").replace("</s>", ""),
+]));
 """
 
 
@@ -84,15 +91,15 @@ class Lab(PageTest):
 
     def answers(self):
         """By model, what is said: once all have answered to what is entered now."""
-        self.wait(lambda: self.all(".live .pane") and self.idle() and all(self.said(pane) for pane in self.all(".live .pane")))
-        return {pane.find_element(By.CSS_SELECTOR, "h4").text: self.said(pane) for pane in self.all(".live .pane")}
+        return self.wait(self.said, "every model should have said something")
 
-    def said(self, pane):
-        words = pane.find_elements(By.CSS_SELECTOR, ".line.target .word .name")
-        return "".join(self.script("return arguments[0].textContent", word) for word in words).replace("</s>", "")
+    def said(self):
+        """What `answers` waits for, or None. The page is read in one go: a pane may be drawn again at any moment."""
+        said = self.script(SAID)
+        return said if said and all(said.values()) else None
 
     def wait_for(self, model, said):
-        self.wait(lambda: self.answers().get(model) == said, f"{model} should say {said}, says {self.answers()}")
+        self.wait(lambda: (self.said() or {}).get(model) == said, f"{model} should say {said}")
 
     def slide(self, name, value):
         self.script(SLIDE, name, value)
