@@ -1,5 +1,8 @@
-// autoencode: digits through a bottleneck: what comes back, what the code is, and what lies between two codes.
+// autoencode: digits through a bottleneck: what comes back, what the code is, what lies between two codes, and what codes that
+// were drawn at random are, of a plain and of a variational one.
+#include <algorithm>
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "attend/explain/image_draw.h"
@@ -14,6 +17,8 @@ using explain::fixed;
 using explain::Fragment;
 
 constexpr double kSide = 44, kGap = 4;
+
+constexpr const char* kVariational = "16 numbers, variational";
 
 std::string run_of_code(int64_t numbers) { return std::to_string(numbers) + " numbers"; }
 
@@ -126,16 +131,84 @@ void report_plane(const Results& results, const std::string& run, Report& report
                 "Every digit is a point of this plane: the two numbers of its code.");
 }
 
+/// Codes drawn from the normal distribution whose mean and deviation, number by number, are those of `codes`.
+Tensor drawn_like(const Tensor& codes, int64_t count, Random random) {
+  const int64_t n = codes.dim(0), width = codes.dim(1);
+  Tensor drawn(Shape({count, width}));
+  for (int64_t k = 0; k < width; ++k) {
+    double mean = 0, squares = 0;
+    for (int64_t i = 0; i < n; ++i) mean += static_cast<double>(codes[i].data()[k]) / static_cast<double>(n);
+    for (int64_t i = 0; i < n; ++i) squares += std::pow(static_cast<double>(codes[i].data()[k]) - mean, 2);
+    const double deviation = std::sqrt(squares / static_cast<double>(n));
+    for (int64_t i = 0; i < count; ++i) {
+      drawn.data()[i * width + k] = static_cast<real>(mean + deviation * random.normal());
+    }
+  }
+  return drawn;
+}
+
+/// The mean over images of the error to that of `digits` which is nearest.
+double distance_to_nearest(const Tensor& images, const Tensor& digits) {
+  double sum = 0;
+  for (int64_t i = 0; i < images.dim(0); ++i) {
+    double least = error_of(images[i], digits[0]);
+    for (int64_t d = 1; d < digits.dim(0); ++d) least = std::min(least, error_of(images[i], digits[d]));
+    sum += least;
+  }
+  return sum / static_cast<double>(images.dim(0));
+}
+
+/// What codes are that no image has: drawn at random, of a plain bottleneck and of a variational one.
+void report_drawn(const Results& results, Report& report) {
+  constexpr int64_t kShown = 10, kDrawn = 100, kKnown = 1000;
+  std::vector<Fragment> rows;
+  std::map<std::string, double> distance, rebuilt;
+  for (const std::string& run : {run_of_code(16), std::string(kVariational)}) {
+    const tasks::TaskModel model = results.model(run);
+    const models::Autoencoder& network = network_of(model);
+    const tasks::Examples& examples = results.test(run).examples;
+    const Tensor digits = data::to_tensor(images_of(examples, std::min<int64_t>(examples.count, kKnown)));
+    const Tensor codes = network.code(digits);
+    const Tensor drawn = network.decode(drawn_like(codes, kDrawn, Random(7)));
+    // What comes back of a digit is blurred; so that drawn images are compared with what digits look like behind the decoder.
+    const Tensor back = network.decode(codes);
+    distance[run] = distance_to_nearest(drawn, back);
+    rebuilt[run] = error_of(back, digits);
+    report.numbers["drawn"][run] = {{"distance_to_nearest", distance[run]}, {"error", rebuilt[run]}};
+    rows.push_back(row_of(drawn.rows(0, kShown), run == kVariational ? "variational" : "plain"));
+  }
+  const std::string plain = run_of_code(16);
+  report.text("Codes that no image has",
+              "Nothing tells a plain bottleneck what lies where no digit is. A variational one (Kingma & Welling 2014) "
+              "says of each "
+              "digit a cloud of codes rather than one, and pays for clouds that are unlike the standard normal "
+              "distribution: the plane "
+              "of codes is filled, and a code drawn at random is a digit. What comes back of a digit is less exact for "
+              "it.");
+  report.figure("drawn", explain::svg_document(explain::stacked(rows, 6), 12),
+                "Ten codes of 16 numbers drawn at random, with the mean and the deviation that the codes of digits "
+                "have, and what the decoders make of them.");
+  report.check(
+      "a code drawn at random looks more like a digit if the bottleneck is variational",
+      distance[kVariational] < 0.9 * distance[plain],
+      "error to the nearest digit " + fixed(distance[kVariational], 3) + " against " + fixed(distance[plain], 3));
+  report.check("which costs: less of a digit comes back", rebuilt[kVariational] > rebuilt[plain],
+               "error " + fixed(rebuilt[kVariational], 3) + " against " + fixed(rebuilt[plain], 3));
+}
+
 }  // namespace
 
 std::vector<Run> autoencode_runs(Scale scale) {
   const bool quick = scale == Scale::quick;
   std::vector<Run> runs;
+  const auto settings = [&](int64_t numbers) {
+    return "task=autoencode model.code=" + std::to_string(numbers) +
+           (quick ? " model.encoder.stages=128 model.decoder=128 train.steps=250" : "");
+  };
   for (const int64_t numbers : quick ? std::vector<int64_t>{2, 16} : std::vector<int64_t>{1, 2, 4, 8, 16, 32, 64}) {
-    runs.push_back(
-        {run_of_code(numbers), "task=autoencode model.code=" + std::to_string(numbers) +
-                                   (quick ? " model.encoder.stages=128 model.decoder=128 train.steps=250" : "")});
+    runs.push_back({run_of_code(numbers), settings(numbers)});
   }
+  runs.push_back({kVariational, settings(16) + " model.variational=true"});
   return runs;
 }
 
@@ -151,7 +224,9 @@ void autoencode_report(const Results& results, Report& report) {
                      .series = {{"error", {}, {}}}};
   std::vector<Fragment> rows;
   std::vector<double> errors;
-  for (const std::string& run : results.runs()) {
+  std::vector<std::string> plain = results.runs();
+  std::erase(plain, kVariational);
+  for (const std::string& run : plain) {
     const Tensor images = data::to_tensor(images_of(results.test(run).examples, kScored));
     const Estimate error = results.over_seeds(
         run, [&](int64_t seed) { return error_of(network_of(results.model(run, seed)).reconstruct(images), images); });
@@ -163,8 +238,8 @@ void autoencode_report(const Results& results, Report& report) {
     report.numbers["error"][run] = error.mean;
   }
   report.check("the wider the bottleneck, the more comes back", errors.back() < errors.front(),
-               "error " + fixed(errors.back(), 3) + " with " + results.runs().back() + " against " +
-                   fixed(errors.front(), 3) + " with " + results.runs().front());
+               "error " + fixed(errors.back(), 3) + " with " + plain.back() + " against " + fixed(errors.front(), 3) +
+                   " with " + plain.front());
   report.plot("error", plot, "Error on digits that were never seen.");
   report.figure("digits", explain::svg_document(explain::stacked(rows, 6), 12), "Ten digits, and what comes back.");
   report.live({.text = "Draw a digit, or choose one, and move through the bottlenecks.",
@@ -173,6 +248,7 @@ void autoencode_report(const Results& results, Report& report) {
   report.text("Codes", "A code is a place: neighbours look alike, and what lies between two codes can be looked at.");
   report_plane(results, run_of_code(2), report);
   report_between(results, run_of_code(16), report);
+  report_drawn(results, report);
   report.next = {
       {"attend train autoencode --images photos/ --model.code 32 --out own", "The same for images of your own:"}};
 }

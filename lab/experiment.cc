@@ -50,8 +50,9 @@ constexpr Experiment kExperiments[] = {
      "A decoder that knows what it has read says fewer words twice, and forgets fewer.", 30, 1, coverage_runs,
      coverage_report},
     {"autoencode", "Through a bottleneck and back",
-     "The wider the bottleneck, the more comes back; codes can be mixed where pixels cannot.", 10, 1, autoencode_runs,
-     autoencode_report},
+     "The wider the bottleneck, the more comes back; codes can be mixed where pixels cannot, and drawn if they are "
+     "variational.",
+     10, 1, autoencode_runs, autoencode_report},
     {"memory", "What a recurrent network remembers",
      "A recurrent network that attends to its own past remembers over distances at which another forgets.", 10, 2,
      recall_runs, recall_report},

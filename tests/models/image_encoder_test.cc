@@ -189,6 +189,49 @@ TEST(Autoencoder, PaysForEachPixel) {
   }
 }
 
+TEST(Autoencoder, PaysForCodesThatAreUnlikeTheStandardNormal) {
+  const data::Batch batch = bars(3, Random(4));
+  AutoencoderOptions options = small_autoencoder("cross_entropy");
+  options.variational = true, options.divergence = 0;
+  Random random(1), same(1);
+  const Autoencoder free(options, random);
+  options.divergence = 2;
+  Autoencoder paid(options, same);
+  // μ = 0.3 and ln σ² = −0.4 for whatever image.
+  for (const nn::NamedParam& p : nn::parameters(paid)) {
+    Var parameter = p.var;
+    if (p.name == "bottleneck.weight") parameter.value().fill(0);
+    if (p.name != "bottleneck.bias") continue;
+    ASSERT_EQ(parameter.shape(), (Shape{6}));
+    for (int64_t i = 0; i < 6; ++i) parameter.value().data()[i] = i < 3 ? real(0.3) : real(-0.4);
+  }
+  const Tensor made = paid.reconstruct(batch.source.pixels());
+  double sum = 0;
+  for (size_t i = 0; i < made.size(); ++i) {
+    const double x = batch.source.pixels().data()[i], y = made.data()[i];
+    sum -= x * std::log(y) + (1 - x) * std::log(1 - y);
+  }
+  const double divergence = 0.5 * 3 * (0.09 + std::exp(-0.4) - 1 + 0.4);
+  EXPECT_NEAR(static_cast<double>(paid.loss(batch, nullptr).item()),
+              sum / static_cast<double>(made.size()) + 2 * divergence / (12 * 12), 1e-5);
+  EXPECT_EQ(free.code(batch.source.pixels()).shape(), (Shape{3, 3}));
+}
+
+TEST(Autoencoder, DrawsItsCodesInTrainingAlone) {
+  const data::Batch batch = bars(3, Random(4));
+  AutoencoderOptions options = small_autoencoder("squared");
+  options.variational = true;
+  Random random(1);
+  const Autoencoder model(options, random);
+  const auto loss = [&](Training* training) { return model.loss(batch, training).item(); };
+  Training first{.random = Random(1)}, again{.random = Random(1)}, other{.random = Random(2)};
+  const real drawn = loss(&first);
+  EXPECT_EQ(drawn, loss(&again));
+  EXPECT_NE(drawn, loss(&other));
+  EXPECT_NE(drawn, loss(nullptr));
+  EXPECT_EQ(loss(nullptr), loss(nullptr));
+}
+
 TEST(Autoencoder, LearnsToSayAnImageInAFewNumbers) {
   Random random(1);
   Autoencoder model(small_autoencoder("cross_entropy"), random);

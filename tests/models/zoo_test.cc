@@ -1,6 +1,5 @@
 // Every network of the zoo, in every variant that its options offer: it trains, is saved and loaded, decodes; step by step
 // equals teacher forcing; a padded batch equals each sentence alone.
-#include "attend/models/image_networks.h"
 #include "attend/models/zoo.h"
 
 #include <gtest/gtest.h>
@@ -18,6 +17,7 @@
 #include "attend/models/encoder_decoder_options.h"
 #include "attend/models/glimpse.h"
 #include "attend/models/image_encoder.h"
+#include "attend/models/image_networks.h"
 #include "attend/models/recurrent.h"
 #include "attend/models/state_layers.h"
 #include "attend/models/transformer.h"
@@ -93,6 +93,9 @@ void add_image_variants(std::vector<Variant>& all) {
     add(name, "image_classifier", kind + Settings{{"labels", words}}, Answer::label);
     add(name + " all", "image_classifier", kind + Settings{{"labels", words}, {"pooling", "all"}}, Answer::label);
     add(name, "autoencoder", kind + Settings{{"code", "6"}, {"decoder", "32"}}, Answer::none);
+    add(name + " variational", "autoencoder",
+        kind + Settings{{"code", "6"}, {"decoder", "32"}, {"variational", "true"}, {"divergence", "0.1"}},
+        Answer::none);
     if (encoder.grid) {
       add(name, "captioner", kind + decoder, Answer::free);
       add(name + " positions", "captioner", kind + decoder + Settings{{"encoder.positions", "learned"}}, Answer::free);
