@@ -42,6 +42,8 @@ constexpr size_t bytes_of(uint32_t size_class) {
 static_assert(bytes_of(class_of(65)) == 80 && bytes_of(class_of(128)) == 128 && bytes_of(class_of(129)) == 160);
 
 constexpr uint32_t kSmallClasses = class_of(kSmall) + 1;
+// Blocks from 1 MiB on. Where batches differ in length, each class would in the end hold the most that any batch needed of it.
+constexpr uint32_t kBulky = class_of(size_t{1} << 20);
 
 thread_local Limit* innermost_limit = nullptr;
 
@@ -119,8 +121,7 @@ Block* from_system(uint32_t size_class) {
   if (total >= kLarge) require_room(total);
   void* memory = std::aligned_alloc(alignment, rounded);
   if (memory == nullptr) trim(), memory = std::aligned_alloc(alignment, rounded);
-  require(memory != nullptr, "memory: cannot allocate ", total, " bytes (", in_use.load(),
-          " bytes are in use)");
+  require(memory != nullptr, "memory: cannot allocate ", total, " bytes (", in_use.load(), " bytes are in use)");
   if (huge) madvise(memory, total, MADV_HUGEPAGE);
   Block* block = new (memory) Block;
   block->size_class = size_class;
@@ -163,6 +164,47 @@ void to_pool(Block* block) {
   Shared& pool = shared();
   std::lock_guard guard(pool.lock);
   pool.lists[size_class].push(block);
+}
+
+/// Bulky blocks are kept up to half as much again as was ever in use at once.
+bool holds_too_much(size_t more) {
+  const size_t used = in_use.load(std::memory_order_relaxed) + more;
+  const size_t most = std::max(peak.load(std::memory_order_relaxed), used);
+  return used + cached.load(std::memory_order_relaxed) > most + most / 2 + (size_t{64} << 20);
+}
+
+/// One of at most twice the size.
+Block* larger_from_pool(uint32_t size_class) {
+  Shared& pool = shared();
+  std::lock_guard guard(pool.lock);
+  const uint32_t last = std::min(size_class + 4, kClasses - 1);
+  for (uint32_t c = size_class + 1; c <= last; ++c) {
+    if (Block* block = pool.lists[c].pop()) return block;
+  }
+  return nullptr;
+}
+
+/// Returns bulky blocks to the system, the largest first, until there is room for so much more.
+void make_room(size_t more) {
+  Shared& pool = shared();
+  std::lock_guard guard(pool.lock);
+  for (uint32_t c = kClasses; c-- > kBulky && holds_too_much(more);) {
+    while (holds_too_much(more)) {
+      Block* block = pool.lists[c].pop();
+      if (block == nullptr) break;
+      cached.fetch_sub(bytes_of(c), std::memory_order_relaxed);
+      std::free(block);
+    }
+  }
+}
+
+/// Null: it has to come from the system.
+Block* bulky_from_pool(uint32_t size_class) {
+  const size_t bytes = bytes_of(size_class);
+  if (!holds_too_much(bytes)) return nullptr;
+  Block* block = larger_from_pool(size_class);
+  if (block == nullptr) make_room(bytes);
+  return block;
 }
 
 }  // namespace
@@ -208,13 +250,14 @@ Block* allocate(size_t bytes) {
   require(bytes <= kLargest, "memory: expected at most ", kLargest, " bytes, got a request for ", bytes);
   const uint32_t size_class = class_of(bytes);
   Block* block = kPooled ? from_pool(size_class) : nullptr;
+  if (kPooled && block == nullptr && size_class >= kBulky) block = bulky_from_pool(size_class);
   if (block) {
-    cached.fetch_sub(bytes_of(size_class), std::memory_order_relaxed);
+    cached.fetch_sub(bytes_of(block->size_class), std::memory_order_relaxed);
   } else {
     block = from_system(size_class);
   }
   block->references.store(1, std::memory_order_relaxed);
-  count_taken(bytes_of(size_class));
+  count_taken(bytes_of(block->size_class));
   return block;
 }
 

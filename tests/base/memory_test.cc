@@ -99,6 +99,21 @@ TEST(Memory, ThePeakIsTheMostInUseAtOnce) {
   EXPECT_EQ(usage().peak, before);
 }
 
+TEST(Memory, BatchesOfAllSizesLeaveNoMoreThanTheLargestNeedsHalfAgain) {
+  trim();
+  reset_peak();
+  const size_t before = usage().in_use;
+  for (size_t round = 0; round < 2; ++round) {
+    for (size_t mebibytes = 2; mebibytes <= 128; mebibytes += 2) {
+      const Handle logits(mebibytes << 20), gradient(mebibytes << 20);
+      const Usage now = usage();
+      EXPECT_GE(now.in_use - before, mebibytes << 21);
+      EXPECT_LE(now.in_use + now.cached, now.peak + now.peak / 2 + (size_t{64} << 20)) << mebibytes << " MiB";
+    }
+  }
+  EXPECT_EQ(usage().in_use, before);
+}
+
 /// Bytes of this process that lie in memory, as the system counts.
 size_t resident() {
   std::ifstream file("/proc/self/statm");
