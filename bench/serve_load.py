@@ -2,10 +2,10 @@
 """Loads a server with good, bad and huge requests at once, and reports what became of them.
 
     build/attend serve my-model --port 8080 &
-    bench/serve_load.py http://127.0.0.1:8080 --requests 2000 --at-once 64
+    bench/serve_load.py http://127.0.0.1:8080 --requests 10000 --at-once 64
 
-Every request has to be answered with a status that it deserves; 503 (come back later) is asked again. Exits with 1 where one
-was lost, or answered otherwise. The server's memory is read from /proc where it runs on this machine.
+Every request has to be answered with a status that it deserves; 503 (come back later) is asked again. Who asks the same gets the
+same answer, whoever else asks, and a stream ends with it. Exits with 1 where one was lost, or answered otherwise. The server's memory is read from /proc where it runs on this machine.
 """
 import argparse
 import collections
@@ -26,10 +26,12 @@ def kinds(text):
     run, explain = "/v1/run", "/v1/explain"
     dump = json.dumps
     return [
-        ("run", 30, "POST", run, dump({"text": text}), {200}),
+        ("run", 20, "POST", run, dump({"text": text}), {200}),
+        ("run longer", 10, "POST", run, dump({"text": " ".join([text] * 3)}), {200}),
         ("run several", 10, "POST", run, dump({"texts": [text] * 8, "beam": 2}), {200}),
         ("run drawn", 6, "POST", run, dump({"text": text, "sample": True, "seed": 3}), {200}),
-        ("stream", 8, "POST", run, dump({"text": text, "stream": True}), {200}),
+        ("stream", 5, "POST", run, dump({"text": text, "stream": True}), {200}),
+        ("stream of events", 3, "POST", run, dump({"text": text, "stream": True}), {200}),
         ("explain", 12, "POST", explain, dump({"text": text}), {200}),
         ("models", 5, "GET", "/v1/models", None, {200}),
         ("health", 5, "GET", "/healthz", None, {200}),
@@ -56,6 +58,7 @@ class Load:
         self.lock = threading.Lock()
         self.counts, self.times, self.faults = collections.Counter(), [], []
         self.again = 0
+        self.said = {}  # the answers to each kind of request
 
     def work(self):
         connection = None
@@ -86,6 +89,8 @@ class Load:
             if connection is None:
                 connection = http.client.HTTPConnection(self.host, self.port, timeout=120)
             headers = {"Content-Type": "application/json"} if body is not None else {}
+            if name == "stream of events":
+                headers["Accept"] = "text/event-stream"
             try:
                 connection.request(method, path, body, headers)
                 answer = connection.getresponse()
@@ -98,8 +103,13 @@ class Load:
                 raise
             content = answer.read()
             connection.used = True
-            if name == "stream" and answer.status == 200 and b'"answers"' not in content.splitlines()[-1]:
-                return "stream without an end", None
+            if answer.status == 200 and path == "/v1/run":
+                last = content.strip().splitlines()[-1].removeprefix(b"data: ")
+                if b'"answers"' not in last:
+                    return "answer without an end", None
+                with self.lock:  # whoever else is answered, and whether it is streamed
+                    if self.said.setdefault("run" if name.startswith("stream") else name, last) != last:
+                        return "another answer than before", None
             if answer.status >= 400:
                 json.loads(content)["error"]["message"]
             if answer.will_close:
@@ -145,7 +155,7 @@ def memory(process):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("address")
-    parser.add_argument("--requests", type=int, default=2000)
+    parser.add_argument("--requests", type=int, default=10_000)
     parser.add_argument("--at-once", type=int, default=64)
     parser.add_argument("--text", default="i am going home")
     options = parser.parse_args()

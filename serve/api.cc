@@ -1,5 +1,6 @@
 #include "serve/api.h"
 
+#include <algorithm>
 #include <future>
 #include <iostream>
 #include <new>
@@ -33,13 +34,8 @@ constexpr Endpoint kEndpoints[] = {
     {"POST", "/v1/explain", &Api::explain},
 };
 
-std::shared_ptr<Job> job_for(const Call& call, bool is_long) {
-  auto job = std::make_shared<Job>();
-  job->client = call.client, job->is_long = is_long;
-  return job;
-}
-
-void end_if_cancelled(const Job& job) {
+void end_if_cancelled(Job& job, const std::function<bool()>& gone) {
+  if (!job.cancelled && gone && gone()) job.cancelled = true;
   if (job.cancelled) throw Cancelled{.stopping = job.stopping, .displaced = job.displaced};
 }
 
@@ -75,36 +71,73 @@ Reply reply_to(std::exception_ptr error) {
   return error_reply(500, "internal", "the server made a mistake; its log says which");
 }
 
-void Live::partial(const std::string& text) {
+void Live::partial(std::function<std::string()> text) {
   {
     const std::lock_guard lock(mutex_);
-    partial_ = text;
+    partial_ = std::move(text);
   }
   came_.notify_one();
 }
 
-void Live::last(std::string line) {
+void Live::partial(const std::string& text) {
+  partial([text] { return text; });
+}
+
+void Live::last(std::function<std::string()> json) {
   {
     const std::lock_guard lock(mutex_);
-    last_ = std::move(line);
+    last_ = std::move(json);
   }
   came_.notify_one();
+}
+
+void Live::last(std::string json) {
+  last([json = std::move(json)] { return json; });
+}
+
+/// JSON has no line feeds outside its texts, and none in them: an event is one line of data.
+std::string Live::written(std::string_view event, const std::string& json) const {
+  if (form_ == StreamForm::lines) return json + "\n";
+  return "event: " + std::string(event) + "\ndata: " + json + "\n\n";
+}
+
+std::pair<std::string, bool> Live::late() {
+  cancel();
+  return {written("error", error_json("timeout", kLate)), true};
 }
 
 std::pair<std::string, bool> Live::next() {
   std::unique_lock lock(mutex_);
   const bool came = came_.wait_until(lock, deadline_, [&] { return partial_ || last_; });
   // A beginning may always be there: it is no reason to go on after the time is over.
-  if (!came || (!last_ && Clock::now() >= deadline_)) {
-    cancel();
-    return {error_json("timeout", kLate) + "\n", true};
+  if (!came || (!last_ && Clock::now() >= deadline_)) return late();
+  if (partial_) {
+    const auto text = std::exchange(partial_, nullptr);
+    lock.unlock();
+    return {written("partial", dumped({{"partial", text()}})), false};
   }
-  if (partial_) return {dumped({{"partial", *std::exchange(partial_, std::nullopt)}}) + "\n", false};
-  return {*last_ + "\n", true};
+  const std::string json = last_();
+  return {written(json.starts_with("{\"error\"") ? "error" : "answer", json), true};
 }
 
-Clock::time_point Api::deadline() const {
-  return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(limits_.seconds));
+/// What is common to all that is asked for: whose job it is, until when, and in which form.
+struct Api::Asking {
+  std::shared_ptr<Job> job;
+  Clock::time_point deadline;
+  StreamForm form = StreamForm::lines;
+  std::function<bool()> gone;
+};
+
+Clock::time_point Api::deadline(double seconds) const {
+  const double most = seconds > 0 ? std::min(seconds, limits_.seconds) : limits_.seconds;
+  return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(most));
+}
+
+Api::Asking Api::asking(const Call& call, bool is_long, double seconds) const {
+  Asking asking{std::make_shared<Job>(), deadline(seconds), call.events ? StreamForm::events : StreamForm::lines,
+                call.gone};
+  asking.job->client = call.client, asking.job->is_long = is_long;
+  return asking;
 }
 
 void Api::submit(const std::shared_ptr<Job>& job) const {
@@ -113,15 +146,16 @@ void Api::submit(const std::shared_ptr<Job>& job) const {
   refuse(503, "busy", "requests: at most so many may wait, and ", workers_.waiting(), " do; try again in a second");
 }
 
-Reply Api::computed(const std::shared_ptr<Job>& job, Compute compute) const {
+Reply Api::computed(const Asking& asking, Compute compute) const {
+  const std::shared_ptr<Job>& job = asking.job;
   const auto result = std::make_shared<std::promise<std::string>>();
   // What runs on a worker may outlive this, and not the workers.
-  job->run = [&workers = workers_, job = std::weak_ptr(job), result, compute = std::move(compute)] {
+  job->run = [&workers = workers_, job = std::weak_ptr(job), gone = asking.gone, result, compute = std::move(compute)] {
     Watch watch;
-    watch.check = [&workers, job = job.lock()] {
-      end_if_cancelled(*job);
+    watch.check = [&workers, &gone, job = job.lock()] {
+      end_if_cancelled(*job, gone);
       workers.pause(job);
-      end_if_cancelled(*job);
+      end_if_cancelled(*job, gone);
     };
     try {
       watch.check();
@@ -132,7 +166,7 @@ Reply Api::computed(const std::shared_ptr<Job>& job, Compute compute) const {
   };
   std::future<std::string> future = result->get_future();
   submit(job);
-  if (future.wait_until(deadline()) == std::future_status::timeout) {
+  if (future.wait_until(asking.deadline) == std::future_status::timeout) {
     job->cancelled = true;
     throw Cancelled{};
   }
@@ -141,17 +175,27 @@ Reply Api::computed(const std::shared_ptr<Job>& job, Compute compute) const {
   return reply;
 }
 
-Reply Api::streamed(const std::shared_ptr<Job>& job, Compute compute) const {
+namespace {
+
+Reply live_reply(std::shared_ptr<Live> live, StreamForm form) {
   Reply reply;
-  reply.type = "application/x-ndjson";
-  reply.live = std::make_shared<Live>(job, deadline());
+  reply.type = form == StreamForm::events ? "text/event-stream" : "application/x-ndjson";
+  reply.live = std::move(live);
+  return reply;
+}
+
+}  // namespace
+
+Reply Api::streamed(const Asking& asking, Compute compute) const {
+  const std::shared_ptr<Job>& job = asking.job;
+  Reply reply = live_reply(std::make_shared<Live>(job, asking.deadline, asking.form), asking.form);
   // The worker holds the stream weakly: without a client there is nobody to tell, and the job is cancelled.
-  job->run = [&workers = workers_, weak = std::weak_ptr(job), live = std::weak_ptr(reply.live),
+  job->run = [&workers = workers_, weak = std::weak_ptr(job), live = std::weak_ptr(reply.live), gone = asking.gone,
               compute = std::move(compute)] {
     const std::shared_ptr<Job> own = weak.lock();
     const auto tell = [&](auto&& say) {
       const std::shared_ptr<Live> there = live.lock();
-      end_if_cancelled(*own);
+      end_if_cancelled(*own, gone);
       if (!there) throw Cancelled{};
       say(*there);
     };
@@ -176,12 +220,62 @@ Reply Api::streamed(const std::shared_ptr<Job>& job, Compute compute) const {
   return reply;
 }
 
+Reply Api::in_crowd(const Asking& asking, const std::shared_ptr<const ServedModel>& served,
+                    const std::shared_ptr<const RunRequest>& request) const {
+  const std::shared_ptr<CrowdRequest> asked = served->for_crowd(*request, limits_);
+  const auto result = std::make_shared<std::promise<void>>();
+  asked->job = asking.job, asked->gone = asking.gone;
+  asked->done = [result](CrowdRequest&, std::exception_ptr error) {
+    error ? result->set_exception(std::move(error)) : result->set_value();
+  };
+  std::future<void> future = result->get_future();
+  crowds_.enter(served, asked);
+  if (future.wait_until(asking.deadline) == std::future_status::timeout) {
+    asking.job->cancelled = true;
+    throw Cancelled{};
+  }
+  future.get();
+  Reply reply;
+  reply.body = served->said(*request, *asked);
+  return reply;
+}
+
+/// The crowd holds the stream weakly: without a client there is nobody to tell.
+Reply Api::streamed_from_crowd(const Asking& asking, const std::shared_ptr<const ServedModel>& served,
+                               const std::shared_ptr<const RunRequest>& request) const {
+  const std::shared_ptr<CrowdRequest> asked = served->for_crowd(*request, limits_);
+  Reply reply = live_reply(std::make_shared<Live>(asking.job, asking.deadline, asking.form), asking.form);
+  asked->job = asking.job, asked->gone = asking.gone;
+  asked->partial = [live = std::weak_ptr(reply.live), served,
+                    weak = std::weak_ptr(asked)](const std::vector<int32_t>& tokens) {
+    const std::shared_ptr<Live> there = live.lock();
+    if (!there) throw Cancelled{};
+    there->partial([served, asked = weak.lock(), tokens] { return served->beginning(*asked, tokens); });
+  };
+  asked->done = [live = std::weak_ptr(reply.live), served, request, weak = std::weak_ptr(asked)](
+                    CrowdRequest&, std::exception_ptr error) {
+    const std::shared_ptr<Live> there = live.lock();
+    if (!there) return;
+    there->last([served, request, error, asked = weak.lock()] {
+      try {
+        if (error) std::rethrow_exception(error);
+        return served->said(*request, *asked);
+      } catch (...) {
+        return reply_to(std::current_exception()).body;
+      }
+    });
+  };
+  crowds_.enter(served, asked);
+  return reply;
+}
+
 Reply Api::health(const Call&) const {
+  const CrowdsState crowds = crowds_.state();
   Reply reply;
   reply.body = dumped({{"status", "ok"},
                        {"models", models_.all().size()},
-                       {"running", workers_.running()},
-                       {"waiting", workers_.waiting()}});
+                       {"running", static_cast<int64_t>(workers_.running()) + crowds.computing},
+                       {"waiting", static_cast<int64_t>(workers_.waiting()) + crowds.waiting}});
   return reply;
 }
 
@@ -220,30 +314,33 @@ Reply Api::figure(const Call& call) const {
 
 Reply Api::curves(const Call& call) const {
   const std::shared_ptr<const ServedModel> served = models_.at(call.name);
-  return computed(job_for(call, false), [served](const Watch&) { return dumped(serve::curves(served->folder)); });
+  return computed(asking(call, false), [served](const Watch&) { return dumped(serve::curves(served->folder)); });
 }
 
 Reply Api::gallery(const Call& call) const {
   const std::shared_ptr<const ServedModel> served = models_.at(call.name);
-  const std::shared_ptr<Job> job = job_for(call, served->gallery_takes_long());
-  return computed(job, [served](const Watch&) { return dumped(served->gallery()); });
+  return computed(asking(call, served->gallery_takes_long()),
+                  [served](const Watch&) { return dumped(served->gallery()); });
 }
 
 Reply Api::run(const Call& call) const {
   const auto request = std::make_shared<const RunRequest>(parse_run(call.body, limits_));
   const std::shared_ptr<const ServedModel> served = models_.at(request->model);
-  const std::shared_ptr<Job> job = job_for(call, !served->check(*request, limits_).is_short());
+  const Asking asked = asking(call, !served->check(*request, limits_).is_short(), request->seconds);
+  if (served->has_crowds()) {
+    return request->stream ? streamed_from_crowd(asked, served, request) : in_crowd(asked, served, request);
+  }
   Compute compute = [served, request, limits = limits_](const Watch& watch) {
     return served->run(*request, limits, watch);
   };
-  return request->stream ? streamed(job, std::move(compute)) : computed(job, std::move(compute));
+  return request->stream ? streamed(asked, std::move(compute)) : computed(asked, std::move(compute));
 }
 
 Reply Api::explain(const Call& call) const {
   const auto request = std::make_shared<const ExplainRequest>(parse_explain(call.body, limits_));
   const std::shared_ptr<const ServedModel> served = models_.at(request->model);
-  const std::shared_ptr<Job> job = job_for(call, !served->check(*request, limits_).is_short());
-  return computed(job, [served, request, limits = limits_](const Watch& watch) {
+  const Asking asked = asking(call, !served->check(*request, limits_).is_short(), request->seconds);
+  return computed(asked, [served, request, limits = limits_](const Watch& watch) {
     return served->explain(*request, limits, watch);
   });
 }

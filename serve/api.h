@@ -12,32 +12,43 @@
 #include <utility>
 #include <vector>
 
+#include "serve/crowds.h"
 #include "serve/models.h"
 #include "serve/options.h"
 #include "serve/workers.h"
 
 namespace attend::serve {
 
-/// An answer that comes in lines of JSON while it is made. A client that reads slowly gets fewer partial ones: only the
-/// newest waits for it, and the worker waits for nobody.
+/// How a stream is written: JSON, a line each, or server-sent events (`event: partial`, `answer` or `error`).
+enum class StreamForm { lines, events };
+
+/// An answer that comes in parts while it is made. A client that reads slowly gets fewer partial ones: only the newest waits for
+/// it, and the worker waits for nobody.
 class Live {
  public:
-  Live(std::shared_ptr<Job> job, Clock::time_point deadline) : job_(std::move(job)), deadline_(deadline) {}
+  Live(std::shared_ptr<Job> job, Clock::time_point deadline, StreamForm form = StreamForm::lines)
+      : job_(std::move(job)), deadline_(deadline), form_(form) {}
   ~Live() { cancel(); }
 
-  // The worker's side.
+  // The worker's side. What takes time to say may be left to the client's thread.
+  void partial(std::function<std::string()> text);
   void partial(const std::string& text);
-  void last(std::string line);
-  // The client's side: the next line, and whether it is the last one.
+  void last(std::function<std::string()> json);
+  void last(std::string json);
+  // The client's side: the next part, and whether it is the last one.
   std::pair<std::string, bool> next();
   void cancel() { job_->cancelled = true; }
 
  private:
   const std::shared_ptr<Job> job_;
+  std::string written(std::string_view event, const std::string& json) const;
+  std::pair<std::string, bool> late();
+
   const Clock::time_point deadline_;
+  const StreamForm form_;
   std::mutex mutex_;
   std::condition_variable came_;
-  std::optional<std::string> partial_, last_;
+  std::function<std::string()> partial_, last_;
 };
 
 struct Reply {
@@ -53,14 +64,16 @@ struct Call {
   std::string name;
   std::string part;  ///< of what has that name: a figure
   std::string_view body;
-  std::string client;  ///< who asks
+  std::string client;               ///< who asks
+  bool events = false;              ///< a stream as server-sent events
+  std::function<bool()> gone = {};  ///< whether the client has hung up meanwhile; may be empty
 };
 
 class Api {
  public:
   /// `models` and `workers` must outlive it.
-  Api(const Models& models, Workers& workers, const Limits& limits)
-      : models_(models), workers_(workers), limits_(limits) {}
+  Api(const Models& models, Workers& workers, const TurnOptions& turns, const Limits& limits)
+      : models_(models), workers_(workers), crowds_(workers, turns), limits_(limits) {}
 
   Reply health(const Call&) const;
   Reply models(const Call&) const;
@@ -75,13 +88,20 @@ class Api {
 
  private:
   using Compute = std::function<std::string(const Watch& watch)>;
-  Reply computed(const std::shared_ptr<Job>& job, Compute compute) const;
-  Reply streamed(const std::shared_ptr<Job>& job, Compute compute) const;
+  struct Asking;
+  Reply computed(const Asking& asking, Compute compute) const;
+  Reply streamed(const Asking& asking, Compute compute) const;
+  Reply in_crowd(const Asking& asking, const std::shared_ptr<const ServedModel>& served,
+                 const std::shared_ptr<const RunRequest>& request) const;
+  Reply streamed_from_crowd(const Asking& asking, const std::shared_ptr<const ServedModel>& served,
+                            const std::shared_ptr<const RunRequest>& request) const;
   void submit(const std::shared_ptr<Job>& job) const;
-  Clock::time_point deadline() const;
+  Clock::time_point deadline(double seconds) const;
+  Asking asking(const Call& call, bool is_long, double seconds = 0) const;
 
   const Models& models_;
   Workers& workers_;
+  mutable Crowds crowds_;
   const Limits limits_;
 };
 

@@ -81,6 +81,15 @@ class ClientStream : public httplib::Stream {
   size_t written_ = 0;
 };
 
+/// Whether the other side has closed its end.
+bool hung_up(int socket) {
+  pollfd state{socket, POLLRDHUP, 0};
+  return ::poll(&state, 1, 0) > 0 && (state.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
+}
+
+/// Whose request this thread handles: the library tells an endpoint nothing of it.
+thread_local int handled_socket = -1;
+
 /// Changes with the bytes (FNV-1a).
 std::string tag_of(std::string_view bytes) {
   uint64_t hash = 0xcbf29ce484222325;
@@ -203,6 +212,7 @@ class Http::Router : public httplib::Server {
       request.headers.erase("Connection");
       request.set_header("Connection", "close");
     };
+    handled_socket = client.socket.number();
     const bool sent = process_request(stream, client.last, closed, prepare);
     if (options_.log) log(client, line, stream, begun);
     if (stream.failed()) return Next::close;
@@ -231,7 +241,10 @@ class Http::Router : public httplib::Server {
                                                              httplib::Response& response) {
       try {
         const auto named = [&](size_t i) { return request.matches.size() > i ? request.matches[i].str() : ""; };
-        const Call call{named(1), named(2), request.body, client_of(request.remote_addr)};
+        const bool events = request.get_header_value("Accept").find("text/event-stream") != std::string::npos;
+        const Call call{named(1),     named(2),
+                        request.body, client_of(request.remote_addr),
+                        events,       [socket = handled_socket] { return hung_up(socket); }};
         send((api.*ask)(call), response);
       } catch (...) {
         send(reply_to(std::current_exception()), response);

@@ -72,8 +72,8 @@ int64_t characters(std::string_view text) {
 
 void check_length(const std::string& name, std::string_view text, const Limits& limits) {
   if (characters(text) > limits.text_characters) {
-    refuse(413, "too_large", name, ": expected at most ", limits.text_characters, " characters, got ",
-           characters(text), "; send it in parts");
+    refuse(413, "too_large", name, ": expected at most ", limits.text_characters, " characters, got ", characters(text),
+           "; send it in parts");
   }
 }
 
@@ -150,6 +150,17 @@ std::vector<int32_t> tokens_of(const json& value) {
   return tokens;
 }
 
+/// Less time than the server gives anybody.
+double seconds_of(const json& value, const Limits& limits) {
+  if (!value.is_number()) wrong("seconds: expected a number, got " + shown(value));
+  const double seconds = value.get<double>();
+  if (!(seconds > 0)) wrong("seconds: expected more than 0, got " + shown(value));
+  if (seconds > limits.seconds) {
+    refuse(400, "over_limit", "seconds: expected at most ", limits.seconds, " here, got ", shown(value));
+  }
+  return seconds;
+}
+
 /// The fields that a body may have: names with what is done with their value.
 class Fields {
  public:
@@ -199,11 +210,13 @@ Fields common_fields(Asked& asked, const Limits& limits) {
                check_length("prefix", asked.prefix, limits);
              })
       .field("prefix_tokens", [&](const json& v) { asked.prefix_tokens = tokens_of(v); })
+      .field("seconds", [&](const json& v) { asked.seconds = seconds_of(v, limits); })
       .options(decode::SearchOptions{}, asked.search);
   for (const auto& [name, is_document] : input_names()) {
     Limits own = limits;
     if (is_document) own.text_characters = limits.document_characters;
-    fields.field(name, [&asked, input = name, own](const json& v) { asked.inputs[input] = one_or_more(input, v, own); });
+    fields.field(name,
+                 [&asked, input = name, own](const json& v) { asked.inputs[input] = one_or_more(input, v, own); });
   }
   return fields;
 }

@@ -18,14 +18,15 @@ namespace attend::serve {
 
 /// Common to both: which model, the image if it is to look at one, how it searches, and how its answer has to begin.
 struct Asked {
-  std::string model;   ///< "": the first
-  std::string image, sound;  ///< bytes of a file, which nobody has looked into yet; "": none
+  std::string model;               ///< "": the first
+  std::string image, sound;        ///< bytes of a file, which nobody has looked into yet; "": none
   std::vector<std::string> texts;  ///< none where there is an image, a sound, or inputs by name
   /// Of a task with several inputs, each by its name: one for all questions, or one for each.
   std::map<std::string, std::vector<std::string>> inputs;
   SettingList search;  ///< over the model's own way of searching
   std::string prefix;
   std::vector<int32_t> prefix_tokens;
+  double seconds = 0;  ///< most time for it, waiting included; 0: as long as the server gives
 };
 
 struct RunRequest : Asked {

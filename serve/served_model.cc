@@ -17,9 +17,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kGroup = 16;      // texts that are answered at once, at most …
+constexpr size_t kGroup = 16;           // texts that are answered at once, at most …
 constexpr int64_t kStepWork = 1 << 28;  // … and of parameters × hypotheses in one step of a search, between two checks
-constexpr int64_t kLeastSide = 4;  // pixels; there is nothing to see in less
+constexpr int64_t kLeastSide = 4;       // pixels; there is nothing to see in less
 
 /// Six decimals: what a float holds of a log-probability.
 double rounded(double value) { return std::round(value * 1e6) / 1e6; }
@@ -129,7 +129,9 @@ ServedModel::ServedModel(std::string name, fs::path folder)
       folder(std::move(folder)),
       model_(load_sendable(this->folder)),
       known_(tasks::explainable(model_)),
-      gallery_(model_.config(), this->folder) {
+      gallery_(model_.config(), this->folder),
+      short_(model_),
+      long_(model_) {
   description = describe();
 }
 
@@ -198,28 +200,31 @@ void ServedModel::check_asked(const Asked& asked, const decode::SearchOptions& s
   const bool text = model_.row().input().streamed;
   if (model_.reads_documents()) {
     for (const tasks::TaskInput& input : model_.row().inputs) {
-      require(asked.inputs.contains(std::string(input.name)), input.name, ": the model ", attend::quoted(name), " reads ",
-              tasks::input_names(model_.row()), ", got no ", input.name);
+      require(asked.inputs.contains(std::string(input.name)), input.name, ": the model ", attend::quoted(name),
+              " reads ", tasks::input_names(model_.row()), ", got no ", input.name);
     }
   } else if (!asked.inputs.empty()) {
     fail(asked.inputs.begin()->first, ": the model ", attend::quoted(name), " reads ",
          text ? "text" : model_.row().input().several, ", got a ", asked.inputs.begin()->first);
   }
   for (const auto& [input, texts] : asked.inputs) {
-    const bool known = std::ranges::find(model_.row().inputs, input, &tasks::TaskInput::name) != model_.row().inputs.end();
+    const bool known =
+        std::ranges::find(model_.row().inputs, input, &tasks::TaskInput::name) != model_.row().inputs.end();
     require(known, input, ": the model ", attend::quoted(name), " reads ", tasks::input_names(model_.row()));
   }
   const std::string_view wanted = field_of(model_.row().input());
   const std::string_view came = !asked.image.empty() ? "image" : !asked.sound.empty() ? "sound" : "text";
-  const std::string_view reads = text ? "reads text"
+  const std::string_view reads = text                              ? "reads text"
                                  : model_.row().input().is_image() ? "looks at images (a PNG or JPEG file in base64)"
                                                                    : "hears sounds (a WAV, FLAC or OGG file in base64)";
-  require(wanted == came, wanted, ": the model ", attend::quoted(name), " ", reads, ", got ", came == "image" ? "an " : "a ", came);
+  require(wanted == came, wanted, ": the model ", attend::quoted(name), " ", reads, ", got ",
+          came == "image" ? "an " : "a ", came);
   require(text || (asked.prefix.empty() && asked.prefix_tokens.empty()),
           "prefix: only models that read text take one, not ", attend::quoted(name));
   decode::check(model_.output().search(search));
-  const bool attends = !model_.row().input().is_image() ? known_.attends()
-                            : std::ranges::find(known_.methods, "attention") != known_.methods.end();
+  const bool attends = !model_.row().input().is_image()
+                           ? known_.attends()
+                           : std::ranges::find(known_.methods, "attention") != known_.methods.end();
   require(search.coverage_penalty <= 0 || attends,
           "coverage_penalty: this model's decoder does not attend to its source; ask for 0");
 }
@@ -240,8 +245,8 @@ void ServedModel::check_prefixes(const RunRequest& request, const decode::Search
 
 /// Tokens of the answer that are given.
 int64_t ServedModel::forced_by(const Asked& asked, const tasks::Ready& source) const {
-  const size_t count = asked.prefix.empty() ? asked.prefix_tokens.size()
-                                            : model_.output().encode(asked.prefix, source).size();
+  const size_t count =
+      asked.prefix.empty() ? asked.prefix_tokens.size() : model_.output().encode(asked.prefix, source).size();
   return static_cast<int64_t>(count);
 }
 
@@ -283,7 +288,8 @@ Cost ServedModel::check(const RunRequest& request, const Limits& limits) const {
   return refusing([&] {
     check_asked(request, search);
     check_prefixes(request, search);
-    return affordable_cost(request, search, request.stream || !request.prefix_tokens.empty(), limits);
+    const bool recorded = !has_crowds() && (request.stream || !request.prefix_tokens.empty());
+    return affordable_cost(request, search, recorded, limits);
   });
 }
 
@@ -292,8 +298,8 @@ Cost ServedModel::check(const ExplainRequest& request, const Limits& limits) con
   return refusing([&] {
     check_asked(request, search);
     for (const std::string& one : request.named) {
-      require(!model_.row().input().is_image() || one == "method", one, ": only models that read text or hear sounds have this, not ",
-              attend::quoted(name));
+      require(!model_.row().input().is_image() || one == "method", one,
+              ": only models that read text or hear sounds have this, not ", attend::quoted(name));
     }
     const std::vector<tasks::Example> texts = text_examples(request);
     tasks::ExplainOptions options = explain_options(request, request.options, search, {});
@@ -308,7 +314,8 @@ Cost ServedModel::check(const ExplainRequest& request, const Limits& limits) con
     if (again && !texts.empty()) {
       // The Jacobian asks for four words at each step, forwards and backwards.
       const int64_t whole = model_.ready(example).length();
-      const int64_t source = model_.reads_documents() && model_.longest() > 0 ? std::min(whole, model_.longest()) : whole;
+      const int64_t source =
+          model_.reads_documents() && model_.longest() > 0 ? std::min(whole, model_.longest()) : whole;
       cost.more = 12 * cost.longest * (source + cost.longest);
     }
     return cost;
@@ -378,14 +385,56 @@ Json ServedModel::notes(const std::vector<tasks::Example>& examples, const Json&
   return all;
 }
 
+bool ServedModel::has_crowds() const {
+  return model_.row().input().streamed && !model_.reads_documents() && !model_.output().is_image();
+}
+
+std::shared_ptr<CrowdRequest> ServedModel::for_crowd(const RunRequest& request, const Limits& limits) const {
+  const std::vector<tasks::Example> texts = text_examples(request);
+  auto asked = std::make_shared<CrowdRequest>();
+  asked->examples = texts.size();
+  asked->options.search = search_for(request, limits);
+  std::vector<std::string> prefixes;
+  if (!request.prefix.empty()) prefixes.assign(texts.size(), request.prefix);
+  asked->pieces = model_.pieces(texts, prefixes);
+  if (!request.prefix_tokens.empty()) {  // of the whole text, as an explanation has it
+    tasks::TaskModel::Piece whole{.ready = model_.ready(texts.at(0)), .prefix = request.prefix_tokens};
+    whole.size = whole.ready.longest();
+    asked->pieces.clear();
+    asked->pieces.push_back(std::move(whole));
+  }
+  return asked;
+}
+
+std::string ServedModel::beginning(const CrowdRequest& request, std::span<const int32_t> tokens) const {
+  return model_.output().written(tokens, request.pieces.at(0).ready);
+}
+
+std::string ServedModel::said(const RunRequest& request, CrowdRequest& found) const {
+  std::vector<std::vector<tasks::Answer>> answers;
+  for (size_t p = 0; p < found.pieces.size(); ++p) {
+    answers.push_back(model_.answers(found.pieces[p], std::move(found.found[p]), found.options));
+  }
+  const std::vector<tasks::Example> texts = text_examples(request);
+  Json all = Json::array();
+  const auto whole = model_.whole(found.pieces, std::move(answers), found.examples, found.options);
+  for (size_t e = 0; e < whole.size(); ++e) {
+    Json one = Json::array();
+    for (const tasks::Answer& answer : whole[e]) one.push_back(placed_json(json_of(answer), answer, texts[e]));
+    all.push_back(std::move(one));
+  }
+  Json told = notes(texts, all, {});
+  return dumped({{"model", name}, {"answers", std::move(all)}, {"notes", std::move(told)}});
+}
+
 std::string ServedModel::run(const RunRequest& request, const Limits& limits, const Watch& watch) const {
   watch.check();
   const decode::SearchOptions search = search_for(request, limits);
   const std::vector<tasks::Example> asked = examples(request, limits);
   // A text in several pieces is answered piece by piece, which nobody can watch.
   const bool text = model_.row().input().streamed;
-  const bool one_piece = text && model_.parts(asked[0]).size() == 1 &&
-                         model_.ready(asked[0]).length() <= tasks::longest_explained(model_);
+  const bool one_piece =
+      text && model_.parts(asked[0]).size() == 1 && model_.ready(asked[0]).length() <= tasks::longest_explained(model_);
   const bool watched = (watch.partial && one_piece) || !request.prefix_tokens.empty();
   Json answers = watched ? step_by_step(request, asked[0], search, watch) : in_groups(request, asked, search, watch);
   Json told = notes(asked, answers, watch);

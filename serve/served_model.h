@@ -3,6 +3,8 @@
 
 #include <filesystem>
 #include <functional>
+#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -11,14 +13,10 @@
 #include "serve/cost.h"
 #include "serve/gallery.h"
 #include "serve/json.h"
+#include "serve/lane.h"
 #include "serve/request.h"
 
 namespace attend::serve {
-
-/// Why nobody wants an answer any more: it took too long, the server stops, or its place was given to another client.
-struct Cancelled {
-  bool stopping = false, displaced = false;
-};
 
 /// Asked whether to go on, after each step of a search and between the passes of a method; throws to stop it (Cancelled).
 struct Watch {
@@ -33,6 +31,17 @@ class ServedModel {
   /// Refuses what the limits and the model forbid, before it is queued; what the rest may cost.
   Cost check(const RunRequest& request, const Limits& limits) const;
   Cost check(const ExplainRequest& request, const Limits& limits) const;
+  /// Whether its requests are computed together, where they can be: what it reads are single texts.
+  bool has_crowds() const;
+  /// The same as pieces for a crowd, without whom to tell; …
+  std::shared_ptr<CrowdRequest> for_crowd(const RunRequest& request, const Limits& limits) const;
+  /// … the beginning of an answer to the first piece, in words; …
+  std::string beginning(const CrowdRequest& request, std::span<const int32_t> tokens) const;
+  /// … and what run() would say, of what was found.
+  std::string said(const RunRequest& request, CrowdRequest& found) const;
+  const tasks::TaskModel& task() const { return model_; }
+  /// Its crowd of short requests, or of long ones.
+  Lane& lane(bool is_long) const { return is_long ? long_ : short_; }
   // On a worker:
   /// {"model","answers":[[{…}]],"notes":[…]}
   std::string run(const RunRequest& request, const Limits& limits, const Watch& watch) const;
@@ -68,6 +77,7 @@ class ServedModel {
   tasks::TaskModel model_;
   tasks::Explainable known_;
   Gallery gallery_;
+  mutable Lane short_, long_;
 };
 
 }  // namespace attend::serve

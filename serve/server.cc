@@ -51,7 +51,7 @@ struct Server::Parts {
   Parts(const std::vector<std::string>& folders, const ServeOptions& options)
       : models(folders, options.lab, options.traffic.lab_bytes),
         workers(turns_of(options.traffic)),
-        api(models, workers, options.limits),
+        api(models, workers, turns_of(options.traffic), options.limits),
         http(api, options),
         connections(options.host, options.port, options.traffic, static_cast<size_t>(options.limits.body_bytes),
                     turns_of(options.traffic).places + kSpareHandlers,

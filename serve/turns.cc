@@ -18,7 +18,7 @@ size_t Turns::computing(bool is_long) const {
 }
 
 size_t Turns::begun_long() const {
-  return count([](const Job& one) { return one.begun && one.is_long; });
+  return count([](const Job& one) { return one.begun && one.is_long && !one.is_crowd; });
 }
 
 size_t Turns::turns_for(bool is_long) const {
@@ -30,21 +30,27 @@ bool Turns::computes(const Job& job) const {
   return std::ranges::any_of(computing_, [&](const Pointer& one) { return one.get() == &job; });
 }
 
+size_t Turns::requests_of(const std::vector<Pointer>& jobs) const {
+  return static_cast<size_t>(std::ranges::count(jobs, false, &Job::is_crowd));
+}
+
 bool Turns::has_place(const Job& job) const {
-  if (waiting_.size() + computing_.size() >= options_.places) return false;
+  if (job.is_crowd) return true;
+  if (requests_of(waiting_) + requests_of(computing_) >= options_.places) return false;
   return !job.is_long ||
-         count([](const Job& one) { return one.is_long; }) < std::max<size_t>(1, options_.places / 2);
+         count([](const Job& one) { return one.is_long && !one.is_crowd; }) < std::max<size_t>(1, options_.places / 2);
 }
 
 /// Takes the newest place from the client that has the most, if that is two more than this one's client has.
 bool Turns::make_place(const Job& job, Pointer& displaced) {
   const auto places = [&](const std::string& client) {
-    return count([&](const Job& one) { return one.client == client && (!job.is_long || one.is_long); });
+    return count(
+        [&](const Job& one) { return !one.is_crowd && one.client == client && (!job.is_long || one.is_long); });
   };
   size_t most = places(job.client) + 1;
   Place from = waiting_.end();
   for (Place at = waiting_.begin(); at != waiting_.end(); ++at) {
-    if ((*at)->begun || (job.is_long && !(*at)->is_long)) continue;
+    if ((*at)->begun || (*at)->is_crowd || (job.is_long && !(*at)->is_long)) continue;
     const size_t own = places((*at)->client);
     if (own > most || (own == most && from != waiting_.end())) most = own, from = at;
   }
@@ -56,9 +62,8 @@ bool Turns::make_place(const Job& job, Pointer& displaced) {
 
 bool Turns::enter(const Pointer& job, Pointer& displaced) {
   // Those that nobody waits for any more make room first.
-  const auto gone = std::ranges::stable_partition(waiting_, [](const Pointer& one) {
-    return one->begun || !one->cancelled;
-  });
+  const auto gone = std::ranges::stable_partition(
+      waiting_, [](const Pointer& one) { return one->begun || one->is_crowd || !one->cancelled; });
   const std::vector<Pointer> left(gone.begin(), gone.end());
   waiting_.erase(gone.begin(), gone.end());
   for (const Pointer& one : left) forget_if_gone(one->client);
@@ -69,7 +74,7 @@ bool Turns::enter(const Pointer& job, Pointer& displaced) {
 
 /// A long job that has begun holds memory until it ends.
 bool Turns::may_compute(const Job& job) const {
-  if (job.begun || !job.is_long) return true;
+  if (job.begun || !job.is_long || job.is_crowd) return true;
   const auto own = [&](const Job& one) { return one.begun && one.is_long && one.client == job.client; };
   return begun_long() < options_.most_long && count(own) < (options_.most_long + 1) / 2;
 }

@@ -25,14 +25,15 @@ struct Job {
   std::function<void()> run;  ///< must not throw
   std::string client;         ///< who asked for it
   bool is_long = false;
+  bool is_crowd = false;  ///< of many requests, which wait elsewhere: it has a place beyond those that there are
   std::atomic<bool> cancelled{false};
   std::atomic<bool> stopping{false};   ///< cancelled as the server stops
   std::atomic<bool> displaced{false};  ///< cancelled before it began, as another client had no place
 
   // Of its owner.
   bool begun = false;
-  Clock::duration used{0};         ///< time that it has computed in the turns before this one
-  Clock::time_point since = {};    ///< when its turn began
+  Clock::duration used{0};       ///< time that it has computed in the turns before this one
+  Clock::time_point since = {};  ///< when its turn began
 };
 
 struct TurnOptions {
@@ -61,6 +62,8 @@ class Turns {
   bool computes(const Job& job) const;
   const std::vector<Pointer>& computing() const { return computing_; }
   const std::vector<Pointer>& waiting() const { return waiting_; }
+  /// How many of these are single requests.
+  size_t requests_of(const std::vector<Pointer>& jobs) const;
 
  private:
   using Place = std::vector<Pointer>::iterator;

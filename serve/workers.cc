@@ -10,8 +10,8 @@ namespace attend::serve {
 
 Workers::Workers(const TurnOptions& options, std::chrono::milliseconds rest, Now now)
     : rest_(rest), now_(std::move(now)), turns_(options) {
-  // One for each job that can have begun: short ones do not pause.
-  for (size_t i = 0; i < options.workers + options.most_long; ++i) threads_.emplace_back([this] { work(); });
+  // One for each job that can have begun: short ones do not pause, and crowds leave between two turns.
+  for (size_t i = 0; i < options.workers + options.most_long + 1; ++i) threads_.emplace_back([this] { work(); });
 }
 
 Workers::~Workers() {
@@ -72,12 +72,12 @@ bool Workers::cancelled() const {
 
 size_t Workers::running() const {
   const std::lock_guard lock(mutex_);
-  return turns_.computing().size();
+  return turns_.requests_of(turns_.computing());
 }
 
 size_t Workers::waiting() const {
   const std::lock_guard lock(mutex_);
-  return turns_.waiting().size();
+  return turns_.requests_of(turns_.waiting());
 }
 
 void Workers::work() {

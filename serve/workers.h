@@ -36,6 +36,7 @@ class Workers {
   /// Cancels all that runs and waits, and takes nothing more.
   void cancel();
   bool cancelled() const;
+  // Crowds are none of these:
   size_t running() const;
   size_t waiting() const;
 

@@ -8,6 +8,7 @@
 #include "attend/autograd/tape.h"
 #include "attend/base/error.h"
 #include "attend/base/names.h"
+#include "attend/kernels/gemm.h"
 
 namespace attend {
 namespace {
@@ -220,7 +221,8 @@ AttentionRead Attention::operator()(const Var& queries, const AttentionMemory& m
   if (fused && !tape && !step.random && q.dim(1) == 1 && config_.window == "none" && !step.weights) {
     return by_row(q, memory, step);
   }
-  if (fused && step.position == 0 && q.dim(1) >= kTiledQueries && memory.source_of_.empty() && !step.weights) {
+  const bool many = q.dim(1) >= kTiledQueries || (q.dim(1) > 1 && kernels::SteadyRows::active());
+  if (fused && step.position == 0 && many && memory.source_of_.empty() && !step.weights) {
     return tiled(q, memory, step);
   }
   const AttentionMemory& whole = with_heads(memory);

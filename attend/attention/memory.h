@@ -19,6 +19,10 @@ class AttentionMemory {
   int64_t keys() const { return keys_count_; }
   /// Lengths by row; empty: all keys count.
   std::vector<int32_t> lengths() const;
+  /// Appends the rows of another memory of the same attention. Sources that no row reads any more are left behind, and keys() is
+  /// the length of the longest that is left. Throws Error where prepared keys do not lie side by side (joins()).
+  void join(const AttentionMemory& other);
+  bool joins() const;
 
  private:
   friend class Attention;
@@ -31,17 +35,20 @@ class AttentionMemory {
   mutable std::shared_ptr<const AttentionMemory> expanded_;  // one source per row, for the composed stages
 };
 
-/// Keys and values that grow by one per step, for N hypotheses: self-attention while decoding. Appended rows never
-/// move; selecting hypotheses permutes an index.
+/// Keys and values that grow by one per step, for N hypotheses: self-attention while decoding. Selecting hypotheses permutes an
+/// index; appended rows move only where there is no room for more, and then those that no hypothesis reads are left behind.
 class AttentionCache {
  public:
   void take(std::span<const int32_t> rows);
+  /// Appends the rows of another cache of the same attention, where these have so many rows.
+  void join(const AttentionCache& other, int64_t rows, int64_t other_rows);
   /// Number of keys of the longest hypothesis.
   int64_t steps() const;
 
  private:
   friend class Attention;
   void append(const Tensor& keys, const Tensor& values, std::span<const uint8_t> active);
+  void make_room(int64_t more, int64_t key_width, int64_t value_width);
   Tensor keys_, values_;  // pools [capacity, ·]
   int64_t used_ = 0;
   std::vector<std::vector<int32_t>> index_;  // by row: where its steps lie in the pools

@@ -9,25 +9,30 @@
 namespace attend::decode {
 
 void Coverage::observe(const Observation& observation) {
+  observe(observation, 0, observation.weights.rank() == 4 ? static_cast<size_t>(observation.weights.dim(0)) : 0);
+}
+
+void Coverage::observe(const Observation& observation, size_t first, size_t n) {
   if (observation.purpose != Purpose::source) return;
   const Tensor& weights = observation.weights;
-  require(weights.defined() && weights.rank() == 4, "coverage: expected weights [N,heads,Tq,Tk] of ",
-          observation.site, ", got ", weights.shape());
-  const size_t n = static_cast<size_t>(weights.dim(0)), heads = static_cast<size_t>(weights.dim(1));
+  require(weights.defined() && weights.rank() == 4 && first + n <= static_cast<size_t>(weights.dim(0)),
+          "coverage: expected weights [N,heads,Tq,Tk] of ", observation.site, " with ", first + n, " rows, got ",
+          weights.shape());
+  const size_t heads = static_cast<size_t>(weights.dim(1));
   const size_t queries = static_cast<size_t>(weights.dim(2)), keys = static_cast<size_t>(weights.dim(3));
   if (calls_ == 0) {
     keys_ = keys;
     step_.assign(n * keys, 0);
     lengths_.assign(n, keys);
     const std::span<const int32_t> lengths = observation.key_lengths;
-    for (size_t r = 0; r < std::min(n, lengths.size()); ++r) lengths_[r] = static_cast<size_t>(lengths[r]);
+    for (size_t r = 0; r < n && first + r < lengths.size(); ++r) lengths_[r] = static_cast<size_t>(lengths[first + r]);
   }
   require(n == lengths_.size() && keys == keys_,
           "coverage: all attentions of a step must have the same rows and keys, ", lengths_.size(), " and ", keys_,
           "; ", observation.site, " has ", weights.shape());
   const double share = 1.0 / static_cast<double>(heads);
   for (size_t r = 0; r < n; ++r) {
-    const real* w = weights.data() + r * heads * queries * keys;
+    const real* w = weights.data() + (first + r) * heads * queries * keys;
     for (size_t i = 0; i < heads * queries * keys; ++i) step_[r * keys + i % keys] += share * static_cast<double>(w[i]);
   }
   ++calls_;

@@ -18,6 +18,8 @@ class Coverage : public Sink {
   /// `option`: by which it was asked for.
   explicit Coverage(std::string option = "coverage_penalty") : option_(std::move(option)) {}
   void observe(const Observation& observation) override;
+  /// The same where only `rows` rows from the `first` one on are its own.
+  void observe(const Observation& observation, size_t first, size_t rows);
   /// Ends a step on `rows` rows; throws Error if no such attention was seen.
   void step(size_t rows);
   /// Keeps these rows, in that order, as State::take does.

@@ -131,8 +131,7 @@ int64_t continuations_told(const SearchOptions& options);
 std::vector<std::vector<Hypothesis>> search(const models::Model& model, const data::Source& source,
                                             const SearchOptions& options,
                                             const std::vector<std::vector<int32_t>>& prefixes = {},
-                                            SearchWatcher* watcher = nullptr,
-                                            const Constraint* constraint = nullptr);
+                                            SearchWatcher* watcher = nullptr, const Constraint* constraint = nullptr);
 
 /// ln p(target | source) of each pair, token by token, with kEnd if the model predicts it; score = log_probability. It
 /// takes the same steps as `search`, so that observers see what each token looked at.

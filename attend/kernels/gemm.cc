@@ -1,6 +1,7 @@
 #include "attend/kernels/gemm.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "attend/kernels/parallel.h"
@@ -217,6 +218,7 @@ void Transpose(const real* in, size_t ld_in, size_t rows, size_t columns, real* 
 /// True if packing B once for many products pays.
 bool keeps_packed(const Product& p) {
   if (p.version == 0 || p.m > kKeepRows) return false;
+  if (SteadyRows::active()) return true;
   return p.m >= kPackRows || (p.m >= kKeptRows && p.k * p.n * sizeof(real) <= kLargeBytes);
 }
 
@@ -233,7 +235,8 @@ void Gemm(const Product& p) {
     lda = turned;
   }
   PackedWeights* const scope = keeps_packed(p) ? PackedWeights::current() : nullptr;
-  if (!scope && p.m < kPackRows && p.k > 0 && !SteadyRows::active()) {
+  // B in rows is summed in the order of packed products, whoever reads it; dot products along k are not.
+  if (!scope && p.m < kPackRows && p.k > 0 && !(SteadyRows::active() && p.transpose_b)) {
     return p.transpose_b ? product_of_columns(p, a, lda) : product_of_rows(p, a, lda);
   }
   const memory::Scratch packed(scope ? 0 : packed_size(p.k, p.n));
@@ -262,7 +265,11 @@ thread_local bool steady_rows = false;
 }  // namespace
 
 PackedWeights::PackedWeights() : outer_(std::exchange(current_weights, this)) {}
-PackedWeights::~PackedWeights() { current_weights = outer_; }
+PackedWeights::~PackedWeights() {
+  if (open_) current_weights = outer_;
+}
+PackedWeights::Use::Use(PackedWeights& weights) : outer_(std::exchange(current_weights, &weights)) {}
+PackedWeights::Use::~Use() { current_weights = outer_; }
 PackedWeights* PackedWeights::current() { return current_weights; }
 void PackedWeights::forget() { entries_.clear(); }
 
@@ -284,7 +291,9 @@ bool SteadyRows::active() { return steady_rows; }
 void gemm(const Product& product) { HWY_DYNAMIC_DISPATCH(Gemm)(product); }
 
 void batched_gemm(const Product& first, size_t count, size_t stride_a, size_t stride_b, size_t stride_c) {
-  const auto one = [&](size_t i) {
+  const auto one = [&, steady = SteadyRows::active()](size_t i) {  // on any thread
+    std::optional<SteadyRows> scope;
+    if (steady) scope.emplace();
     Product p = first;
     p.a += i * stride_a;
     p.b += i * stride_b;

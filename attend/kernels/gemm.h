@@ -36,6 +36,20 @@ class PackedWeights {
  public:
   PackedWeights();
   ~PackedWeights();
+  /// Not open anywhere: for whoever uses it again and again, on one thread at a time.
+  struct Closed {};
+  explicit PackedWeights(Closed) : open_(false) {}
+  /// Opens such a one on this thread.
+  class Use {
+   public:
+    explicit Use(PackedWeights& weights);
+    ~Use();
+    Use(const Use&) = delete;
+    Use& operator=(const Use&) = delete;
+
+   private:
+    PackedWeights* outer_;
+  };
   PackedWeights(const PackedWeights&) = delete;
   PackedWeights& operator=(const PackedWeights&) = delete;
   static PackedWeights* current();
@@ -64,11 +78,13 @@ class PackedWeights {
   const real* known_as(const Key& key) const;
   real* keep(const Key& key, size_t size);
   std::vector<Entry> entries_;
-  PackedWeights* outer_;
+  bool open_ = true;
+  PackedWeights* outer_ = nullptr;
 };
 
 /// While one is open on this thread, each row of a product has the same bits however many rows there are: what is computed
-/// piece by piece equals the whole. Otherwise few rows are summed in another order, which is faster for them.
+/// piece by piece, or together with others, equals the whole. Otherwise few rows are summed in another order, which is faster
+/// for them. Weights are then packed, and kept by a PackedWeights scope for any number of rows.
 class SteadyRows {
  public:
   SteadyRows();

@@ -157,9 +157,10 @@ void with_team(const Recurrence& r, Body&& body) {
 // Forms of U in PackedWeights, besides the two of a plain product.
 constexpr size_t kGates = packed_form(2), kGateGradients = packed_form(3);
 
-/// Where U is kept from step to step, if it is called one step at a time.
+/// Where U is kept from step to step, if it is called one step at a time, or from source to source by whoever keeps all weights.
 PackedWeights* scope_for(const Recurrence& r) {
-  return r.steps == 1 && r.version != 0 ? PackedWeights::current() : nullptr;
+  const bool often = r.steps == 1 || SteadyRows::active();
+  return often && r.version != 0 ? PackedWeights::current() : nullptr;
 }
 
 void RecurrentForward(const Recurrence& r) {

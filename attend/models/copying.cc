@@ -1,6 +1,7 @@
 #include "attend/models/copying.h"
 
 #include <algorithm>
+#include <array>
 
 #include "attend/autograd/ops.h"
 #include "attend/base/error.h"
@@ -26,6 +27,20 @@ void CopiedWords::take(std::span<const int32_t> rows) {
     kept.insert(kept.end(), from, from + static_cast<std::ptrdiff_t>(S));
   }
   ids = Ids({static_cast<int64_t>(rows.size()), ids.shape[1]}, std::move(kept));
+}
+
+void CopiedWords::join(const CopiedWords& other, int64_t places) {
+  std::vector<int32_t> all;
+  for (const Ids* one : std::array<const Ids*, 2>{&ids, &other.ids}) {
+    const int64_t S = one->shape[1], kept = std::min(S, places);
+    for (int64_t n = 0; n < one->shape[0]; ++n) {
+      const auto from = one->values.begin() + n * S;
+      all.insert(all.end(), from, from + kept);
+      all.insert(all.end(), static_cast<size_t>(places - kept), -1);
+    }
+  }
+  ids = Ids({ids.shape[0] + other.ids.shape[0], places}, std::move(all));
+  words = std::max(words, other.words);
 }
 
 CopyGate::CopyGate(int64_t context, int64_t state, int64_t word, Random& random)

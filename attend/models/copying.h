@@ -22,6 +22,8 @@ struct CopiedWords {
   CopiedWords(const Encoded& encoded, std::span<const int32_t> source_of, int64_t vocabulary);
   /// Keeps these rows, in that order.
   void take(std::span<const int32_t> rows);
+  /// Appends those of others; from now on there are so many places.
+  void join(const CopiedWords& other, int64_t places);
 };
 
 /// p = σ(w_c·c + w_s·s + w_x·x + b), with the context c that was read, the decoder's state s and the word x before (See et

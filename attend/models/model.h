@@ -29,6 +29,9 @@ class State {
   /// Keeps the hypotheses `rows`, in that order; one may be repeated, and one that is left out costs nothing from then
   /// on.
   virtual void take(std::span<const int32_t> rows) = 0;
+  /// Appends the hypotheses of another state of the same model, which is used up; from then on `next` is asked for all of them at
+  /// once, whatever step each is at. False, and nothing has changed: such states cannot be computed together.
+  virtual bool join(State& /*other*/) { return false; }
 };
 
 /// One of the likeliest answers to a source.

@@ -44,6 +44,11 @@ Var mean_head(const Var& weights) {
   return weights.dim(1) == 1 ? reshape(weights, {N, queries, keys}) : mean(weights, 1);
 }
 
+/// Whether neither the query's place nor what was looked at before it matters, other than as a sum that begins at zero.
+bool looks_the_same_at_every_step(const AttentionConfig& config) {
+  return config.window == "none" && !score_named(config.score).by_place && !needs_previous(config);
+}
+
 /// Σ over heads of the values of a draw: [N,heads,Tq] → [N,Tq,1].
 Var over_heads(const Var& x) { return reshape(sum(x, 1), {x.dim(0), x.dim(2), 1}); }
 
@@ -72,6 +77,37 @@ struct RecurrentDecoder::Source : Memory {
     given.take(rows);
     if (memory.rows() > 0) memory.take(rows);
   }
+
+  /// `rows` of these and so many of the others. Returns the number of places of the longest source that is left; 0: it does not
+  /// matter here.
+  int64_t join(const Source& other, int64_t rows, int64_t other_rows) {
+    summary = joined_rows(summary, rows, other.summary, other_rows);
+    int64_t places = 0;
+    if (memory.rows() > 0) {
+      memory.join(other.memory);
+      places = memory.keys();
+      lengths = memory.lengths();
+    } else if (words.defined()) {
+      lengths = all_lengths(words.dim(0), rows);
+      const std::vector<int32_t> more = other.all_lengths(other.words.dim(0), other_rows);
+      lengths.insert(lengths.end(), more.begin(), more.end());
+      places = *std::ranges::max_element(lengths);
+      const int64_t width = words.dim(2);
+      const auto by_row = [&](const Var& x) {
+        const Var turned = transpose(x, 0, 1);
+        return reshape(turned, {turned.dim(0), turned.dim(1) * width});
+      };
+      const Var both = joined_rows(by_row(words), rows, by_row(other.words), other_rows, places * width);
+      words = transpose(reshape(both, {rows + other_rows, places, width}), 0, 1);
+    }
+    if (copied.words > 0) copied.join(other.copied, places);
+    return places;
+  }
+
+ private:
+  std::vector<int32_t> all_lengths(int64_t places, int64_t rows) const {
+    return lengths.empty() ? std::vector<int32_t>(static_cast<size_t>(rows), static_cast<int32_t>(places)) : lengths;
+  }
 };
 
 /// What the decoder carries from step to step.
@@ -86,6 +122,26 @@ struct RecurrentDecoder::DecoderState {
 struct RecurrentDecoder::Hypotheses : State {
   std::unique_ptr<Source> source;
   DecoderState state;
+  bool joins = false;  // whether the steps of hypotheses of different lengths are the same computation
+
+  int64_t rows() const { return state.layers[0].h.dim(0); }
+
+  /// Beyond the first step, what is not yet there is zero: that is how it begins.
+  bool join(State& state_of_others) override {
+    const TapePause pause;
+    const auto* others = dynamic_cast<const Hypotheses*>(&state_of_others);
+    require(others != nullptr, "join: expected a state of the same decoder, got another");
+    if (!joins || !others->joins || !source->memory.joins() || !others->source->memory.joins()) return false;
+    const int64_t N = rows(), M = others->rows(), places = source->join(*others->source, N, M);
+    for (size_t i = 0; i < state.layers.size(); ++i) {
+      state.layers[i].h = joined_rows(state.layers[i].h, N, others->state.layers[i].h, M);
+      state.layers[i].c = joined_rows(state.layers[i].c, N, others->state.layers[i].c, M);
+    }
+    state.feed = joined_rows(state.feed, N, others->state.feed, M);
+    state.coverage = joined_rows(state.coverage, N, others->state.coverage, M, places);
+    state.position = std::max(state.position, others->state.position);
+    return true;
+  }
 
   void take(std::span<const int32_t> rows) override {
     source->take(rows);
@@ -545,6 +601,8 @@ std::unique_ptr<State> RecurrentDecoder::begin(const Encoded& encoded) const {
   hypotheses->source = read_source(encoded, {});
   hypotheses->state = first_state(*hypotheses->source);
   hypotheses->source->last.clear();
+  hypotheses->joins = input_ != InputKind::first_step && !hypotheses->source->given.any();
+  if (attention_) hypotheses->joins &= looks_the_same_at_every_step(attention_->config());
   return hypotheses;
 }
 

@@ -1,6 +1,7 @@
 #include "attend/models/rows.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "attend/base/error.h"
 #include "attend/base/names.h"
@@ -22,6 +23,21 @@ constexpr PositionsRow kPositions[] = {
 };
 
 }  // namespace
+
+Var joined_rows(const Var& a, int64_t rows_a, const Var& b, int64_t rows_b, int64_t width) {
+  if (!a.defined() && !b.defined()) return {};
+  const int64_t wide = width > 0 ? width : (a.defined() ? a : b).dim(1);
+  Tensor both = Tensor::zeros({rows_a + rows_b, wide});
+  real* to = both.data();
+  for (const auto& [from, rows] : {std::pair(&a, rows_a), std::pair(&b, rows_b)}) {
+    for (int64_t n = 0; n < rows; ++n, to += wide) {
+      if (!from->defined()) continue;
+      const int64_t own = from->dim(1);
+      std::copy_n(from->value().data() + n * own, std::min(own, wide), to);
+    }
+  }
+  return both;
+}
 
 int64_t require_size(const char* what, int64_t size) {
   require_option(size >= 1, what, "expected at least 1, got ", size);
@@ -54,8 +70,8 @@ void require_same_count(const char* where, const data::Batch& batch) {
 }
 
 void refuse_own_words(const char* where, const Training* training) {
-  require_option(!training || training->own_words == 0, "scheduled_sampling", "expected 0 with this network (",
-                 where, "), as scheduled sampling is for encoder–decoders, got ", training ? training->own_words : 0);
+  require_option(!training || training->own_words == 0, "scheduled_sampling", "expected 0 with this network (", where,
+                 "), as scheduled sampling is for encoder–decoders, got ", training ? training->own_words : 0);
 }
 
 Ids with_own_words(const Ids& inputs, const Tensor& logits, size_t before, double share, Random& random) {

@@ -22,6 +22,10 @@ std::vector<T> taken(const std::vector<T>& from, std::span<const int32_t> rows) 
   return all;
 }
 
+/// The rows of `a`, then those of `b`, outside training: [N,·] and [M,·] → [N+M,·]. Where one is undefined, so many rows of zeros
+/// stand for it; undefined where both are. `width`: of the rows from now on, cut or filled up with zeros; 0: as it is.
+Var joined_rows(const Var& a, int64_t rows_a, const Var& b, int64_t rows_b, int64_t width = 0);
+
 /// What training draws from; null outside training.
 inline Random* random_of(Training* training) { return training ? &training->random : nullptr; }
 

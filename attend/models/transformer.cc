@@ -75,6 +75,24 @@ struct TransformerDecoder::Caches : State {
   std::vector<AttentionMemory> memories;
   std::vector<int64_t> positions;  // of each hypothesis's next token
   CopiedWords copied;
+  bool joins = true;  // whether no attention to the source looks at the place of its query
+
+  bool join(State& state) override {
+    const TapePause pause;
+    const auto* others = dynamic_cast<const Caches*>(&state);
+    require(others != nullptr, "join: expected a state of the same decoder, got another");
+    const auto side_by_side = [](const AttentionMemory& memory) { return memory.joins(); };
+    if (!joins || !std::ranges::all_of(memories, side_by_side) ||
+        !std::ranges::all_of(others->memories, side_by_side)) {
+      return false;
+    }
+    const int64_t N = static_cast<int64_t>(positions.size()), M = static_cast<int64_t>(others->positions.size());
+    for (size_t i = 0; i < blocks.size(); ++i) blocks[i].join(others->blocks[i], N, M);
+    for (size_t i = 0; i < memories.size(); ++i) memories[i].join(others->memories[i]);
+    positions.insert(positions.end(), others->positions.begin(), others->positions.end());
+    if (copied.words > 0) copied.join(others->copied, memories.at(0).keys());
+    return true;
+  }
 
   void take(std::span<const int32_t> rows) override {
     for (AttentionCache& cache : blocks) cache.take(rows);
@@ -124,7 +142,8 @@ Var TransformerDecoder::output(const Var& top) const {
 }
 
 /// What the blocks make of the words; it is the last one that points.
-Var TransformerDecoder::top(const Var& words, const std::vector<AttentionMemory>& memories, BlockContext context) const {
+Var TransformerDecoder::top(const Var& words, const std::vector<AttentionMemory>& memories,
+                            BlockContext context) const {
   Pointing* const pointing = std::exchange(context.pointing, nullptr);
   Var x = words;
   for (size_t i = 0; i < blocks_.size(); ++i) {
@@ -173,6 +192,7 @@ std::unique_ptr<State> TransformerDecoder::begin(const Encoded& encoded) const {
   auto& caches = dynamic_cast<Caches&>(*state);
   for (const TransformerBlock& block : blocks_) {
     caches.memories.push_back(block.prepare(encoded.states, encoded.lengths));
+    caches.joins &= Sharing::fits(block.memory().config());
   }
   if (copying_) caches.copied = CopiedWords(encoded, {}, vocabulary_);
   return state;

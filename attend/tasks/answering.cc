@@ -95,19 +95,6 @@ size_t documents_at_once(std::span<const Example> examples) {
 
 }  // namespace
 
-/// An example, or a part of a long text.
-struct TaskModel::Piece {
-  size_t example = 0;
-  int64_t part = 0;
-  Ready ready;
-  int64_t size = 0;  // of its longest input, once encoded
-  std::vector<int32_t> prefix;
-
-  /// What answers are drawn by: the number of its example, so that it does not matter which are answered at once; the further
-  /// parts of a text are far from all examples.
-  int64_t number() const { return static_cast<int64_t>(example) + (part << 40); }
-};
-
 std::vector<TaskModel::Piece> TaskModel::pieces(std::span<const Example> examples,
                                                 std::span<const std::string> prefixes) const {
   require(prefixes.empty() || prefixes.size() == examples.size(), "answer: expected as many prefixes as examples, ",
@@ -147,8 +134,7 @@ void TaskModel::align(std::span<const Piece* const> batch, const AnswerOptions& 
       if (end > at && static_cast<int64_t>(longest * (end - at + 1)) > kBatchTokens) break;
       sources.push_back(rows[end].source), targets.push_back(rows[end].answer->tokens);
     }
-    const std::vector<Tensor> weights =
-        explain::memory_weights(*model_, {source(sources), data::Sequences(targets)});
+    const std::vector<Tensor> weights = explain::memory_weights(*model_, {source(sources), data::Sequences(targets)});
     for (size_t i = at; i < end; ++i) align_one(*rows[i].source, weights[i - at], options, *rows[i].answer);
     at = end;
   }
@@ -225,6 +211,23 @@ std::vector<std::vector<Answer>> TaskModel::rebuilt(std::span<const Ready* const
   return answers;
 }
 
+std::vector<Answer> TaskModel::answers(const Piece& piece, std::vector<decode::Hypothesis> found,
+                                       const AnswerOptions& options) const {
+  rank(found, piece.ready, options.no_answer);
+  std::vector<Answer> answers;
+  for (const decode::Hypothesis& one : found) {
+    answers.push_back({.text = output_->written(one.tokens, piece.ready),
+                       .score = output_->score(one),
+                       .log_probability = one.log_probability,
+                       .ended = one.ended,
+                       .tokens = one.tokens,
+                       .found = output_->place(one.tokens, piece.ready),
+                       .none = output_->is_none(one.tokens, piece.ready),
+                       .part = piece.part});
+  }
+  return answers;
+}
+
 std::vector<std::vector<Answer>> TaskModel::answer_batch(std::span<const Piece* const> batch,
                                                          const AnswerOptions& options) const {
   std::vector<const Ready*> ready;
@@ -255,28 +258,21 @@ std::vector<std::vector<Answer>> TaskModel::answer_batch(std::span<const Piece* 
   const std::unique_ptr<decode::Constraint> constraint = output_->constraint(ready);
   auto found = decode::search(*model_, source(ready), search, prefixes, watcher, constraint.get());
   observing.reset();
-  for (size_t b = 0; b < batch.size(); ++b) rank(found[b], *ready[b], options.no_answer);
   std::vector<std::vector<Answer>> answers(batch.size());
   for (size_t b = 0; b < batch.size(); ++b) {
-    for (const decode::Hypothesis& one : found[b]) {
-      answers[b].push_back({.text = output_->written(one.tokens, *ready[b]),
-                            .score = output_->score(one),
-                            .log_probability = one.log_probability,
-                            .ended = one.ended,
-                            .tokens = one.tokens,
-                            .found = output_->place(one.tokens, *ready[b]),
-                            .none = output_->is_none(one.tokens, *ready[b]),
-                            .part = batch[b]->part});
-    }
+    const bool traced = options.trace && !ready[b]->is_image();
+    if (traced) rank(found[b], *ready[b], options.no_answer);
+    answers[b] = this->answers(*batch[b], traced ? found[b] : std::move(found[b]), options);
     if (options.times && ready[b]->is_sound()) {
       const std::vector<HeardBy> by = output_->words() ? heard_by(*this) : std::vector<HeardBy>();
       require(!output_->words() || !by.empty(), "times: expected a network with CTC or attention to the sound, got ",
               config_.model.name);
       for (Answer& one : answers[b]) {
-        one.times = output_->words() ? word_times(*this, *ready[b], one.tokens, by[0]) : stretches(*this, *ready[b], one.tokens);
+        one.times = output_->words() ? word_times(*this, *ready[b], one.tokens, by[0])
+                                     : stretches(*this, *ready[b], one.tokens);
       }
     }
-    if (options.trace && !ready[b]->is_image()) {
+    if (traced) {
       answers[b][0].traces.push_back(trace_of(*this, recorder, {*ready[b], static_cast<int32_t>(b)}, found[b], search));
     }
   }
@@ -313,8 +309,13 @@ std::vector<std::vector<Answer>> TaskModel::answer_some(std::span<const Example>
     std::vector<std::vector<Answer>> answers = answer_batch(batch, options);
     for (size_t b = 0; b < batch.size(); ++b) found[places[b]] = std::move(answers[b]);
   }
-  std::vector<std::vector<Answer>> answers(examples.size());
-  std::vector<int64_t> windows(examples.size(), 0);
+  return whole(all, std::move(found), examples.size(), options);
+}
+
+std::vector<std::vector<Answer>> TaskModel::whole(const std::vector<Piece>& all, std::vector<std::vector<Answer>> found,
+                                                  size_t examples, const AnswerOptions& options) const {
+  std::vector<std::vector<Answer>> answers(examples);
+  std::vector<int64_t> windows(examples, 0);
   for (size_t p = 0; p < all.size(); ++p) {  // the parts of each text as one
     std::vector<Answer>& whole = answers[all[p].example];
     if (all[p].ready.is_empty()) found[p].resize(1);

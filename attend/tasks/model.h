@@ -103,13 +103,32 @@ class TaskModel {
   /// The n_best answers to each example, best first; an empty text has an empty answer.
   std::vector<std::vector<Answer>> answer(std::span<const Example> examples, const AnswerOptions& options) const;
 
+  // The same for whoever has searches of their own, such as a decode::Crowd:
+  /// An example, or a part of a long text: what is searched for at once.
+  struct Piece {
+    size_t example = 0;
+    int64_t part = 0;
+    Ready ready;
+    int64_t size = 0;  ///< of its longest input, once encoded
+    std::vector<int32_t> prefix;
+
+    /// What answers are drawn by: the number of its example, so that it does not matter which are answered at once; the further
+    /// parts of a text are far from all examples.
+    int64_t number() const { return static_cast<int64_t>(example) + (part << 40); }
+  };
+  /// Prefixes as in AnswerOptions.
+  std::vector<Piece> pieces(std::span<const Example> examples, std::span<const std::string> prefixes) const;
+  /// What was found for a piece, as answers.
+  std::vector<Answer> answers(const Piece& piece, std::vector<decode::Hypothesis> found, const AnswerOptions& options) const;
+  /// Answers to so many examples from those to all of their pieces; what is empty has none yet.
+  std::vector<std::vector<Answer>> whole(const std::vector<Piece>& pieces, std::vector<std::vector<Answer>> found,
+                                         size_t examples, const AnswerOptions& options) const;
+
  private:
-  struct Piece;
   int64_t document_window(int64_t others) const;
   int64_t most_further() const;
   void tell(const Example& example, std::span<Ready> parts) const;
   std::vector<Ready> with_further(std::vector<Ready> parts, const Example& example) const;
-  std::vector<Piece> pieces(std::span<const Example> examples, std::span<const std::string> prefixes) const;
   std::vector<std::vector<Answer>> answer_some(std::span<const Example> examples, const AnswerOptions& options) const;
   std::vector<std::vector<Answer>> answer_batch(std::span<const Piece* const> batch,
                                                 const AnswerOptions& options) const;

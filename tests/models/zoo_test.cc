@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <string>
@@ -14,6 +15,7 @@
 #include "attend/attention/window.h"
 #include "attend/autograd/tape.h"
 #include "attend/decode/search.h"
+#include "attend/kernels/gemm.h"
 #include "attend/models/encoder_decoder_options.h"
 #include "attend/models/glimpse.h"
 #include "attend/models/image_encoder.h"
@@ -692,6 +694,7 @@ class ZooTest : public testing::TestWithParam<Variant> {
   Random random_ = Random(7).named(GetParam().name);
   std::unique_ptr<Model> model_ = make_model(GetParam().model, GetParam().settings, random_);
   Pairs pairs_ = pairs_for(GetParam(), Random(3));
+  int64_t differing_ = 0;
 
   bool answers() const { return model_row(GetParam().model).answers != Answers::image; }
 
@@ -756,6 +759,66 @@ TEST_P(ZooTest, ABeamIsNoWorseThanItself) {
           << "sentence " << b;
     }
   }
+}
+
+/// The states of sources, begun apart.
+struct Begun {
+  std::unique_ptr<State> state;
+  std::vector<size_t> sources;  // of its rows
+};
+
+/// Asks for `said` after the last words of each of these sources, row by row.
+Tensor asked(const Model& model, Begun& one, std::vector<std::vector<int32_t>>& said) {
+  std::vector<int32_t> last;
+  for (const size_t source : one.sources) last.push_back(said[source].empty() ? data::kBegin : said[source].back());
+  return model.next(*one.state, last);
+}
+
+TEST_P(ZooTest, JoinedStatesEqualEachAlone) {
+  if (!answers()) GTEST_SKIP() << "it has no words to say";
+  const TapePause pause;
+  const kernels::SteadyRows steady;
+  // Two sources together, then, a step later each, two more; after the third step some rows leave and change places.
+  Begun all{model_->begin(pairs_.source_alone(0)), {0}};
+  std::vector<Begun> alone;
+  std::vector<std::vector<int32_t>> said(pairs_.count());
+  Random random(11);
+  alone.push_back({model_->begin(pairs_.source_alone(0)), {0}});
+  const auto step = [&] {
+    const Tensor together = asked(*model_, all, said);
+    for (size_t n = 0; n < all.sources.size(); ++n) {
+      const Tensor own = asked(*model_, alone[all.sources[n]], said);
+      for (int64_t v = 0; v < own.dim(1); ++v) {
+        const real a = together.data()[static_cast<int64_t>(n) * together.dim(1) + v], b = own.data()[v];
+        ASSERT_TRUE(a == b || std::abs(a - b) <= kTolerance * (1 + std::abs(b)))
+            << a << " in company, " << b << " alone, row " << n << " of source " << all.sources[n] << ", word " << v;
+        differing_ += a != b;
+      }
+      said[all.sources[n]].push_back(data::kFirstWord + static_cast<int32_t>(random.below(kWords - data::kFirstWord)));
+    }
+  };
+  ASSERT_NO_FATAL_FAILURE(step());
+  for (const size_t b : {size_t{2}, size_t{1}, size_t{3}}) {
+    const auto more = model_->begin(pairs_.source_alone(b));
+    if (!all.state->join(*more)) GTEST_SKIP() << "its states are computed apart";
+    all.sources.push_back(b);
+    while (alone.size() <= b) {
+      alone.push_back({model_->begin(pairs_.source_alone(alone.size())), {alone.size()}});
+    }
+    ASSERT_NO_FATAL_FAILURE(step());
+  }
+  all.state->take(std::array<int32_t, 3>{3, 0, 2});
+  all.sources = {all.sources[3], all.sources[0], all.sources[2]};
+  ASSERT_NO_FATAL_FAILURE(step());
+  Begun last{model_->begin(pairs_.source_alone(4)), {4}};
+  while (alone.size() <= 4) alone.push_back({model_->begin(pairs_.source_alone(4)), {4}});
+  ASSERT_TRUE(all.state->join(*last.state));
+  all.sources.push_back(4);
+  ASSERT_NO_FATAL_FAILURE(step());
+  ASSERT_NO_FATAL_FAILURE(step());
+#ifndef ATTEND_REAL64
+  EXPECT_EQ(differing_, 0) << "rows of a product are steady, whoever else is computed";
+#endif
 }
 
 TEST_P(ZooTest, TrainsAndIsTheSameAfterSavingAndLoading) {

@@ -78,6 +78,39 @@ TEST(Server, StreamsWhatItSaysAndThenTheAnswer) {
   EXPECT_EQ(all.back(), body_of(served().post("/v1/run", R"({"text": "a b c", "beam": 2})")));
 }
 
+TEST(Server, StreamsEventsWhereTheyAreAskedFor) {
+  const httplib::Headers headers{{"Accept", "text/event-stream"}};
+  const auto result = served().client().Post("/v1/run", headers, R"({"text": "a b c", "beam": 2, "stream": true})",
+                                             "application/json");
+  expect_described("post", "/v1/run", result);
+  EXPECT_EQ(result->get_header_value("Content-Type"), "text/event-stream");
+  std::istringstream lines(result->body);
+  std::string event, data, empty;
+  bool ended = false;
+  while (std::getline(lines, event)) {
+    ASSERT_FALSE(ended) << "the answer is the last one";
+    ASSERT_TRUE(std::getline(lines, data) && std::getline(lines, empty));
+    EXPECT_EQ(empty, "");
+    ASSERT_TRUE(event.starts_with("event: ") && data.starts_with("data: ")) << result->body;
+    const json said = json::parse(data.substr(6));
+    ended = event == "event: answer";
+    EXPECT_TRUE(ended || (event == "event: partial" && said.contains("partial"))) << result->body;
+    if (ended) EXPECT_EQ(said, body_of(served().post("/v1/run", R"({"text": "a b c", "beam": 2})")));
+  }
+  EXPECT_TRUE(ended);
+}
+
+TEST(Server, GivesARequestLessTimeWhereItAsksForLess) {
+  EXPECT_EQ(served().post("/v1/run", R"({"text": "a b", "seconds": 30})")->status, 200);
+  EXPECT_EQ(served().post("/v1/explain", R"({"text": "a b", "seconds": 30})")->status, 200);
+  for (const char* path : {"/v1/run", "/v1/explain"}) {
+    expect_error(served().post(path, R"({"text": "a b", "seconds": 1e-9})"), 504, "timeout", "in time");
+    expect_error(served().post(path, R"({"text": "a b", "seconds": 0})"), 400, "bad_request", "seconds: expected more");
+    expect_error(served().post(path, R"({"text": "a b", "seconds": 61})"), 400, "over_limit",
+                 "seconds: expected at most 60 here, got 61");
+  }
+}
+
 TEST(Server, StreamsNoPartsOfATextThatIsTooLongForOnePiece) {
   std::string text = "a";
   for (int i = 0; i < 60; ++i) text += " b";

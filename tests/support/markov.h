@@ -79,6 +79,7 @@ class MarkovModel : public models::Model {
   /// Weights of source position i in layer l and head h when `last` has been said; two layers of two heads.
   std::function<double(int64_t layer, int64_t head, int32_t last, int32_t source_length, int64_t i)> attention;
   std::function<int64_t(int64_t)> fixed_length;
+  bool joins = true;  // whether its states can be computed together
   mutable int64_t steps = 0, rows_asked = 0, takes = 0, idle_takes = 0;
 
  private:
@@ -98,6 +99,12 @@ class MarkovModel : public models::Model {
       rows = std::move(taken);
       ++model->takes;
       model->idle_takes += idle;
+    }
+    bool join(State& other) override {
+      if (!model->joins) return false;
+      const auto& more = static_cast<Memory&>(other).rows;
+      rows.insert(rows.end(), more.begin(), more.end());
+      return true;
     }
     std::vector<Row> rows;
     const MarkovModel* model = nullptr;
