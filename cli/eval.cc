@@ -16,6 +16,7 @@
 #include "attend/data/lines.h"
 #include "attend/data/shallow_json.h"
 #include "attend/data/utf8.h"
+#include "attend/dist/company.h"
 #include "attend/explain/alignment.h"
 #include "attend/explain/heatmap.h"
 #include "attend/explain/png.h"
@@ -28,6 +29,7 @@
 #include "cli/flags.h"
 #include "cli/model_argument.h"
 #include "cli/progress.h"
+#include "cli/quiet.h"
 
 namespace attend::cli {
 namespace {
@@ -68,7 +70,8 @@ struct EvalOptions {
       visit("no_answer_threshold", no_answer_threshold,
             "networks that may give no answer: how much the score of one has to be above that; none: the model's own",
             bounds::within(-1e6, 1e6));
-      visit("predictions", predictions, "file for the answers by the names of their questions, as SQuAD's scripts read them",
+      visit("predictions", predictions,
+            "file for the answers by the names of their questions, as SQuAD's scripts read them",
             bounds::file_to_write());
     }
     if (test.row) visit("answer", answer, "score this one answer to every example, to compare the model with");
@@ -136,8 +139,8 @@ std::vector<std::string> named_outputs(const std::string& path, const tasks::Exa
   for (int64_t i = 0; i < examples.count; ++i) {
     const std::string name = prediction_name(examples.at(i), i);
     const auto found = all.find(name);
-    require(found != all.end() && found->is_string(), path, ": expected the answer to the question named ", quoted(name),
-            ", got none");
+    require(found != all.end() && found->is_string(), path, ": expected the answer to the question named ",
+            quoted(name), ", got none");
     outputs.push_back(*found);
   }
   return outputs;
@@ -147,8 +150,9 @@ std::vector<std::string> named_outputs(const std::string& path, const tasks::Exa
 train::Judged judged_by_data(const EvalOptions& options, const tasks::TaskRow& row) {
   const tasks::TaskConfig config(SettingList{{"task", std::string(row.name), "--task"}});
   const tasks::Examples examples = tasks::read_test(config, options.test.files);
-  train::Judged judged{.outputs = fs::path(options.output).extension() == ".json" ? named_outputs(options.output, examples)
-                                                                                  : data::read_lines(options.output)};
+  train::Judged judged{.outputs = fs::path(options.output).extension() == ".json"
+                                      ? named_outputs(options.output, examples)
+                                      : data::read_lines(options.output)};
   for (int64_t i = 0; i < examples.count; ++i) tasks::add_example(examples.at(i), judged);
   require_as_many(judged.outputs.size(), options.output, judged.right.size(), options.test.files.text.data.at(0));
   return judged;
@@ -242,21 +246,22 @@ void draw_confusion(const fs::path& path, const train::Judged& judged) {
 }
 
 tasks::Scored answered(const tasks::TaskModel& model, const tasks::Examples& examples,
-                       const tasks::AnswerOptions& answer) {
+                       const tasks::AnswerOptions& answer, train::Company& company) {
   Progress bar(model.row().input().is_image() ? "looking" : "answering", static_cast<long>(examples.count));
-  tasks::EvaluateOptions how{.answer = answer, .loss = !model.row().input().streamed};
-  how.align = model.row().input().streamed && tasks::has_links(examples) &&
-              explain::attends_to_source(model.model());
+  tasks::EvaluateOptions how{.answer = answer, .loss = !model.row().input().streamed, .company = &company};
+  how.align = model.row().input().streamed && tasks::has_links(examples) && explain::attends_to_source(model.model());
   how.done = [&](int64_t done) { bar.show(static_cast<long>(done), ""); };
   return tasks::evaluate(model, examples, how);
 }
 
 nlohmann::ordered_json score_model(const tasks::TaskModel& model, const EvalOptions& options,
-                                   const tasks::AnswerOptions& answer, const train::BleuOptions& bleu) {
+                                   const tasks::AnswerOptions& answer, const train::BleuOptions& bleu,
+                                   train::Company& company) {
   const bool text = options.test.is_text(), given = !options.answer.empty();
   const tasks::Examples examples = tasks::read_test(model.config(), options.test.files, model.output().labels());
   const tasks::Scored scored =
-      given ? tasks::evaluate_answer(model, examples, options.answer) : answered(model, examples, answer);
+      given ? tasks::evaluate_answer(model, examples, options.answer) : answered(model, examples, answer, company);
+  if (!company.leads()) return {};  // what follows takes no time, or cannot be shared
   nlohmann::ordered_json report = nlohmann::ordered_json::object();
   if (!text) report[std::string(model.row().input().several)] = scored.examples;
   if (!text && !given) report["loss"] = scored.loss;
@@ -294,7 +299,8 @@ std::string objection(bool model, const EvalOptions& o) {
     if (o.task.empty()) return "--data needs --task, whose format it is in";
     if (!files.text.target.empty()) return "--data or --target, not both";
     if (o.output.empty()) return "--data without a model's folder needs --output";
-    if (tasks::task_named(o.task).format == "pairs") return "--data: the files of " + o.task + " are pairs; name --target";
+    if (tasks::task_named(o.task).format == "pairs")
+      return "--data: the files of " + o.task + " are pairs; name --target";
   } else if (o.output.empty() != files.text.target.empty()) {
     return "--output and --target go together";
   }
@@ -314,10 +320,11 @@ void set_copies(tasks::TaskModel& model, int64_t copies) {
 }
 
 nlohmann::ordered_json score_loaded(const ModelArgument& given, const EvalOptions& options,
-                                    const tasks::AnswerOptions& answer, const train::BleuOptions& bleu, bool copies) {
+                                    const tasks::AnswerOptions& answer, const train::BleuOptions& bleu, bool copies,
+                                    train::Company& company) {
   tasks::TaskModel model = given.load();
   if (copies) set_copies(model, options.copies);
-  return score_model(model, options, answer, bleu);
+  return score_model(model, options, answer, bleu, company);
 }
 
 }  // namespace
@@ -350,11 +357,13 @@ int eval(int argc, char** argv) {
   options.threads.apply();
   answer.threshold = options.alignment_threshold;
   if (flags.given("no_answer_threshold")) answer.no_answer = options.no_answer_threshold;
+  const std::unique_ptr<train::Company> company = dist::company();
+  if (!company->leads()) set_quiet(true);
   nlohmann::ordered_json report;
   flags.check([&] {  // of a search for which there is no memory
-    report = given.config ? score_loaded(given, options, answer, bleu, copies) : score_files(options, bleu);
+    report = given.config ? score_loaded(given, options, answer, bleu, copies, *company) : score_files(options, bleu);
   });
-  std::cout << report.dump(2) << '\n';
+  if (company->leads()) std::cout << report.dump(2) << '\n';
   return 0;
 }
 

@@ -6,6 +6,7 @@
 #include <new>
 
 #include "attend/base/error.h"
+#include "attend/dist/company.h"
 
 namespace attend::cli {
 namespace {
@@ -39,11 +40,13 @@ std::string message_of(const std::exception& error) {
 
 int report(std::string_view command, const std::exception& error) {
   const int code = exit_code(error);
-  std::cerr << "attend";
-  if (code == 2 && !command.empty()) std::cerr << ' ' << command;
-  std::cerr << ": " << message_of(error);
-  if (code == 2 && !command.empty()) std::cerr << " (see: attend " << command << " --help)";
-  std::cerr << std::endl;
+  const dist::Launch launch = dist::launch();
+  std::string text = "attend";
+  if (code == 2 && !command.empty()) text += " " + std::string(command);
+  if (launch.size > 1) text += ": rank " + std::to_string(launch.rank);
+  text += ": " + message_of(error);
+  if (code == 2 && !command.empty()) text += " (see: attend " + std::string(command) + " --help)";
+  std::cerr << text + "\n" << std::flush;  // at once: several ranks may have something to say
   return code;
 }
 

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <iostream>
+#include <thread>
 #include <utility>
 
 #include "attend/base/error.h"
 #include "attend/base/names.h"
+#include "attend/dist/company.h"
 #include "attend/kernels/parallel.h"
 #include "cli/exit_code.h"
 #include "cli/quiet.h"
@@ -52,10 +54,7 @@ struct ValueRow {
   std::string_view type, word, plural;
 };
 constexpr ValueRow kValues[] = {
-    {"whole number", " N", ""},
-    {"number", " X", ""},
-    {"true or false", "", ""},
-    {"text", " TEXT", ""},
+    {"whole number", " N", ""},          {"number", " X", ""}, {"true or false", "", ""}, {"text", " TEXT", ""},
     {"list", " TEXT", " (one or more)"},
 };
 const ValueRow& value_row(const OptionInfo& option) {
@@ -98,7 +97,13 @@ size_t column_of(const std::vector<Rows>& tables) {
 }  // namespace
 
 void ThreadOption::apply() const {
-  if (threads > 0) kernels::set_threads(static_cast<int>(threads));
+  const dist::Launch launch = dist::launch();
+  if (threads > 0) {
+    kernels::set_threads(static_cast<int>(threads));
+  } else if (launch.size > 1) {  // ranks that share a machine share its cores
+    kernels::set_threads(
+        dist::threads_of(launch, kernels::threads(), static_cast<int>(std::thread::hardware_concurrency())));
+  }
 }
 
 Flags::Flags(std::string command, std::string summary) : command_(std::move(command)), summary_(std::move(summary)) {}

@@ -28,7 +28,8 @@ struct ThreadOption {
 
   template <class Visit>
   void fields(Visit&& visit) {
-    visit("threads", threads, "0: as many as the machine has", bounds::within(0, kernels::kMostThreads));
+    visit("threads", threads, "0: as many as the machine has; of several ranks (mpirun) on it, each has its share",
+          bounds::within(0, kernels::kMostThreads));
   }
   void apply() const;
 };

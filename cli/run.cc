@@ -8,6 +8,7 @@
 #include <exception>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iostream>
 #include <limits>
 #include <map>
@@ -17,10 +18,13 @@
 
 #include "attend/base/error.h"
 #include "attend/base/names.h"
+#include "attend/base/packed.h"
 #include "attend/base/replacement.h"
 #include "attend/data/image_file.h"
 #include "attend/data/lines.h"
 #include "attend/data/utf8.h"
+#include "attend/dist/company.h"
+#include "attend/dist/deal.h"
 #include "attend/explain/trace.h"
 #include "attend/tasks/typed.h"
 #include "cli/commands.h"
@@ -85,9 +89,10 @@ struct RunOptions {
       visit("rebuilt", rebuilt, "autoencoder: folder for what it makes of the images, as PNG");
     }
     visit("on_error", on_error,
-          of_text() ? "a line that cannot be answered (no UTF-8, too long, …): stop, skip it, or replace its answer by an "
-                      "empty line, so that line i still answers line i"
-                    : "a file that cannot be answered: stop, skip it, or replace its answer by an empty one",
+          of_text()
+              ? "a line that cannot be answered (no UTF-8, too long, …): stop, skip it, or replace its answer by an "
+                "empty line, so that line i still answers line i"
+              : "a file that cannot be answered: stop, skip it, or replace its answer by an empty one",
           bounds::one_of({"stop", "skip", "replace"}));
     visit("output", output, "file in place of standard output", bounds::file_to_write());
     visit("scores", scores,
@@ -140,9 +145,7 @@ class InputLines {
 };
 
 /// A file or a pipe by its name; "" and "-" are standard input.
-data::LineReader open_input(const std::string& path) {
-  return data::LineReader(fs::path(path.empty() ? "-" : path));
-}
+data::LineReader open_input(const std::string& path) { return data::LineReader(fs::path(path.empty() ? "-" : path)); }
 
 /// Says on standard error what a reader of the output would not see.
 class Warnings {
@@ -313,7 +316,8 @@ std::vector<tasks::Example> examples_in(const tasks::TaskRow& row, const std::ve
 }
 
 /// Answers some lines at once. If that fails, it answers them one by one, and notes which it was.
-std::vector<std::vector<tasks::Answer>> answer_lines(const tasks::TaskModel& model, const std::vector<std::string>& given,
+std::vector<std::vector<tasks::Answer>> answer_lines(const tasks::TaskModel& model,
+                                                     const std::vector<std::string>& given,
                                                      std::vector<InputLine>& lines, const std::string& name,
                                                      int64_t first, tasks::AnswerOptions options) {
   // A bad line is an empty one: what is drawn depends on the place.
@@ -369,50 +373,186 @@ struct Outputs {
   }
 };
 
-/// One text after another, as they come.
-void run_lines(const tasks::TaskModel& model, const RunOptions& options, const std::vector<std::string>& given,
-               tasks::AnswerOptions answer) {
-  InputLines in(open_input(options.input));
-  Outputs out(options, answer);
-  std::optional<data::LineReader> prefix_lines;
-  if (!options.prefixes.empty()) prefix_lines.emplace(options.prefixes);
-  Warnings warnings;
-  warnings.prefix(model, options.prefix);
-  int64_t number = 0;
-  const int64_t first_sentence = answer.search.first_sentence;
-  const Prompt prompt(options);
-  OnError on_error(prompt.on_error(options.on_error), "line");
+/// Some lines that are answered at once, the first of which has that number.
+struct Block {
+  int64_t first = 1;
   std::vector<InputLine> lines;
-  for (prompt.ask(); in.next(lines, static_cast<size_t>(options.batch)); prompt.ask()) {
-    std::vector<std::string> prefixes;
-    if (prefix_lines || !options.prefix.empty()) prefixes.assign(lines.size(), options.prefix);
-    for (std::string& prefix : prefixes) {
-      if (!prefix_lines) break;
-      require(prefix_lines->next(prefix), options.prefixes, ": expected a beginning for every line, got ",
-              prefix_lines->number());
-      warnings.prefix(model, prefix);
+  std::vector<std::string> prefixes;
+};
+
+/// Lines as they come, with how their answers have to begin.
+class Blocks {
+ public:
+  Blocks(const tasks::TaskModel& model, const RunOptions& options, Warnings& warnings)
+      : model_(model), options_(options), warnings_(warnings), in_(open_input(options.input)), prompt_(options) {
+    if (!options.prefixes.empty()) prefix_lines_.emplace(options.prefixes);
+    warnings_.prefix(model, options.prefix);
+  }
+  const std::string& name() const { return in_.name(); }
+  std::string on_error() const { return prompt_.on_error(options_.on_error); }
+
+  bool next(Block& block) {
+    prompt_.ask();
+    block.first = read_ + 1, block.prefixes.clear();
+    if (!in_.next(block.lines, static_cast<size_t>(options_.batch))) return false;
+    read_ += std::ssize(block.lines);
+    if (prefix_lines_ || !options_.prefix.empty()) block.prefixes.assign(block.lines.size(), options_.prefix);
+    for (std::string& prefix : block.prefixes) {
+      if (!prefix_lines_) break;
+      require(prefix_lines_->next(prefix), options_.prefixes, ": expected a beginning for every line, got ",
+              prefix_lines_->number());
+      warnings_.prefix(model_, prefix);
     }
-    answer.search.first_sentence = first_sentence + number;
-    answer.prefixes = prefixes;
-    auto answers = answer_lines(model, given, lines, in.name(), number + 1, answer);
-    for (size_t i = 0; i < lines.size(); ++i) {
-      ++number;
-      if (lines[i].fault.empty()) {
-        out.write(number, answers[i]);
-        warnings.line(number, answers[i], model);
-        on_error.answered();
+    return true;
+  }
+
+ private:
+  const tasks::TaskModel& model_;
+  const RunOptions& options_;
+  Warnings& warnings_;
+  InputLines in_;
+  Prompt prompt_;
+  std::optional<data::LineReader> prefix_lines_;
+  int64_t read_ = 0;
+};
+
+using Answers = std::vector<std::vector<tasks::Answer>>;
+
+/// Where answers to blocks go, and what is said of them.
+class Written {
+ public:
+  Written(const tasks::TaskModel& model, const RunOptions& options, const tasks::AnswerOptions& answer,
+          const std::string& on_error, Warnings& warnings)
+      : model_(model), out_(options, answer), on_error_(on_error, "line"), warnings_(warnings) {}
+
+  void write(const Block& block, Answers& answers) {
+    for (size_t i = 0; i < block.lines.size(); ++i) {
+      const int64_t number = block.first + static_cast<int64_t>(i);
+      if (block.lines[i].fault.empty()) {
+        out_.write(number, answers[i]);
+        warnings_.line(number, answers[i], model_);
+        on_error_.answered();
         continue;
       }
-      out.flush();  // before it is told, which may be the end
-      on_error.meet(lines[i].fault);
-      if (!on_error.replaces()) continue;
+      out_.flush();  // before it is told, which may be the end
+      on_error_.meet(block.lines[i].fault);
+      if (!on_error_.replaces()) continue;
       std::vector<tasks::Answer> none{{.score = std::numeric_limits<double>::quiet_NaN()}};
-      out.write(number, none);
+      out_.write(number, none);
     }
-    out.flush();
+    out_.flush();
   }
-  warnings.summary(on_error.count_answered());
-  on_error.summary();
+  void summary() const {
+    warnings_.summary(on_error_.count_answered());
+    on_error_.summary();
+  }
+
+ private:
+  const tasks::TaskModel& model_;
+  Outputs out_;
+  OnError on_error_;
+  Warnings& warnings_;
+};
+
+std::string packed(const Block& block) {
+  Packing out;
+  out.add(block.first).add(static_cast<uint64_t>(block.lines.size()));
+  for (const InputLine& line : block.lines) out.add(line.text).add(line.fault);
+  return std::move(out.add(block.prefixes)).bytes();
+}
+
+Block taken_block(Unpacking& in) {
+  Block block{.first = in.taken<int64_t>()};
+  block.lines.resize(in.taken<uint64_t>());
+  for (InputLine& line : block.lines) in.take(line.text), in.take(line.fault);
+  in.take(block.prefixes);
+  return block;
+}
+
+/// What is written of answers: not their traces.
+std::string packed(const Answers& answers) {
+  Packing out;
+  for (const std::vector<tasks::Answer>& line : answers) {
+    out.add(static_cast<uint64_t>(line.size()));
+    for (const tasks::Answer& one : line) {
+      out.add(one.text).add(one.score).add(one.ended).add(one.parts).add(data::print_links(one.links));
+    }
+  }
+  return std::move(out).bytes();
+}
+
+Answers taken_answers(Unpacking& in) {
+  Answers answers;
+  while (!in.at_end()) {
+    std::vector<tasks::Answer>& line = answers.emplace_back(in.taken<uint64_t>());
+    for (tasks::Answer& one : line) {
+      in.take(one.text), in.take(one.score), in.take(one.ended), in.take(one.parts);
+      one.links = data::parse_links("rank", in.taken<std::string>());
+    }
+  }
+  return answers;
+}
+
+/// Blocks are dealt out to the ranks. What goes wrong while one is read counts once those before it are written.
+void deal_lines(train::Company& company, const std::function<bool(Block&)>& next,
+                const std::function<Answers(Block&)>& answers_to,
+                const std::function<void(const Block&, Answers&)>& write) {
+  std::exception_ptr fault;
+  const auto next_packed = [&](std::string& text) {
+    Block block;
+    try {
+      if (fault || !next(block)) return false;
+    } catch (const Error&) {
+      fault = std::current_exception();
+      return false;
+    }
+    text = packed(block);
+    return true;
+  };
+  const auto work = [&](const std::string& text) {
+    Unpacking in(text);
+    Block block = taken_block(in);
+    const Answers answers = answers_to(block);
+    return std::move(Packing().add(packed(block)).add(packed(answers))).bytes();
+  };
+  const auto take = [&](const std::string& text) {
+    Unpacking in(text);
+    const auto block_text = in.taken<std::string>(), answer_text = in.taken<std::string>();
+    Unpacking block_in(block_text), answers_in(answer_text);
+    const Block block = taken_block(block_in);
+    Answers answers = taken_answers(answers_in);
+    write(block, answers);
+  };
+  dist::deal(company, {next_packed, work, take});
+  if (fault) std::rethrow_exception(fault);
+}
+
+/// One text after another, as they come.
+void run_lines(train::Company& company, const tasks::TaskModel& model, const RunOptions& options,
+               const std::vector<std::string>& given, tasks::AnswerOptions answer) {
+  const int64_t first_sentence = answer.search.first_sentence;
+  std::string name = options.input.empty() || options.input == "-" ? "standard input" : options.input;
+  const auto answers_to = [&](Block& block) {
+    answer.search.first_sentence = first_sentence + block.first - 1;
+    answer.prefixes = block.prefixes;
+    return answer_lines(model, given, block.lines, name, block.first, answer);
+  };
+  if (!company.leads()) return deal_lines(company, {}, answers_to, {});
+  Warnings warnings;
+  Blocks blocks(model, options, warnings);
+  name = blocks.name();
+  Written written(model, options, answer, blocks.on_error(), warnings);
+  const auto write = [&](const Block& block, Answers& answers) { written.write(block, answers); };
+  if (company.alone()) {
+    for (Block block; blocks.next(block);) {
+      Answers answers = answers_to(block);
+      write(block, answers);
+    }
+  } else {
+    deal_lines(
+        company, [&](Block& block) { return blocks.next(block); }, answers_to, write);
+  }
+  written.summary();
 }
 
 /// One file after another; where there are several, each answer begins with the name of its file.
@@ -460,28 +600,34 @@ int run(int argc, char** argv) {
   RunOptions options(given.row());
   tasks::AnswerOptions answer;
   answer.search = given.search();
-  Flags flags("run", options.of_text() ? "answers one line with one line: attend run DIR < in > out"
-              : options.of_sound()           ? "writes what is said: attend run DIR a.wav b.flac, … | attend run DIR -"
-                                             : "says what images show: attend run DIR a.png b.jpg");
+  Flags flags("run", options.of_text()    ? "answers one line with one line: attend run DIR < in > out"
+                     : options.of_sound() ? "writes what is said: attend run DIR a.wav b.flac, … | attend run DIR -"
+                                          : "says what images show: attend run DIR a.png b.jpg");
   flags.argument("DIR", folder, "folder of the model")
       .arguments("FILES", files,
                  given.config ? "what it reads, unless that comes from standard input: " +
-                                   std::string(options.row->input().given)
-                             : "images, for models that read those")
+                                    std::string(options.row->input().given)
+                              : "images, for models that read those")
       .options("run", options)
       .options("search", answer.search);
   if (!given.config) flags.defaults_are(kModelsOwn);
   if (const auto code = flags.parse(argc, argv)) return *code;
   require_first(given, folder);
   complete_search(flags, answer.search);
-  options.sounds.output = options.output, options.sounds.on_error = options.on_error, options.sounds.scores = options.scores;
+  options.sounds.output = options.output, options.sounds.on_error = options.on_error,
+  options.sounds.scores = options.scores;
   for (const std::string& wrong :
        {files_objection(given, options, files), objection(options), options.given.objection()}) {
     if (!wrong.empty()) return flags.refuse(wrong);
   }
-  flags.check_files();
+  if (dist::launch().rank == 0) flags.check_files();  // what others do not read may be there alone
   options.threads.apply();
   const std::vector<std::string> texts = options.given.read();
+  const std::unique_ptr<train::Company> company = dist::company();
+  if (!company->alone() && (!options.of_text() || !options.trace.empty())) {
+    return flags.refuse("several ranks (mpirun) answer texts, and write no traces; run this without mpirun");
+  }
+  if (!company->leads()) set_quiet(true);
   const tasks::TaskModel model = given.load();
   answer.align = !options.alignments.empty();
   answer.trace = !options.trace.empty();
@@ -489,7 +635,7 @@ int run(int argc, char** argv) {
   answer.replace_unknown = options.unk_replace;
   if (flags.given("no_answer_threshold")) answer.no_answer = options.no_answer_threshold;
   flags.check([&] {  // of a search for which there is no memory
-    if (options.of_text()) return run_lines(model, options, texts, answer);
+    if (options.of_text()) return run_lines(*company, model, options, texts, answer);
     if (!options.of_sound()) return run_files(model, options, answer, files);
     run_sounds(model, options.sounds, answer, files);
   });

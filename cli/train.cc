@@ -1,9 +1,11 @@
 // `attend train`: from a recipe, or a task's name, to a trained model in a folder.
 #include <filesystem>
 #include <iostream>
+#include <memory>
 
 #include "attend/base/error.h"
 #include "attend/base/recipe.h"
+#include "attend/dist/company.h"
 #include "attend/tasks/config.h"
 #include "attend/tasks/layers.h"
 #include "attend/tasks/model_folder.h"
@@ -22,17 +24,26 @@ namespace fs = std::filesystem;
 struct TrainCommand {
   std::string out;
   bool resume = false, changed_data = false, force = false, dump_config = false;
+  double timeout = dist::kPatience;
+  bool send_late = false;
   ThreadOption threads;
 
   template <class Visit>
   void fields(Visit&& visit) {
     visit("out", out, "folder of the model");
     visit("resume", resume, "resume the run in that folder");
-    visit("changed_data", changed_data, "with --resume: even if files to train or validate with are not what they were");
+    visit("changed_data", changed_data,
+          "with --resume: even if files to train or validate with are not what they were");
     visit("force", force, "start afresh; the model that is in that folder stays until the first checkpoint",
           bounds::destructive());
     visit("dump_config", dump_config, "print all options with their values as a recipe, and do nothing");
     threads.fields(visit);
+    visit("timeout", timeout,
+          "several ranks (mpirun): seconds after which a rank that does not answer counts as lost, which ends the run; "
+          "0: never",
+          bounds::at_least(0));
+    visit("send_late", send_late,
+          "several ranks: send gradients after the backward pass, not during it; to measure what that is worth");
   }
 };
 
@@ -58,6 +69,9 @@ std::string note_on_defaults(const std::vector<OptionInfo>& defaults) {
 }  // namespace
 
 int train(int argc, char** argv) {
+  const std::unique_ptr<train::Company> company = dist::company();
+  if (!company->leads()) return follow(*company);
+  Followers followers(*company);
   const std::string subject = argc > 1 && argv[1][0] != '-' ? argv[1] : "";
   TrainCommand run;
   const auto out = peek_flag(argc, argv, "out");
@@ -77,8 +91,8 @@ int train(int argc, char** argv) {
   Flags flags("train", "trains a model from a recipe, or a task on its built-in corpus" + note_on_defaults(defaults));
   std::string named;
   flags
-      .argument("RECIPE|TASK", named,
-                "a .yml file, a recipe's name (attend list recipes), or one of " + task_names(), false)
+      .argument("RECIPE|TASK", named, "a .yml file, a recipe's name (attend list recipes), or one of " + task_names(),
+                false)
       .options("run", run);
   add_groups(flags, defaults);
   flags.on_unknown([&](std::string_view name) { return option_of_another(value_of(defaults, "model.name"), name); });
@@ -91,6 +105,9 @@ int train(int argc, char** argv) {
   if (resumes) {
     const Resumed rest = resumed(known, asked, options_of_pipes(run.out));
     asked = rest.settings, changes = rest.changes;
+  }
+  if (!resumes && !company->alone() && !find_setting(asked, "train.parts")) {
+    asked.push_back({"train.parts", std::to_string(company->size()), "mpirun"});
   }
   const tasks::TaskConfig config(asked);
   if (run.dump_config) {
@@ -110,7 +127,9 @@ int train(int argc, char** argv) {
   run.threads.apply();
   for (const std::string& dropped : layered.notes) note("note: " + dropped);
   for (const std::string& change : changes) note("resuming with " + change + " …");
-  return train_in(asked, run.out, {run.resume, run.changed_data});
+  followers.busy();
+  return train_in(asked, run.out,
+                  {run.resume, run.changed_data, {company.get(), run.timeout, run.send_late, run.threads.threads}});
 }
 
 }  // namespace attend::cli

@@ -6,13 +6,17 @@
 #include <algorithm>
 #include <cmath>
 #include <csignal>
+#include <exception>
 #include <filesystem>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "attend/base/error.h"
 #include "attend/base/joined.h"
 #include "attend/base/names.h"
+#include "attend/base/packed.h"
 #include "attend/base/replacement.h"
+#include "attend/base/temporary_folder.h"
 #include "attend/models/zoo.h"
 #include "attend/tasks/training.h"
 #include "attend/train/log.h"
@@ -65,6 +69,9 @@ train::TrainResult run_until_interrupted(tasks::TaskTraining& run, const std::st
   const Interruptible interruptible;
   try {
     return run.trainer().run(watchers);
+  } catch (const train::LostRank& lost) {
+    fail(lost.what(), "; what was learned until step ", run.trainer().saved_step(),
+         " is saved. Resume with: attend train --resume --out ", out, " (mpirun: any number of ranks)");
   } catch (const Error& error) {
     if (!run.is_waiting()) throw;
     fail(error.what(), "; ", out, " keeps the model that it had");
@@ -74,9 +81,7 @@ train::TrainResult run_until_interrupted(tasks::TaskTraining& run, const std::st
 /// A run alone, with its own bar.
 class OwnBar : public RunView {
  public:
-  void say(const std::string& text) override {
-    progress_ ? progress_->say(text) : note(text);
-  }
+  void say(const std::string& text) override { progress_ ? progress_->say(text) : note(text); }
   void begin(int64_t step, int64_t steps) override { progress_.emplace("training", steps, stderr, step); }
   void show(int64_t step, const std::string& note) override { progress_->show(step, note); }
   void end(int64_t step, const std::string& note) override {
@@ -127,6 +132,21 @@ class Shown : public train::Watcher {
   std::string note_;
 };
 
+/// Asks for nothing but an end: what a rank does that does not lead.
+class Silent : public train::Watcher {
+ public:
+  bool stop() override { return interrupted != 0; }
+};
+
+/// What it cost to be several, per update.
+nlohmann::ordered_json cost_of(const train::ExchangeCost& cost, int ranks) {
+  const double updates = static_cast<double>(std::max<int64_t>(1, cost.updates));
+  return {{"number", ranks},
+          {"bytes_sent", cost.bytes / updates},
+          {"seconds_waiting_for_gradients", cost.gradients / updates},
+          {"seconds_sharing_weights", cost.weights / updates}};
+}
+
 /// Of the whole process.
 int64_t peak_memory_mib() {
   rusage usage{};
@@ -152,20 +172,76 @@ void say_result(const train::TrainResult& result, const std::string& out, bool k
            "; peak memory " + std::to_string(peak_memory_mib()) + " MiB)");
 }
 
-void write_result(const train::TrainResult& result, const tasks::TaskTraining& run, const std::string& out) {
+void write_result(const train::TrainResult& result, tasks::TaskTraining& run, int ranks, const std::string& out) {
   if (result.outcome == train::Outcome::interrupted) return;
-  const nlohmann::ordered_json json{
-      {"outcome", result.outcome == train::Outcome::finished ? "finished" : "stopped early"},
-      {"steps", result.step},
-      {"weights_of_step", result.best_step},
-      {"averaged", result.averaged},
-      {"examples", run.examples()},
-      {"tokens", result.tokens},
-      {"seconds", result.seconds},
-      {"peak_memory_mib", peak_memory_mib()},
-      {"version", ATTEND_VERSION}};
+  nlohmann::ordered_json json{{"outcome", result.outcome == train::Outcome::finished ? "finished" : "stopped early"},
+                              {"steps", result.step},
+                              {"weights_of_step", result.best_step},
+                              {"averaged", result.averaged},
+                              {"examples", run.examples()},
+                              {"tokens", result.tokens},
+                              {"seconds", result.seconds},
+                              {"peak_memory_mib", peak_memory_mib()},
+                              {"version", ATTEND_VERSION}};
+  if (ranks > 1) json["ranks"] = cost_of(run.trainer().cost(), ranks);
   write_file(fs::path(out) / kResult, json.dump(2) + "\n");
   complete_card(out);
+}
+
+/// Those of the others may have been asked to stop.
+int code_of(const train::TrainResult& result) {
+  return result.outcome == train::Outcome::interrupted ? 128 + (interrupted ? interrupted : SIGTERM) : 0;
+}
+
+/// The files with which a rank elsewhere resumes what the leader has made ready.
+std::vector<fs::path> files_to_resume(const fs::path& folder) {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const std::string name = entry.path().filename();
+    if (entry.is_regular_file() && name != "lock" && name != "log.jsonl") files.push_back(entry.path());
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+/// To all that wait in `follow`.
+void give_orders(const SettingList& settings, const Together& together, const fs::path& folder) {
+  const std::vector<fs::path> files = files_to_resume(folder);
+  Packing order;
+  order.add(together.patience)
+      .add(together.send_late)
+      .add(together.threads)
+      .add(static_cast<uint64_t>(settings.size()));
+  for (const Setting& one : settings) order.add(one.name).add(one.value).add(one.where).add(one.list);
+  order.add(static_cast<uint64_t>(files.size()));
+  for (const fs::path& file : files) order.add(file.filename().string());
+  together.company->of_leader(std::move(order).bytes());
+  for (const fs::path& file : files) together.company->of_leader(read_file(file, std::numeric_limits<size_t>::max()));
+}
+
+/// Everybody is ready: from here on, nobody takes long to answer.
+void begin_together(const Together& together, train::Trainer& trainer) {
+  train::Company& company = *together.company;
+  (void)company.gathered("ready");
+  company.be_patient(together.patience);
+  trainer.set_overlap(!together.send_late);
+}
+
+/// From where it is to its end.
+int train_on(const std::string& counted, const std::string& out, const RunStart& start, RunView& view,
+             tasks::TaskTraining& run) {
+  const int64_t step = run.trainer().step();
+  view.begin(step, run.trainer().steps());
+  Shown shown(view, counted, step);
+  train::Log log(run.folder(), start.resume ? std::optional(step) : std::nullopt);
+  fs::remove(run.folder() / kResult);
+  fs::remove(run.folder() / kModelCard);
+  train::Watcher* const watchers[] = {&shown, &log};
+  const train::TrainResult result = run_until_interrupted(run, out, watchers);
+  shown.finish();
+  write_result(result, run, start.together.company->size(), out);
+  say_result(result, out, run.is_waiting(), view);
+  return code_of(result);
 }
 
 /// "model.hidden" → "model"; options without a dot are about data.
@@ -197,38 +273,62 @@ int train_in(const SettingList& settings, const std::string& out, RunStart start
                                    if (done == 0) preparing.emplace(what, total);
                                    done < total ? preparing->show(done, "") : preparing->finish(done, "");
                                  });
-  const auto run = std::make_unique<tasks::TaskTraining>(config, out, start.resume, prepared, start.changed_data);
+  train::Company& company = *start.together.company;
+  const auto run =
+      std::make_unique<tasks::TaskTraining>(config, out, start.resume, prepared, start.changed_data, company);
+  if (!company.alone()) give_orders(settings, start.together, run->folder());
   view.say(run->summary());
   if (run->examples() < kFewExamples) {
     view.say("warning: only " + std::to_string(run->examples()) +
              " examples to learn from: the model will know these by heart and no others; it needs thousands");
   }
   train::Trainer& trainer = run->trainer();
+  begin_together(start.together, trainer);
   announce_duration(trainer, steady_seconds() - begun, [&](const std::string& line) { view.say(line); });
   const int64_t step = trainer.step(), steps = trainer.steps();
-  if (step >= steps && finished(out)) {  // else it was stopped before the average
+  const bool taken_all = step >= steps && finished(out);  // else it was stopped before the average
+  const bool over = taken_all || (trainer.out_of_patience() && finished(out));
+  if (company.of_leader(over) == 0) return train_on(std::string(config.row().input().counted), out, start, view, *run);
+  if (taken_all) {
     complete_card(out);
     view.say(out + " has taken all of its " + std::to_string(steps) +
              " steps; to continue, ask for more: --train.epochs or --train.steps");
     return 0;
   }
-  if (trainer.out_of_patience() && finished(out)) {
-    complete_card(out);
-    view.say(out + " stopped at step " + std::to_string(step) + ": " + std::to_string(trainer.options().patience) +
-             " validations brought no improvement; to continue, ask for more patience: --train.patience (0: any)");
-    return 0;
+  complete_card(out);
+  view.say(out + " stopped at step " + std::to_string(step) + ": " + std::to_string(trainer.options().patience) +
+           " validations brought no improvement; to continue, ask for more patience: --train.patience (0: any)");
+  return 0;
+}
+
+Followers::~Followers() {
+  if (!busy_ && std::uncaught_exceptions() == 0) company_.of_leader(std::string());
+}
+
+int follow(train::Company& company) {
+  set_quiet(true);
+  const std::string order = company.of_leader(std::string());
+  if (order.empty()) return 0;
+  Unpacking in(order);
+  Together together{.company = &company};
+  in.take(together.patience), in.take(together.send_late), in.take(together.threads);
+  SettingList settings(in.taken<uint64_t>());
+  for (Setting& one : settings) in.take(one.name), in.take(one.value), in.take(one.where), in.take(one.list);
+  std::erase_if(settings, [](const Setting& one) { return one.name == "train.start_from"; });  // what it gave has come
+  const TemporaryFolder folder("attend-rank-" + std::to_string(company.rank()));
+  for (const std::string& file : in.taken<std::vector<std::string>>()) {
+    write_file(folder.path() / file, company.of_leader(std::string()));
   }
-  view.begin(step, steps);
-  Shown shown(view, config.row().input().counted, step);
-  train::Log log(run->folder(), start.resume ? std::optional(step) : std::nullopt);
-  fs::remove(run->folder() / kResult);
-  fs::remove(run->folder() / kModelCard);
-  train::Watcher* const watchers[] = {&shown, &log};
-  const train::TrainResult result = run_until_interrupted(*run, out, watchers);
-  shown.finish();
-  write_result(result, *run, out);
-  say_result(result, out, run->is_waiting(), view);
-  return result.outcome == train::Outcome::interrupted ? 128 + interrupted : 0;
+  ThreadOption{together.threads}.apply();
+  tasks::TaskTraining run(
+      tasks::TaskConfig(settings), folder.path(), true, [](const std::string&) {}, false, company);
+  begin_together(together, run.trainer());
+  announce_duration(run.trainer(), 0, [](const std::string&) {});
+  if (company.of_leader(0) != 0) return 0;
+  Silent silent;
+  train::Watcher* const watchers[] = {&silent};
+  const Interruptible interruptible;
+  return code_of(run.trainer().run(watchers));
 }
 
 std::string task_names() { return joined(tasks::tasks(), ", ", &tasks::TaskRow::name); }
@@ -240,8 +340,8 @@ bool is_task(const std::string& subject) {
 SettingList settings_of_subject(const std::string& subject) {
   if (is_task(subject)) return {{"task", subject, "task"}};  // first: its model may lie in a folder of that name
   if (const auto recipe = find_recipe(subject)) return read_layers(*recipe);
-  fail_usage("expected a recipe (a .yml file, or a name that `attend list recipes` has) or a task, got ", quoted(subject),
-             "; tasks: ", task_names());
+  fail_usage("expected a recipe (a .yml file, or a name that `attend list recipes` has) or a task, got ",
+             quoted(subject), "; tasks: ", task_names());
 }
 
 std::string option_of_another(const std::string& network, std::string_view name) {

@@ -7,8 +7,10 @@
 #include <vector>
 
 #include "attend/base/options.h"
+#include "attend/dist/company.h"
 #include "attend/tasks/config.h"
 #include "attend/tasks/facts.h"
+#include "attend/tasks/training.h"
 #include "cli/flags.h"
 #include "cli/progress.h"
 
@@ -28,9 +30,18 @@ class RunView {
   virtual std::string how_to_resume(const std::string& out) const = 0;
 };
 
+/// The ranks that train together (mpirun), and how.
+struct Together {
+  train::Company* company = &train::alone();
+  double patience = dist::kPatience;  ///< seconds
+  bool send_late = false;             ///< gradients are sent after the backward pass, not during it
+  int64_t threads = 0;
+};
+
 /// How a run begins: in place of what is in its folder, or resumed, with other data than it began with only if that is allowed.
 struct RunStart {
   bool resume = false, changed_data = false;
+  Together together = {};
 };
 
 /// Writes the card of a finished model, unless it is there: a run that was killed at its very end has none.
@@ -40,6 +51,23 @@ void complete_card(const std::string& out);
 /// replaced stays until the first checkpoint.
 int train_in(const SettingList& settings, const std::string& out, RunStart start);
 int train_in(const SettingList& settings, const std::string& out, RunStart start, RunView& view);
+/// What ranks do that do not lead: they wait until the one that does has made a run ready, get its files, each into a folder of its
+/// own that is gone at the end, and take part in it. The exit code.
+int follow(train::Company& company);
+/// Tells those that wait in `follow` that there is nothing to do, at the end of its lifetime, unless a run was begun. After an error
+/// mpirun ends them.
+class Followers {
+ public:
+  explicit Followers(train::Company& company) : company_(company) {}
+  Followers(const Followers&) = delete;
+  Followers& operator=(const Followers&) = delete;
+  ~Followers();
+  void busy() { busy_ = true; }
+
+ private:
+  train::Company& company_;
+  bool busy_ = false;
+};
 /// Whether the run in that folder came to its end.
 bool finished(const std::string& out);
 using tasks::kResult;

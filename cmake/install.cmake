@@ -5,6 +5,9 @@ include(CMakePackageConfigHelpers)
 set(ATTEND_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/attend)
 
 install(TARGETS attend RUNTIME)
+if(TARGET attend_mpi)
+  install(TARGETS attend_mpi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/attend)
+endif()
 install(TARGETS attend_lib EXPORT attendTargets ARCHIVE)
 # Headers that end in -inl.h are only for the library's own sources.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/attend DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}

@@ -12,6 +12,34 @@
 
 namespace attend {
 
+/// Tells, while a tape unwinds, when the gradient of each of these leaves is complete, so that it can be sent on while the rest is
+/// computed. Every op that is yet to be unwound keeps the Slots of its inputs: a leaf is complete once as many refer to it as
+/// before the forward pass. What would be added later is refused (Slot), so that none is ever sent incomplete.
+class FinalGradients {
+ public:
+  using Final = std::function<void(size_t leaf)>;
+  /// To be made before the forward pass. `final` is called once for each leaf, by its place among `leaves`, those that received
+  /// no gradient at all too; `between` after every step backwards.
+  FinalGradients(
+      std::span<const Var> leaves, Final final, std::function<void()> between = [] {});
+
+ private:
+  friend class Tape;
+  struct Leaf {
+    size_t place;
+    Slot slot;
+    uint32_t owners;  // references before the forward pass
+  };
+  /// `unsettled`: leaves that the tape itself refers to, as their products are yet to be multiplied.
+  void look(std::span<const Slot> unsettled);
+  void finish();
+  void complete(const Leaf& leaf);
+
+  std::vector<Leaf> waiting_;
+  Final final_;
+  std::function<void()> between_;
+};
+
 class Tape {
  public:
   Tape();
@@ -25,7 +53,7 @@ class Tape {
   /// Unwinds the tape: each entry, with the activations it kept, is freed once its gradient has been passed on, and
   /// entries that the loss does not depend on are skipped. The tape is spent then: a second call is refused, as is a loss
   /// that another tape has recorded.
-  void backward(const Var& loss, const Tensor& seed = {});
+  void backward(const Var& loss, const Tensor& seed = {}, FinalGradients* finals = nullptr);
 
   size_t size() const { return entries_.size(); }
 
@@ -44,6 +72,7 @@ class Tape {
     std::array<Slot, kMaxOutputs> outputs;
   };
   bool has_output(const Slot& slot) const;
+  void unwind_last();
 
   std::vector<Entry> entries_;
   std::vector<Slot> unsettled_;

@@ -33,6 +33,11 @@ Tensor stacked(const std::vector<GradientNode::Product>& products, Tensor Gradie
   return all;
 }
 
+/// It may have been sent away already.
+void require_open(const GradientNode& node) {
+  require(!node.final, "gradient: expected all of it before it was final, got more for a leaf of shape ", node.shape);
+}
+
 void multiply_into(GradientNode& node, const Tensor& dy, const Tensor& x) {
   const bool accumulate = node.gradient.defined();
   if (!accumulate) node.gradient = Tensor(node.shape);
@@ -57,6 +62,7 @@ void multiply_into(GradientNode& node, const Tensor& dy, const Tensor& x) {
 
 void Slot::add(Tensor g) const {
   if (!node_) return;
+  require_open(*node_);
   require(g.shape() == node_->shape, "gradient: expected shape ", node_->shape, ", got ", g.shape());
   if (!node_->gradient.defined()) {
     node_->gradient = std::move(g);
@@ -78,6 +84,7 @@ void Slot::add(Tensor g) const {
 
 void Slot::add_product(Tensor dy, Tensor x) const {
   if (!node_) return;
+  require_open(*node_);
   if (!node_->leaf) return multiply_into(*node_, dy, x);
   if (node_->products.empty() && dy.dim(0) >= kEnoughRows) return multiply_into(*node_, dy, x);
   if (node_->products.empty()) Tape::settle_later(*this);
@@ -88,6 +95,7 @@ void Slot::add_product(Tensor dy, Tensor x) const {
 
 void Slot::add_batched_product(Tensor dy, Tensor x) const {
   if (!node_) return;
+  require_open(*node_);
   // What a tape recorded is settled when the tape reaches it; a leaf or a probe is reached by none.
   if (node_->leaf || node_->probe) return multiply_into(*node_, dy, x);
   node_->product_rows += dy.dim(1);
@@ -106,6 +114,7 @@ void Slot::settle() const {
 }
 
 Tensor& Slot::buffer() const {
+  require_open(*node_);
   Tensor& gradient = node_->gradient;
   if (!gradient.defined()) {
     gradient = Tensor::zeros(node_->shape);
@@ -148,6 +157,7 @@ void Var::clear_gradient() {
   slot_.node()->gradient = Tensor();
   slot_.node()->products.clear();
   slot_.node()->product_rows = 0;
+  slot_.node()->final = false;
 }
 
 std::ostream& operator<<(std::ostream& out, const Var& var) {

@@ -14,6 +14,7 @@ struct GradientNode {
   std::atomic<uint32_t> references{1};
   bool leaf = false;
   bool probe = false;    // Var::probe
+  bool final = false;    // nothing more may be added until it is cleared (FinalGradients)
   uint64_t version = 0;  // of a leaf's value; see Var::version
   Shape shape;
   Tensor gradient;

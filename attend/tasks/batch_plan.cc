@@ -80,12 +80,13 @@ class MadeBatches : public BatchPlan {
   data::Batch batch(int64_t epoch, int64_t index) override {
     if (!ready_ || next_ != Turn{epoch, index}) {
       ready_.reset();
-      made_ = {epoch, index};
+      made_ = {epoch, index}, made_in_row_ = 0, asked_in_row_ = 0;
       ready_ = std::make_unique<data::Prefetched<data::Batch>>([this](int64_t) { return made(); }, kReady);
     }
-    next_ = after({epoch, index}, asked_);
+    next_ = after({epoch, index}, asked_, asked_in_row_);
     return ready_->next();
   }
+  void expect(int64_t asked, int64_t skipped) override { row_ = asked, skipped_ = skipped; }
   int64_t examples() const override { return examples_.count; }
   int64_t counted() const override { return examples_.count; }
   std::string summary() const override {
@@ -136,8 +137,14 @@ class MadeBatches : public BatchPlan {
       return batches;
     }
   };
-  Turn after(const Turn& turn, Plan& plan) const {
-    return turn.index + 1 < std::ssize(plan.of(turn.epoch, *this)) ? Turn{turn.epoch, turn.index + 1} : Turn{turn.epoch + 1, 0};
+  Turn after(Turn turn, Plan& plan, int64_t& in_row) const {
+    int64_t steps = 1;
+    if (++in_row == row_) in_row = 0, steps += skipped_;
+    for (; steps > 0; --steps) {
+      turn = turn.index + 1 < std::ssize(plan.of(turn.epoch, *this)) ? Turn{turn.epoch, turn.index + 1}
+                                                                     : Turn{turn.epoch + 1, 0};
+    }
+    return turn;
   }
 
   data::Batch made() {
@@ -148,7 +155,7 @@ class MadeBatches : public BatchPlan {
       examples.push_back(examples_.at(i + turn.epoch * examples_.count));
     }
     data::Batch batch = made_of(std::move(examples), turn, std::ssize(batches));
-    made_ = after(turn, making_);
+    made_ = after(turn, making_, made_in_row_);
     return batch;
   }
 
@@ -156,6 +163,8 @@ class MadeBatches : public BatchPlan {
   const Examples examples_;
   Plan asked_, making_;  // the second one belongs to the thread, and so does made_
   Turn made_, next_;
+  int64_t row_ = 0, skipped_ = 0;  // so many in a row, then so many left out (expect)
+  int64_t asked_in_row_ = 0, made_in_row_ = 0;
   std::unique_ptr<data::Prefetched<data::Batch>> ready_;  // last: its thread uses the others
 };
 
@@ -168,7 +177,8 @@ class SoundBatches : public MadeBatches {
   std::vector<Numbers> planned(int64_t epoch) const override {
     constexpr double kTicks = 100;  // lengths are counted in hundredths of a second
     std::vector<int64_t> ticks;
-    for (int64_t i = 0; i < all().count; ++i) ticks.push_back(std::llround(kTicks * all().length(i + epoch * all().count)));
+    for (int64_t i = 0; i < all().count; ++i)
+      ticks.push_back(std::llround(kTicks * all().length(i + epoch * all().count)));
     const data::BatchOptions how{
         .tokens = std::llround(kTicks * options().seconds), .sentences = options().sounds, .seed = options().seed};
     std::vector<Numbers> batches;

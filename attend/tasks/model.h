@@ -15,6 +15,7 @@
 #include "attend/tasks/corpus.h"
 #include "attend/tasks/input.h"
 #include "attend/tasks/output.h"
+#include "attend/train/company.h"
 #include "attend/train/scores.h"
 
 namespace attend::tasks {
@@ -168,6 +169,8 @@ struct EvaluateOptions {
   int64_t most = 0;  ///< examples; 0: all
   bool loss = false, align = false;
   Done done = {};
+  /// Ranks that share the examples out; all of them get the same result. None: this one alone.
+  train::Company* company = nullptr;
 };
 Scored evaluate(const TaskModel& model, const Examples& examples, const EvaluateOptions& options);
 /// What scores look at of an example: its right answers, its first text, its kind.

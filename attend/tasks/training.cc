@@ -39,18 +39,21 @@ std::vector<std::string> seen_once(const Corpus& corpus) {
 
 /// The folder, or the first above it that is there.
 fs::path nearest_folder(fs::path folder) {
-  for (folder = fs::absolute(folder); !fs::is_directory(folder) && folder.has_relative_path();) folder = folder.parent_path();
+  for (folder = fs::absolute(folder); !fs::is_directory(folder) && folder.has_relative_path();)
+    folder = folder.parent_path();
   return folder;
 }
 
 }  // namespace
 
 TaskTraining::TaskTraining(const TaskConfig& config, fs::path folder, bool resume, const Prepared& prepared,
-                           bool changed_data)
-    : out_(std::move(folder)), folder_(out_) {
+                           bool changed_data, train::Company& company)
+    : company_(company), out_(std::move(folder)), folder_(out_) {
   config.check();
   config.check_files(resume);
   const std::vector<std::string> to_spool = pipes(config, resume);
+  require_usage(to_spool.empty() || company_.alone(),
+                "expected files, which every rank can read, got a pipe: ", joined(to_spool, ", ", data::shown_name));
   if (fs::is_directory(out_)) lock_.emplace(out_), settle_replacement(out_);  // first: a large corpus takes a while
   if (!to_spool.empty()) {
     prepared("reading " + joined(to_spool, ", ", data::shown_name));
@@ -87,13 +90,16 @@ void TaskTraining::prepare(const TaskConfig& config, bool resume, const Prepared
 void TaskTraining::compare_data(const TaskConfig& config, bool changed_data) {
   data_ = data_files(config);
   const std::optional<std::vector<DataFile>> before = saved_data_files(out_);
-  if (!before && !data_.empty()) notes_.push_back("note: an earlier version did not keep what this run learned from: "
-                                                  "whether the files are the same is unknown");
+  if (!before && !data_.empty())
+    notes_.push_back(
+        "note: an earlier version did not keep what this run learned from: "
+        "whether the files are the same is unknown");
   const std::string changed = before ? data_difference(*before, data_) : "";
   if (changed.empty()) return;
   if (!changed_data) {
-    throw ChangedData(changed + "; a resumed run continues with the data that it began with: restore it, or allow "
-                                "this by --changed-data");
+    throw ChangedData(changed +
+                      "; a resumed run continues with the data that it began with: restore it, or allow "
+                      "this by --changed-data");
   }
   other_data_ = true;
   notes_.push_back("note: resuming with other data: " + changed);
@@ -128,8 +134,8 @@ void TaskTraining::learn(TaskConfig config, bool resume, const Prepared& prepare
     const auto& known = model_->input().tokeniser();
     for (int32_t id = data::kFirstWord; known && id < known->size(); ++id) words.push_back(known->piece(id));
     const int64_t taken = models::take_vectors(model_->model(), path, words);
-    notes_.push_back(std::to_string(taken) + " of " + std::to_string(words.size()) +
-                     " words begin with a vector of " + path);
+    notes_.push_back(std::to_string(taken) + " of " + std::to_string(words.size()) + " words begin with a vector of " +
+                     path);
   }
   if (const std::string note = take_features(*model_, corpus_, {out_, folder_, resume}, prepared); !note.empty()) {
     notes_.push_back(note);
@@ -164,17 +170,18 @@ std::string TaskTraining::summary() const {
   const std::string learned = model_->output().summary();
   if (corpus_.stream) {
     const std::string source = std::to_string(model_->input().tokeniser()->size());
-    text += model_->output().words() ? "; vocabulary " + source + " → " + learned : "; vocabulary " + source + ", " + learned;
+    text += model_->output().words() ? "; vocabulary " + source + " → " + learned
+                                     : "; vocabulary " + source + ", " + learned;
     text += "; " + std::to_string(corpus_.valid.count) + " validation pairs";
     if (valid_left_out_ > 0) {
       text += " (" + std::to_string(valid_left_out_) +
-              (model_->reads_documents() ? " whose answer cannot be given: in no loss)" : " too long or empty: in no loss)");
+              (model_->reads_documents() ? " whose answer cannot be given: in no loss)"
+                                         : " too long or empty: in no loss)");
     }
   } else {
     if (!learned.empty()) text += (model_->output().words() ? ", vocabulary " : ", ") + learned;
-    text += "; " + std::to_string(corpus_.valid.count) + " validation " +
-            std::string(model_->row().input().several) + "; " + std::to_string(model_->parameters()) +
-            " parameters";
+    text += "; " + std::to_string(corpus_.valid.count) + " validation " + std::string(model_->row().input().several) +
+            "; " + std::to_string(model_->parameters()) + " parameters";
   }
   for (const std::string& note : notes_) text += "\n" + note;
   return corpus_.report.empty() ? text : text + "\n" + corpus_.report;
@@ -202,7 +209,8 @@ void TaskTraining::encode_valid() {
   valid_left_out_ = corpus_.valid.count - static_cast<int64_t>(all.size());
   require(!all.empty(), "train: none of the ", corpus_.valid.count,
           " validation examples has text on both sides and at most ", longest, " tokens");
-  std::ranges::stable_sort(all, {}, [](const Encoded& one) { return one.source.tokens.ids.size() + one.target.size(); });
+  std::ranges::stable_sort(all, {},
+                           [](const Encoded& one) { return one.source.tokens.ids.size() + one.target.size(); });
   std::vector<const Ready*> sources;
   std::vector<std::vector<int32_t>> targets;
   size_t most = 0;
@@ -224,11 +232,14 @@ void TaskTraining::make_trainer() {
   train::BatchSource source{[this](int64_t epoch) { return plan_->count(epoch); },
                             [this](int64_t epoch, int64_t index) { return plan_->batch(epoch, index); }};
   source.an_epoch = plan_->counted();
+  const train::TrainerOptions& options = model_->config().options.train;
+  const int64_t mine = train::share_of(company_.rank(), company_.size(), options.parts).size();
+  plan_->expect(mine * options.accumulate, (options.parts - mine) * options.accumulate);
   if (!corpus_.stream) source.counted = counted;
   with_places(model_->config().given, "train.", [&] {
     trainer_ = std::make_unique<train::Trainer>(
         model_->model(), std::move(source), [this](const models::Model&) { return validate(); },
-        model_->config().options.train, folder_);
+        model_->config().options.train, folder_, company_);
   });
   trainer_->when_best([this] { last_.save(folder_); });
   trainer_->when_rehearsing([this](const Seconds& now) { return validation_seconds(now); });
@@ -258,12 +269,25 @@ void TaskTraining::replace_model() {
   trainer_->move_to(out_);
 }
 
+/// Batches are dealt out to the ranks, and their losses added up in the order of the batches.
 double TaskTraining::valid_loss() const {
   const TapePause pause;
+  const auto ranks = static_cast<size_t>(company_.size());
+  std::vector<double> mine;
+  for (size_t i = static_cast<size_t>(company_.rank()); i < valid_batches_.size(); i += ranks) {
+    mine.push_back(static_cast<double>(model_->model().loss(valid_batches_[i]).item()));
+  }
+  std::vector<int> counts;
+  std::vector<size_t> at;
+  for (size_t r = 0; r < ranks; ++r) {
+    at.push_back(static_cast<size_t>(r == 0 ? 0 : static_cast<int>(at.back()) + counts.back()));
+    counts.push_back(static_cast<int>((valid_batches_.size() + ranks - 1 - r) / ranks));
+  }
+  const std::vector<double> losses = company_.gathered(mine, counts);
   double loss = 0, tokens = 0;
-  for (const data::Batch& batch : valid_batches_) {
-    const double count = static_cast<double>(target_tokens(batch));
-    loss += count * static_cast<double>(model_->model().loss(batch).item());
+  for (size_t i = 0; i < valid_batches_.size(); ++i) {
+    const double count = static_cast<double>(target_tokens(valid_batches_[i]));
+    loss += count * losses[at[i % ranks]++];
     tokens += count;
   }
   return loss / tokens;
@@ -272,7 +296,7 @@ double TaskTraining::valid_loss() const {
 /// The first validation examples, answered greedily.
 EvaluateOptions TaskTraining::scoring() const {
   const TaskOptions& options = model_->config().options;
-  EvaluateOptions how{.most = options.scored, .loss = !corpus_.stream};
+  EvaluateOptions how{.most = options.scored, .loss = !corpus_.stream, .company = &company_};
   how.answer.search = options.search;
   how.answer.search.beam = how.answer.search.n_best = 1, how.answer.search.sample = false;
   return how;
@@ -312,7 +336,8 @@ train::Validation TaskTraining::validate() const {
   last_ = {scored.titles, scored.judged.references(), scored.judged.outputs, scored.inputs};
   if (!model_->output().labels().empty() && !model_->output().searches()) return result;
   const size_t shown = samples_++ % last_.outputs.size();
-  result.source = last_.sources[shown], result.reference = last_.references[shown], result.output = last_.outputs[shown];
+  result.source = last_.sources[shown], result.reference = last_.references[shown],
+  result.output = last_.outputs[shown];
   return result;
 }
 

@@ -15,8 +15,8 @@
 #include "attend/tasks/data_files.h"
 #include "attend/tasks/model.h"
 #include "attend/tasks/model_folder.h"
-#include "attend/train/valid_sentences.h"
 #include "attend/train/trainer.h"
+#include "attend/train/valid_sentences.h"
 
 namespace attend::tasks {
 
@@ -26,6 +26,8 @@ class BatchPlan {
   virtual ~BatchPlan() = default;
   virtual int64_t count(int64_t epoch) = 0;
   virtual data::Batch batch(int64_t epoch, int64_t index) = 0;
+  /// Of the batches in a row, so many are asked for, then so many not, and so on: others read those.
+  virtual void expect(int64_t /*asked*/, int64_t /*skipped*/) {}
   /// How many examples there are to learn from.
   virtual int64_t examples() const = 0;
   /// How much all batches of an epoch count in a rate: target tokens, or images; 0: not known.
@@ -42,8 +44,9 @@ class TaskTraining {
   /// Starts a run in `folder`, or resumes the one that is there. A model that is there stays as it is, bit by bit, until the new
   /// run has written its first checkpoint; then it is replaced. Resumed with other data than it began with, it throws
   /// ChangedData, unless `changed_data` allows that.
+  /// Of several ranks, each has a folder of its own: where the leader has made its run ready, the others resume it.
   TaskTraining(const TaskConfig& config, std::filesystem::path folder, bool resume, const Prepared& prepared,
-               bool changed_data = false);
+               bool changed_data = false, train::Company& company = train::alone());
   ~TaskTraining();
   TaskTraining(const TaskTraining&) = delete;
   TaskTraining& operator=(const TaskTraining&) = delete;
@@ -79,6 +82,7 @@ class TaskTraining {
   double validation_seconds(const Seconds& now) const;
   double valid_loss() const;
 
+  train::Company& company_;
   const std::filesystem::path out_;
   std::filesystem::path folder_;  // its own, until it replaces what is in out_
   std::optional<NewFolder> made_;

@@ -110,7 +110,8 @@ Optimiser::Optimiser(std::string_view name, std::array<std::string_view, 2> kept
     require(p.var.defined(), "optimiser ", name, ": the parameter \"", p.name, "\" is undefined");
     if (!p.var.tracked() || !nodes.insert(p.var.slot().node()).second) continue;
     require(names.insert(p.name).second, "optimiser ", name, ": two parameters are called \"", p.name, "\"");
-    History& history = histories_.emplace_back();
+    History& history = histories_.emplace_back(Piece{parameters_.size(), 0, p.var.size()});
+    steps_.push_back(0);
     for (size_t k = 0; k < kept_.size(); ++k) {
       if (!kept_[k].empty()) history.kept[k] = Tensor::zeros(p.var.shape());
     }
@@ -123,18 +124,19 @@ void Optimiser::step(double learning_rate, double gradient_scale) {
           ": the learning rate must not be negative, got ", learning_rate);
   require(std::isfinite(gradient_scale), "optimiser ", name_, ": expected a finite gradient scale, got ",
           gradient_scale);
+  for (size_t i = 0; i < parameters_.size(); ++i) steps_[i] += parameters_[i].var.gradient().defined();
   std::vector<kernels::Update> updates;
-  updates.reserve(parameters_.size());
-  for (size_t i = 0; i < parameters_.size(); ++i) {
+  updates.reserve(histories_.size());
+  for (History& history : histories_) {
+    const auto [i, begin, size] = history.piece;
     Var& p = parameters_[i].var;
     if (!p.gradient().defined()) continue;
-    History& history = histories_[i];
-    updates.push_back({.value = p.value().data(),
-                       .gradient = p.gradient().data(),
+    updates.push_back({.value = p.value().data() + begin,
+                       .gradient = p.gradient().data() + begin,
                        .first = history.kept[0].data(),
                        .second = history.kept[1].data(),
-                       .size = p.size(),
-                       .step = ++history.steps});
+                       .size = size,
+                       .step = steps_[i]});
   }
   update(updates, learning_rate, gradient_scale);
 }
@@ -143,26 +145,50 @@ void Optimiser::clear_gradients() {
   for (nn::NamedParam& p : parameters_) p.var.clear_gradient();
 }
 
+void Optimiser::keep(std::span<const Piece> mine, Collect collect) {
+  require(!collect_, "optimiser ", name_, ": expected one that keeps everything, got one that keeps pieces");
+  std::vector<History> kept;
+  for (const Piece& piece : mine) {
+    History& history = kept.emplace_back(piece);
+    for (size_t k = 0; k < kept_.size(); ++k) {
+      const Tensor& whole = histories_.at(piece.parameter).kept[k];
+      if (!whole.defined()) continue;
+      history.kept[k] = Tensor::of({static_cast<int64_t>(piece.size)}, whole.values().subspan(piece.begin, piece.size));
+    }
+  }
+  histories_ = std::move(kept), collect_ = std::move(collect);
+}
+
+Tensor Optimiser::collected(size_t parameter, size_t kept) const {
+  Tensor whole = Tensor::zeros(parameters_[parameter].var.shape());
+  for (const History& history : histories_) {
+    if (history.piece.parameter != parameter) continue;
+    std::copy(history.kept[kept].begin(), history.kept[kept].end(), whole.data() + history.piece.begin);
+  }
+  collect_(parameter, whole);
+  return whole;
+}
+
 void Optimiser::state(const VisitTensor& tensor, const VisitNumber& number) {
   for (size_t i = 0; i < parameters_.size(); ++i) {
     const auto& [name, var] = parameters_[i];
-    History& history = histories_[i];
     for (size_t k = 0; k < kept_.size(); ++k) {
       if (kept_[k].empty()) continue;
       const std::string entry = name_ + "." + std::string(kept_[k]) + "." + name;
-      Tensor value = history.kept[k];
+      Tensor value = collect_ ? collected(i, k) : histories_[i].kept[k];
       tensor(entry, value);
       require(value.defined() && value.shape() == var.shape(), "optimiser: expected ", entry, " of shape ", var.shape(),
               ", got ", value.shape(), value.defined() ? "" : " (undefined)");
-      history.kept[k] = std::move(value);
-      if (!history.kept[k].unique()) history.kept[k] = history.kept[k].clone();
+      if (collect_) continue;
+      Tensor& own = histories_[i].kept[k] = std::move(value);
+      if (!own.unique()) own = own.clone();
     }
-    double steps = static_cast<double>(history.steps);
+    double steps = static_cast<double>(steps_[i]);
     const std::string entry = name_ + ".step." + name;
     number(entry, steps);
     require(steps >= 0 && steps == std::floor(steps) && steps < 0x1p53, "optimiser: expected a count of steps in ",
             entry, ", got ", steps);
-    history.steps = static_cast<int64_t>(steps);
+    steps_[i] = static_cast<int64_t>(steps);
   }
 }
 
@@ -185,6 +211,22 @@ double gradient_norm(std::span<const nn::NamedParam> parameters) {
   std::vector<std::span<const real>> parts;
   for (const Var& p : with_gradient(parameters)) parts.push_back(p.gradient().values());
   return std::sqrt(kernels::sum_of_squares(parts));
+}
+
+std::vector<Piece> pieces_of(std::span<const nn::NamedParam> parameters) {
+  constexpr size_t kMost = size_t{256} << 10;
+  std::vector<Piece> pieces;
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    const size_t size = parameters[i].var.size();
+    for (size_t begin = 0; begin < size; begin += kMost) pieces.push_back({i, begin, std::min(kMost, size - begin)});
+  }
+  return pieces;
+}
+
+double squares_of(std::span<const nn::NamedParam> parameters, const Piece& piece) {
+  const std::span<const real> part =
+      parameters[piece.parameter].var.gradient().values().subspan(piece.begin, piece.size);
+  return kernels::sum_of_squares(std::span(&part, 1));
 }
 
 double clip_scale(double norm, double most) {

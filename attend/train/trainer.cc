@@ -59,9 +59,18 @@ SafetensorsFile whole_checkpoint(const fs::path& path) {
     file.verify();
     return file;
   } catch (const Error& error) {
-    fail(error.what(), "; the run cannot continue without it, but another one can begin with its weights: ",
-         "--train.start_from ", path.parent_path().string());
+    fail(error.what(),
+         "; the run cannot continue without it, but another one can begin with its weights: ", "--train.start_from ",
+         path.parent_path().string());
   }
+}
+
+/// Whether any rank wants it: all of them have to do the same.
+bool wanted_by_any(Company& company, bool wanted) {
+  const double mine = wanted ? 1 : 0;
+  const std::vector<double> all =
+      company.gathered(std::span(&mine, 1), std::vector<int>(static_cast<size_t>(company.size()), 1));
+  return std::ranges::find(all, 1.0) != all.end();
 }
 
 uint64_t bytes_of(models::Model& model) {
@@ -104,8 +113,8 @@ struct Trainer::Place {
 void check(const TrainerOptions& options) {
   check_bounds(options);
   require_option(options.minutes == 0 || options.steps == 0, "minutes",
-                 "expected minutes or steps, as the time sets the number of steps, got both: ", options.minutes, " and ",
-                 options.steps);
+                 "expected minutes or steps, as the time sets the number of steps, got both: ", options.minutes,
+                 " and ", options.steps);
   const bool falls = options.schedule == "cosine" || options.schedule == "plateau";
   require_option(!falls || options.floor <= options.rate, "floor", "expected at most the rate, ", options.rate,
                  ", got ", options.floor);
@@ -113,27 +122,35 @@ void check(const TrainerOptions& options) {
                  "expected fewer steps than the ", options.steps, " of the run, got ", options.warmup);
 }
 
-Trainer::Trainer(models::Model& model, BatchSource batches, Validate validate, TrainerOptions options, fs::path folder)
+Trainer::Trainer(models::Model& model, BatchSource batches, Validate validate, TrainerOptions options, fs::path folder,
+                 Company& company)
     : model_(model),
       batches_(std::move(batches)),
       validate_(std::move(validate)),
       options_(std::move(options)),
       folder_(std::move(folder)),
       training_{Random(static_cast<uint64_t>(options_.seed)).named("training"), 0},
-      place_(std::make_unique<Place>()) {
+      place_(std::make_unique<Place>()),
+      company_(company) {
   check(options_);
-  const int64_t batches_of_epoch = batches_.count(0), accumulate = options_.accumulate;
+  const int64_t batches_of_epoch = batches_.count(0), together = batches_of_update();
   require(batches_of_epoch > 0, "train: there is nothing to train on");
-  an_epoch_ = std::max<int64_t>(1, batches_of_epoch / accumulate);
+  an_epoch_ = std::max<int64_t>(1, batches_of_epoch / together);
   validate_asked_ = options_.validate_every;
   const int64_t epochs = options_.epochs > 0 ? options_.epochs : usual_epochs(an_epoch_);
-  int64_t steps = options_.steps > 0 ? options_.steps : (epochs * batches_of_epoch + accumulate - 1) / accumulate;
+  int64_t steps = options_.steps > 0 ? options_.steps : (epochs * batches_of_epoch + together - 1) / together;
   if (options_.minutes > 0) steps = std::max(steps, 10 * options_.warmup);  // to be rehearsed with, until it is fitted
-  optimiser_ = make_optimiser(options_.optimiser, optimiser_options(options_), nn::parameters(model_));
+  new_optimiser();
   set_length({steps, validate_asked_ > 0 ? validate_asked_ : an_epoch_});
 }
 
 Trainer::~Trainer() = default;
+
+void Trainer::new_optimiser() {
+  optimiser_ = make_optimiser(options_.optimiser, optimiser_options(options_), nn::parameters(model_));
+  const Division division{options_.parts, options_.accumulate, overlap_};
+  gradients_ = std::make_unique<PartGradients>(company_, division, model_, *optimiser_, batches_.counted);
+}
 
 void Trainer::set_length(const RunLength& length) {
   steps_ = length.steps, options_.validate_every = length.validate_every;
@@ -205,50 +222,44 @@ StepReport Trainer::report() const {
           .seconds = p.seconds};
 }
 
-/// The next `accumulate` batches; the position moves past them.
+/// The next batches of an update that are of this rank's parts; the position moves past those of all.
 std::vector<data::Batch> Trainer::next_batches() {
-  std::vector<data::Batch> parts;
-  for (int64_t i = 0; i < options_.accumulate; ++i) {
+  const Share parts = gradients_->share();
+  std::vector<data::Batch> mine;
+  for (int64_t i = 0; i < batches_of_update(); ++i) {
     const int64_t epoch = static_cast<int64_t>(place_->epoch);
-    parts.push_back(batches_.batch(epoch, static_cast<int64_t>(place_->batch)));
+    if (parts.has(i / options_.accumulate)) mine.push_back(batches_.batch(epoch, static_cast<int64_t>(place_->batch)));
     place_->batch += 1;
     if (place_->batch >= static_cast<double>(batches_.count(epoch))) place_->batch = 0, place_->epoch += 1;
   }
-  return parts;
+  return mine;
 }
 
-/// One step of the weights from `accumulate` batches, each counting by its target tokens.
+/// One step of the weights, each batch counting by its target tokens.
 void Trainer::update() {
   Place& place = *place_;
-  const std::vector<data::Batch> parts = next_batches();
-  double tokens = 0, loss = 0;
-  for (const data::Batch& part : parts) tokens += static_cast<double>(batches_.counted(part));
+  const std::vector<data::Batch> batches = next_batches();
   training_.update = step();
   training_.own_words = options_.scheduled_sampling * place.step / static_cast<double>(steps_);
-  for (const data::Batch& part : parts) {
-    const double share = static_cast<double>(batches_.counted(part)) / tokens;
-    Tape tape;
-    const Var objective = model_.loss(part, &training_);
-    tape.backward(objective, Tensor::full({}, static_cast<real>(share)));
-    loss += share * static_cast<double>(objective.item());
-  }
-  const double rate = schedule_->rate(step() + 1), norm = gradient_norm(optimiser_->parameters());
-  if (!std::isfinite(loss)) stop_not_finite("loss", step() + 1);
-  if (!std::isfinite(norm)) stop_not_finite("gradient", step() + 1);
-  optimiser_->step(rate, options_.clip > 0 ? clip_scale(norm, options_.clip) : 1);
+  const Learned learned = gradients_->learn(batches, training_);
+  const double rate = schedule_->rate(step() + 1);
+  if (!std::isfinite(learned.loss)) stop_not_finite("loss", step() + 1);
+  if (!std::isfinite(learned.norm)) stop_not_finite("gradient", step() + 1);
+  optimiser_->step(rate, options_.clip > 0 ? clip_scale(learned.norm, options_.clip) : 1);
   optimiser_->clear_gradients();
-  place.step += 1, place.norm = norm;
-  place.tokens += tokens, place.loss += loss * tokens, place.loss_tokens += tokens;
+  gradients_->share_weights();
+  place.step += 1, place.norm = learned.norm;
+  place.tokens += learned.tokens, place.loss += learned.loss * learned.tokens, place.loss_tokens += learned.tokens;
 }
 
 void Trainer::stop_not_finite(const std::string& what, int64_t at) const {
   const int64_t used = place_->best_step < 0 ? saved_step_ : static_cast<int64_t>(place_->best_step);
-  const std::string left = saved_step_ == 0 ? "nothing had been learned that could be kept"
-                                            : "the weights of step " + std::to_string(used) +
-                                                  " are kept, and --resume continues from step " +
-                                                  std::to_string(saved_step_);
-  fail("train: step ", at, ": the ", what, " is not finite (learning rate ",
-       schedule_->rate(std::max<int64_t>(1, at)), "); ", left, "; lower train.rate or raise train.warmup");
+  const std::string left = saved_step_ == 0
+                               ? "nothing had been learned that could be kept"
+                               : "the weights of step " + std::to_string(used) +
+                                     " are kept, and --resume continues from step " + std::to_string(saved_step_);
+  fail("train: step ", at, ": the ", what, " is not finite (learning rate ", schedule_->rate(std::max<int64_t>(1, at)),
+       "); ", left, "; lower train.rate or raise train.warmup");
 }
 
 void Trainer::require_finite_weights() const {
@@ -260,7 +271,7 @@ void Trainer::require_finite_weights() const {
 /// Until a validation has judged any weights, the newest are the ones to use.
 void Trainer::save() {
   require_finite_weights();
-  if (place_->best_step < 0) models::save_weights(model_, folder_ / kWeights);
+  if (place_->best_step < 0 && company_.leads()) models::save_weights(model_, folder_ / kWeights);
   write_checkpoint();
 }
 
@@ -270,7 +281,16 @@ void Trainer::write_checkpoint() {
   for (const nn::NamedParam& p : nn::parameters(model_)) tensors.push_back({"model." + p.name, p.var.value()});
   json numbers;
   const VisitNumber number = [&](const std::string& name, double& value) { numbers[name] = value; };
-  optimiser_->state([&](const std::string& name, Tensor& value) { tensors.push_back({name, value}); }, number);
+  const bool leads = company_.leads();  // the others only pass on what they keep
+  optimiser_->state(
+      [&](const std::string& name, Tensor& value) {
+        if (leads) tensors.push_back({name, value});
+      },
+      number);
+  if (!leads) {
+    saved_step_ = step();
+    return;
+  }
   schedule_->state(number);
   place_->visit(number), place_->visit_later(number);
   numbers[kRate] = options_.rate;
@@ -301,8 +321,8 @@ std::vector<std::string> Trainer::resume(bool other_data) {
   saved_step_ = step();
   for (nn::NamedParam& p : nn::parameters(model_)) {
     const Tensor value = models::saved_value(file, "model." + p.name, p.var);
-    require(value.shape() == p.var.shape(), path.string(), ": expected ", p.name, " of shape ", p.var.shape(),
-            ", got ", value.shape());
+    require(value.shape() == p.var.shape(), path.string(), ": expected ", p.name, " of shape ", p.var.shape(), ", got ",
+            value.shape());
     std::copy(value.begin(), value.end(), p.var.value().data());
   }
   optimiser_->state([&](const std::string& name, Tensor& value) { value = file.read_finite(name); }, number);
@@ -411,10 +431,10 @@ bool Trainer::keep_if_best(const Validation& validation) {
   const bool tied = score == place_->best_score && validation.loss < place_->best_loss;
   const bool best = std::isfinite(score) && (place_->best_step < 0 || score > place_->best_score || tied);
   if (best) {
-    models::save_weights(model_, folder_ / kWeights);
+    if (company_.leads()) models::save_weights(model_, folder_ / kWeights);
     place_->best_step = place_->step, place_->best_score = score, place_->best_loss = validation.loss;
     place_->averaged = 0;
-    became_best_();
+    if (company_.leads()) became_best_();
   }
   return best;
 }
@@ -426,7 +446,8 @@ void Trainer::validate(std::span<Watcher* const> watchers) {
   const double score = judged(validation), before = place_->best_score;
   const bool first = place_->best_step < 0, best = keep_if_best(validation);
   place_->worse = best ? 0 : place_->worse + 1;
-  const bool tied = best && !first && score == before;  // better by its loss, of which a plateau of scores knows nothing
+  const bool tied =
+      best && !first && score == before;  // better by its loss, of which a plateau of scores knows nothing
   if (!tied) schedule_->observe(options_.best_by == "loss" ? validation.loss : score);
   for (Watcher* watcher : watchers) watcher->validated(report(), validation, best);
 }
@@ -460,16 +481,24 @@ void Trainer::load_average(const std::vector<fs::path>& files) {
 /// The mean of the last weights replaces the best ones if it is better. The run itself keeps its position and the
 /// weights of its last step, so that it can be extended.
 bool Trainer::try_average(std::span<Watcher* const> watchers) {
-  const std::vector<fs::path> files = kept_files();
-  if (files.size() < 2) return false;
-  load_average(files);
+  const std::vector<fs::path> files = company_.leads() ? kept_files() : std::vector<fs::path>();
+  if (company_.of_leader(static_cast<double>(files.size())) < 2) return false;
+  if (company_.leads()) load_average(files);
+  take_weights_of_leader();
   const Validation validation = validate_(model_);
   const bool best = keep_if_best(validation);
   if (best) place_->averaged = 1;
   for (Watcher* watcher : watchers) watcher->validated(report(), validation, best);
-  models::load_weights(model_, files.back());
+  if (company_.leads()) models::load_weights(model_, files.back());
+  take_weights_of_leader();
   save();
   return best;
+}
+
+void Trainer::take_weights_of_leader() {
+  for (nn::NamedParam& p : nn::parameters(model_)) {
+    company_.wait(company_.broadcast(std::as_writable_bytes(p.var.value().values()), 0));
+  }
 }
 
 /// Every tenth step and the last one: by steps, so that reports do not depend on the clock.
@@ -492,12 +521,13 @@ Outcome Trainer::train_on(std::span<Watcher* const> watchers) {
     const bool validates = step() % options_.validate_every == 0 || step() == steps_;
     if (validates) {
       require_finite_weights();
-      if (options_.average > 0) keep_for_average();
+      if (options_.average > 0 && company_.leads()) keep_for_average();
       validate(watchers);
       if (out_of_patience()) outcome = Outcome::stopped_early;
     }
-    if (std::ranges::any_of(watchers, [](Watcher* watcher) { return watcher->stop(); })) outcome = Outcome::interrupted;
-    const bool late = now_() - saved > 60 * options_.save_minutes;
+    const bool stop = std::ranges::any_of(watchers, [](Watcher* watcher) { return watcher->stop(); });
+    if (wanted_by_any(company_, stop)) outcome = Outcome::interrupted;
+    const bool late = company_.of_leader(now_() - saved > 60 * options_.save_minutes) != 0;
     if (validates || late || outcome != Outcome::finished) save(), saved = now_();
     if (saved_step_ == step() && outcome != Outcome::interrupted) saved_callback_();
   }
@@ -507,7 +537,7 @@ Outcome Trainer::train_on(std::span<Watcher* const> watchers) {
 /// The mean over an epoch where that is known: the batches of a rehearsal may be smaller or larger than others.
 double Trainer::tokens_of_an_update(double measured) const {
   if (batches_.an_epoch == 0) return measured;
-  return static_cast<double>(batches_.an_epoch * options_.accumulate) / static_cast<double>(batches_.count(0));
+  return static_cast<double>(batches_.an_epoch * batches_of_update()) / static_cast<double>(batches_.count(0));
 }
 
 Pace Trainer::rehearse(double seconds) {
@@ -524,7 +554,8 @@ Pace Trainer::rehearse(double seconds) {
   while (place_->step < kWarming) update();
   const double tokens = place_->tokens, begun = now_();
   double taken = 0, spent = 0;
-  while (taken < kLeast || (spent < seconds && taken < kMost)) update(), taken += 1, spent = now_() - begun;
+  const auto goes_on = [&] { return taken < kLeast || (spent < seconds && taken < kMost); };
+  while (company_.of_leader(goes_on()) != 0) update(), taken += 1, spent = now_() - begun;
   const double measured = place_->tokens - tokens;
   Pace pace{.step = spent / measured * tokens_of_an_update(measured / taken)};
   const double answering = now_();
@@ -535,16 +566,16 @@ Pace Trainer::rehearse(double seconds) {
   }
   for (size_t i = 0; i < parameters.size(); ++i) std::ranges::copy(weights[i], parameters[i].var.value().data());
   *place_ = place, training_ = training;
-  optimiser_ = make_optimiser(options_.optimiser, optimiser_options(options_), nn::parameters(model_));
-  return pace;
+  new_optimiser();
+  return {.step = company_.of_leader(pace.step), .validation = company_.of_leader(pace.validation)};
 }
 
 void Trainer::fit(double seconds, const Pace& pace) {
   constexpr int64_t kFewest = 20;
   const double begun = now_();
   save();  // as after each validation: that takes time, too
-  const double saving = now_() - begun, validation = pace.validation + saving;
-  const double left = seconds - saving - (options_.average > 0 ? validation : 0);
+  const double saving = company_.of_leader(now_() - begun), validation = pace.validation + saving;
+  const double left = company_.of_leader(seconds) - saving - (options_.average > 0 ? validation : 0);
   const RunLength length = length_within(left, {pace.step, validation}, an_epoch_, validate_asked_);
   require(length.steps >= kFewest, "train.minutes: expected enough for ", kFewest, " steps, got ", options_.minutes,
           ", which leave time for ", length.steps, " (a step takes ", pace.step, " s, a validation ", validation,

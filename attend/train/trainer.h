@@ -15,8 +15,10 @@
 #include "attend/base/bounds.h"
 #include "attend/base/clock.h"
 #include "attend/models/model.h"
+#include "attend/train/company.h"
 #include "attend/train/optimiser.h"
 #include "attend/train/pace.h"
+#include "attend/train/part_gradients.h"
 #include "attend/train/schedule.h"
 
 namespace attend::train {
@@ -26,7 +28,7 @@ inline constexpr double kMostMinutes = 366 * 24 * 60;  ///< a year
 struct TrainerOptions {
   int64_t epochs = 20, steps = 0;
   double minutes = 0;
-  int64_t accumulate = 1;
+  int64_t accumulate = 1, parts = 1;
   std::string optimiser = "adam";
   double rate = 1e-3, beta1 = 0.9, beta2 = 0.999, momentum = 0, weight_decay = -1;
   std::string schedule = "cosine";
@@ -45,13 +47,20 @@ struct TrainerOptions {
 
   template <class Visit>
   void fields(Visit&& visit) {
-    visit("epochs", epochs, "how often all pairs are read, if steps is 0; 0: by how many there are", bounds::count_or_none());
+    visit("epochs", epochs, "how often all pairs are read, if steps is 0; 0: by how many there are",
+          bounds::count_or_none());
     visit("steps", steps, "updates of the weights; 0: given by the epochs", bounds::at_least(0));
     visit("minutes", minutes,
           "in place of steps and epochs: how long the run may take, with all that it prepares; sets the steps by their "
           "measured speed; 0: as long as it takes",
           bounds::within(0, kMostMinutes));
     visit("accumulate", accumulate, "batches whose gradients make one update", bounds::within(1, 1 << 20));
+    visit("parts", parts,
+          "an update is the sum, in a fixed tree, of so many parts of `accumulate` batches each, so that ranks "
+          "(mpirun) can share "
+          "them out and the result is the same for any number of ranks; of a new run with several ranks: one for each, "
+          "if not set",
+          bounds::within(1, 1 << 16));
     visit("optimiser", optimiser, "sgd, adam, adamw or adadelta", bounds::one_of(optimisers()));
     visit("rate", rate, "learning rate, at its highest", bounds::at_least(0));
     visit("beta1", beta1, "adam: decay of the mean of gradients", bounds::share());
@@ -151,8 +160,9 @@ struct TrainResult {
 /// written. Of weights with equal scores, those with the lower validation loss are the best.
 class Trainer {
  public:
+  /// Of several ranks, only the one that leads writes into its folder. `validate` must say the same to all.
   Trainer(models::Model& model, BatchSource batches, Validate validate, TrainerOptions options,
-          std::filesystem::path folder);
+          std::filesystem::path folder, Company& company = train::alone());
   ~Trainer();
 
   /// For callers that keep more than the best weights.
@@ -162,6 +172,10 @@ class Trainer {
   void set_clock(Seconds now) { now_ = std::move(now); }
   double now() const { return now_(); }
   void when_saved(Saved callback) { saved_callback_ = std::move(callback); }
+  /// Whether gradients are sent while the backward pass still runs, as they usually are, or after it.
+  void set_overlap(bool overlap) { gradients_->set_overlap(overlap_ = overlap); }
+  /// What it cost to be several.
+  const ExchangeCost& cost() const { return gradients_->cost(); }
   /// Its files have been moved there.
   void move_to(std::filesystem::path folder) { folder_ = std::move(folder); }
   /// Throws Error if the folder cannot be written to, or the disk lacks room for everything the run will keep.
@@ -189,6 +203,8 @@ class Trainer {
 
   const TrainerOptions& options() const { return options_; }
   int64_t step() const;
+  /// Of the last checkpoint.
+  int64_t saved_step() const { return saved_step_; }
   /// How many updates the whole run has.
   int64_t steps() const;
   /// How often it reads all examples.
@@ -203,6 +219,8 @@ class Trainer {
   struct Place;
   void set_length(const RunLength& length);
   double tokens_of_an_update(double measured) const;
+  int64_t batches_of_update() const { return options_.accumulate * options_.parts; }
+  void new_optimiser();
   std::vector<data::Batch> next_batches();
   void update();
   void report_progress(std::span<Watcher* const> watchers);
@@ -214,6 +232,7 @@ class Trainer {
   void keep_for_average();
   void load_average(const std::vector<std::filesystem::path>& files);
   bool try_average(std::span<Watcher* const> watchers);
+  void take_weights_of_leader();
   void save();
   void write_checkpoint();
   std::string restore_best(bool has_all_averages);
@@ -234,6 +253,7 @@ class Trainer {
   TrainerOptions options_;
   std::filesystem::path folder_;
   std::unique_ptr<Optimiser> optimiser_;
+  std::unique_ptr<PartGradients> gradients_;
   std::unique_ptr<Schedule> schedule_;
   models::Training training_;
   std::unique_ptr<Place> place_;
@@ -241,6 +261,8 @@ class Trainer {
   int64_t validate_asked_ = 0;        // options.validate_every as it was given
   bool fitted_ = false;
   int64_t saved_step_ = 0;  // of the last checkpoint
+  Company& company_;
+  bool overlap_ = true;
 };
 
 }  // namespace attend::train
