@@ -203,7 +203,7 @@ std::vector<Run> autoencode_runs(Scale scale) {
   std::vector<Run> runs;
   const auto settings = [&](int64_t numbers) {
     return "task=autoencode model.code=" + std::to_string(numbers) +
-           (quick ? " model.encoder.stages=128 model.decoder=128 train.steps=250" : "");
+           (quick ? " model.encoder.stages=128 model.decoder=128 train.steps=250" : " train.epochs=3");
   };
   for (const int64_t numbers : quick ? std::vector<int64_t>{2, 16} : std::vector<int64_t>{1, 2, 4, 8, 16, 32, 64}) {
     runs.push_back({run_of_code(numbers), settings(numbers)});

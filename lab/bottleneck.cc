@@ -16,7 +16,7 @@ std::vector<Run> bottleneck_runs(Scale scale) {
   const std::string common = scale == Scale::quick
                                  ? "task=translate model.embedding=32 model.hidden=64 model.dropout=0 train.steps=400 "
                                    "train.rate=1e-2 valid_sentences=100"
-                                 : "task=translate corpus=chains model.hidden=192 train.epochs=16 train.rate=3e-3 "
+                                 : "task=translate corpus=chains model.hidden=96 train.epochs=8 train.rate=3e-3 "
                                    "batch.tokens=1200 search.beam=1";
   return {{"one vector", common + " model.decoder.input=bridge model.decoder.query=before model.decoder.feeding=false"},
           {"attention", common}};
@@ -49,6 +49,13 @@ void bottleneck_report(const Results& results, Report& report) {
   const std::vector<std::string> scores{"bleu", "exact", "aer"};
   report.blocks.emplace_back(score_table(results, runs, scores, report.numbers));
   report.plot("curves", curve_plot(results, runs, "bleu"), "How they learned: validations of the first seed.");
+  if (!results.quick())
+    report.text(
+        "Beside it",
+        "Sentences of a grammar are easier than those that people write. On Multi30k, German to English, whose "
+        "sentences have 13 words on average, the same two networks reach BLEU 28.4 with one vector and 38.1 with "
+        "attention (recipes multi30k-de-en-fixed and multi30k-de-en-recurrent; docs/results.md). That was not "
+        "measured in this run.");
   report.next = {{"attend compare multi30k-de-en-recurrent multi30k-de-en-fixed --out multi30k",
                   "The same on translations that people made (docs/results.md has the figures):"}};
 }

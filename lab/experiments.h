@@ -58,6 +58,9 @@ void glimpse_cost_report(const Results& results, Report& report);
 std::vector<Run> tiles_runs(Scale scale);
 void tiles_report(const Results& results, Report& report);
 
+std::vector<Run> rewards_runs(Scale scale);
+void rewards_report(const Results& results, Report& report);
+
 std::vector<Run> saliency_runs(Scale scale);
 void saliency_report(const Results& results, Report& report);
 

@@ -1,8 +1,10 @@
 // heads: one to sixteen of them at equal size, and what is lost when one is removed.
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "attend/explain/report_page.h"
+#include "attend/tasks/explanation.h"
 #include "lab/experiments.h"
 
 namespace attend::lab {
@@ -43,6 +45,53 @@ double bleu_of(const tasks::TaskModel& model, const tasks::Examples& examples) {
   return scored.scores(model.row()).at("bleu");
 }
 
+/// Where a head has its weight, in percent: means over the words that looked.
+struct Habit {
+  double before = 0, same = 0, after = 0;  ///< on the place before its own, its own, the one after
+  double last = 0, largest = 0;            ///< on the last place of all; the largest of its weights
+};
+
+/// Adds one head's weights of [heads,Tq,Tk], the mean over its Tq rows.
+void add_habit(Habit& habit, const Tensor& weights, int64_t head) {
+  const int64_t queries = weights.dim(1), keys = weights.dim(2);
+  const double share = 100 / static_cast<double>(queries);
+  for (int64_t q = 0; q < queries; ++q) {
+    const real* row = weights.data() + (head * queries + q) * keys;
+    const auto at = [&](int64_t k) { return k >= 0 && k < keys ? share * static_cast<double>(row[k]) : 0; };
+    habit.before += at(q - 1), habit.same += at(q), habit.after += at(q + 1), habit.last += at(keys - 1);
+    habit.largest += share * static_cast<double>(*std::max_element(row, row + keys));
+  }
+}
+
+/// What each head looks at, over some sentences of the test with their right answers.
+Table habits_of(const tasks::TaskModel& model, const tasks::Examples& examples, nlohmann::ordered_json& numbers) {
+  constexpr int64_t kSentences = 50;
+  std::map<std::string, std::vector<Habit>> habits;
+  for (int64_t i = 0; i < kSentences; ++i) {
+    const tasks::Example example = examples.at(i);
+    const auto trace = std::get<explain::Trace>(tasks::explain(model, example, {.target = example.right.at(0)}));
+    for (const explain::TraceSite& site : trace.sites) {
+      std::vector<Habit>& heads = habits[site.site + ", layer " + std::to_string(site.layer)];
+      heads.resize(static_cast<size_t>(site.heads));
+      for (int64_t head = 0; head < site.heads; ++head) add_habit(heads[static_cast<size_t>(head)], site.weights, head);
+    }
+  }
+  Table table{.title = "Where each head has its weight, in percent",
+              .head = {"Attention", "place before", "same place", "place after", "last place", "largest weight"}};
+  for (const auto& [attention, heads] : habits) {
+    for (size_t head = 0; head < heads.size(); ++head) {
+      const std::string name = attention + ", head " + std::to_string(head);
+      table.rows.push_back({name});
+      for (const double sum :
+           {heads[head].before, heads[head].same, heads[head].after, heads[head].last, heads[head].largest}) {
+        table.rows.back().push_back(fixed(sum / kSentences, 0));
+        numbers["habits"][name].push_back(sum / kSentences);
+      }
+    }
+  }
+  return table;
+}
+
 /// BLEU without each head of each attention, and the smallest and largest loss.
 void report_removal(const Results& results, Report& report) {
   const std::string run = run_of(kRemovedFrom);
@@ -70,6 +119,11 @@ void report_removal(const Results& results, Report& report) {
                   "nothing is trained again. BLEU of the whole model, by greedy search on 300 sentences: " +
                   fixed(all) + ".");
   report.blocks.emplace_back(std::move(table));
+  report.text("",
+              "Some heads look at a fixed place beside their own, some at the end of the sentence, which is to say at "
+              "nothing, and some spread their weight. Keys of decoder.self are the words that were said before, so "
+              "that the same place is the last word that was said; of decoder.memory, places are those of the source.");
+  report.blocks.emplace_back(habits_of(whole, examples, report.numbers));
   report.live({.text = "Go through the heads one by one: some follow the words, others rest.",
                .runs = {run},
                .sliders = {"head", "length"}});
@@ -88,7 +142,7 @@ std::vector<Run> heads_runs(Scale scale) {
                   "train.steps=350 "
                   "train.rate=6e-3 valid_sentences=100"
                 : "model.size=64 model.hidden=256 model.encoder_layers=2 model.decoder_layers=2 model.dropout=0.1 "
-                  "train.epochs=8 train.rate=2e-3") +
+                  "train.epochs=4 train.rate=3e-3") +
       " model.heads=";
   std::vector<Run> runs;
   for (const int64_t heads : quick ? std::vector<int64_t>{4} : std::vector<int64_t>{1, 2, 4, 8, 16}) {

@@ -69,6 +69,12 @@ explain::Plot cost_plot(const Results& results, std::span<const std::string> run
   return plot;
 }
 
+Tensor image_of(const tasks::TaskModel& model, const tasks::Example& example) {
+  const tasks::Ready ready = model.ready(example);
+  const tasks::Ready* batch[] = {&ready};
+  return model.source(batch).pixels();
+}
+
 double exact_on(const tasks::TaskModel& model, std::span<const Asked> asked) {
   int64_t right = 0;
   for (const Asked& one : asked) {

@@ -20,6 +20,9 @@ double milliseconds_per_token(const tasks::TaskModel& model, const std::string& 
 explain::Plot cost_plot(const Results& results, std::span<const std::string> runs, std::span<const int64_t> lengths,
                         nlohmann::ordered_json& numbers);
 
+/// The image of an example as its model reads it, [1,C,H,W].
+Tensor image_of(const tasks::TaskModel& model, const tasks::Example& example);
+
 /// A text and its right answer.
 struct Asked {
   std::string text, right;

@@ -216,10 +216,10 @@ std::vector<Run> saliency_runs(Scale scale) {
               "train.steps=450 model.hidden=64 model.embedding=32 train.rate=1e-2 valid_sentences=50"),
           run(2, "task=caption size=56 model.encoder.norm=none", "train.epochs=3",
               "model.encoder.stages=8,16,16 model.hidden=48 model.embedding=24 train.steps=120 train.rate=4e-3"),
-          run(3, "task=glimpse scene=translated size=48 model.patch=12 model.scales=2", "train.epochs=6",
+          run(3, "task=glimpse scene=translated size=48 model.patch=12 model.scales=2", "train.epochs=4",
               "train.steps=200 model.what=64 model.hidden=96 train.rate=2e-3"),
           run(4, "task=glimpse scene=translated size=48 model.name=image_classifier",
-              "model.encoder.stages=16,32 train.epochs=3",
+              "model.encoder.stages=16,32 train.epochs=1",
               "model.encoder.stages=8,16 train.steps=250 train.rate=4e-3 batch.images=32")};
 }
 

@@ -7,6 +7,7 @@
 #include "attend/attention/attention.h"
 #include "attend/explain/report_page.h"
 #include "lab/experiments.h"
+#include "lab/measure.h"
 
 namespace attend::lab {
 namespace {
@@ -98,6 +99,20 @@ void report_saturation(Report& report) {
                "norm " + fixed(widest[0].gradient, 3) + " against " + fixed(widest[1].gradient, 3));
 }
 
+/// A column: what a word of an answer of 14 words costs, one sentence at a time.
+void add_speed(const Results& results, std::span<const std::string> runs, Table& table,
+               nlohmann::ordered_json& numbers) {
+  constexpr int64_t kWords = 14;
+  table.head.push_back("ms a word");
+  for (size_t i = 0; i < runs.size(); ++i) {
+    results.say(runs[i] + ": timing answers of " + std::to_string(kWords));
+    const double cost =
+        milliseconds_per_token(results.model(runs[i]), text_of_length(results.test(runs[i]), false, kWords), kWords);
+    table.rows.at(i).push_back(fixed(cost, 2));
+    numbers["milliseconds_per_word"][runs[i]] = cost;
+  }
+}
+
 }  // namespace
 
 std::vector<Run> scores_runs(Scale scale) {
@@ -114,7 +129,7 @@ std::vector<Run> scores_runs(Scale scale) {
                   "valid_sentences=100 model.attention.score="
             : network +
                   " model.encoder.size=128 model.encoder.dropout=0.1 model.decoder.size=128 model.decoder.embedding=64 "
-                  "model.decoder.dropout=0.1 model.attention.score=";
+                  "model.decoder.dropout=0.1 train.epochs=4 model.attention.score=";
   if (quick) return {{"additive", common + "additive"}, {"location", common + "location model.attention.longest=20"}};
   std::vector<Run> runs;
   for (const std::string_view score : kScores) {
@@ -135,7 +150,9 @@ void scores_report(const Results& results, Report& report) {
       "a query and a dot product has no parameters of its own.";
   const std::vector<std::string> runs = results.runs();
   const std::vector<std::string> scores{"exact", "bleu", "aer"};
-  report.blocks.emplace_back(score_table(results, runs, scores, report.numbers));
+  Table table = score_table(results, runs, scores, report.numbers);
+  add_speed(results, runs, table, report.numbers);
+  report.blocks.emplace_back(std::move(table));
   report.plot("curves", curve_plot(results, runs, "exact"), "How they learned: validations of the first seed.");
   double by_content = 0, by_place = 0;
   std::string best, best_place;

@@ -8,6 +8,7 @@
 #include "attend/models/glimpse.h"
 #include "attend/tasks/explanation.h"
 #include "lab/experiments.h"
+#include "lab/measure.h"
 
 namespace attend::lab {
 namespace {
@@ -33,12 +34,6 @@ struct Looked {
   int64_t tiles = 0;
   double ink = 0, ink_by_chance = 0;  ///< share of weight on tiles with ink, and that of a tile taken at random
 };
-
-Tensor image_of(const tasks::TaskModel& model, const tasks::Example& example) {
-  const tasks::Ready ready = model.ready(example);
-  const tasks::Ready* batch[] = {&ready};
-  return model.source(batch).pixels();
-}
 
 /// Which tiles of an image have ink.
 std::vector<bool> inked(const Tensor& image, const models::TileGrid& grid) {
@@ -120,7 +115,7 @@ std::vector<Run> tiles_runs(Scale scale) {
       std::string(scale == Scale::quick
                       ? "model.what=48 model.where=16 model.glimpse=64 model.hidden=96 batch.images=64 "
                         "train.steps=1200 train.rate=3e-3"
-                      : "train.epochs=8 train.rate=1e-3") +
+                      : "train.epochs=4 train.rate=1e-3") +
       " model.attention.align=";
   return {{kExpected, common + "softmax"}, {kDrawn, common + "sample model.reinforce.entropy=0.01 model.copies=2"}};
 }

@@ -51,7 +51,7 @@ std::vector<Run> windows_runs(Scale scale) {
   const std::string common = quick
                                  ? "task=translate model.embedding=32 model.hidden=64 model.dropout=0 train.steps=300 "
                                    "train.rate=1e-2 valid_sentences=100"
-                                 : "task=translate train.epochs=8";
+                                 : "task=translate model.embedding=48 model.hidden=64 train.epochs=5";
   std::vector<Run> runs;
   for (const std::string_view score : scores_of(quick)) {
     for (const std::string_view window : kWindows) {

@@ -59,7 +59,7 @@ INSTANTIATE_TEST_SUITE_P(Each, LabSlow,
                          testing::Values("told", "bottleneck", "scores", "windows", "hard-or-soft", "pick-an-item",
                                          "positions", "heads", "depth", "recurrent-or-transformer", "coverage",
                                          "autoencode", "memory", "oracle", "fast-weights", "glimpse-cost", "tiles",
-                                         "saliency"),
+                                         "rewards", "saliency"),
                          [](const auto& info) {
                            std::string name = info.param;
                            std::erase(name, '-');
