@@ -1,5 +1,6 @@
 // Memory: one pool for tensors and for the scratch space of kernels. A fresh 64 MB costs more in page faults than the
-// op that fills it, so freed blocks are kept by size class and handed out again.
+// op that fills it, so freed blocks are kept by size class and handed out again; of blocks from 1 MiB on, no more than half of
+// what was ever in use at once (and 64 MiB) is kept.
 #pragma once
 
 #include <atomic>
