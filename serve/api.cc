@@ -21,7 +21,9 @@ constexpr std::string_view kDisplaced =
     "requests: this one waited behind others of yours, and its place went to another client; try again in a second";
 
 constexpr Endpoint kEndpoints[] = {
-    {"GET", "/healthz", &Api::health},
+    {"GET", "/healthz", &Api::health, Access::everyone, true},
+    {"GET", "/readyz", &Api::ready, Access::everyone, true},
+    {"GET", "/metrics", &Api::metrics, Access::watchers, true},
     {"GET", "/v1/models", &Api::models},
     {"GET", "/v1/models/{name}/curves", &Api::curves},
     {"GET", "/v1/models/{name}/gallery", &Api::gallery},
@@ -31,12 +33,35 @@ constexpr Endpoint kEndpoints[] = {
     {"GET", "/v1/lab/{name}/figures/{figure}", &Api::figure},
     {"POST", "/v1/run", &Api::run},
     {"POST", "/v1/explain", &Api::explain},
+    {"PUT", "/v1/models/{name}", &Api::load, Access::admins},
+    {"DELETE", "/v1/models/{name}", &Api::unload, Access::admins},
 };
 
 std::shared_ptr<Job> job_for(const Call& call, bool is_long) {
   auto job = std::make_shared<Job>();
   job->client = call.client, job->is_long = is_long;
+  const auto give_up = [job = std::weak_ptr(job)] {
+    if (const auto there = job.lock()) there->cancelled = true;
+  };
+  if (call.when_gone) call.when_gone(give_up);
   return job;
+}
+
+double seconds_since(Clock::time_point time) { return std::chrono::duration<double>(Clock::now() - time).count(); }
+
+/// The same, and tells what it took.
+template <class Compute>
+auto measured(const Call& call, const ServedModel& served, Compute compute) {
+  call.effort->model = served.name;
+  return [effort = call.effort, asked = Clock::now(), compute = std::move(compute)](const Watch& watch) {
+    effort->waited = seconds_since(asked);
+    const auto begun = Clock::now();
+    Watch counting = watch;
+    counting.said = [&effort](int64_t tokens) { effort->tokens += tokens; };
+    std::string result = compute(counting);
+    effort->computed = seconds_since(begun);
+    return result;
+  };
 }
 
 void end_if_cancelled(const Job& job) {
@@ -185,6 +210,36 @@ Reply Api::health(const Call&) const {
   return reply;
 }
 
+Reply Api::ready(const Call&) const {
+  if (stopping_()) refuse(503, "stopping", "the server is being stopped; try again in a moment");
+  const size_t models = models_.all().size();
+  if (models == 0 && models_.lab().empty())
+    refuse(503, "no_models", "models: expected at least one, got none that is loaded");
+  Reply reply;
+  reply.body = dumped({{"status", "ready"}, {"models", models}});
+  return reply;
+}
+
+Reply Api::metrics(const Call&) const {
+  Reply reply;
+  reply.type = "text/plain; version=0.0.4";
+  reply.body = metrics_.text();
+  return reply;
+}
+
+Reply Api::load(const Call& call) const {
+  Reply reply;
+  reply.body = dumped(models_.load(call.name, parse_folder(call.body))->description);
+  return reply;
+}
+
+Reply Api::unload(const Call& call) const {
+  models_.unload(call.name);
+  Reply reply;
+  reply.status = 204;
+  return reply;
+}
+
 Reply Api::models(const Call&) const {
   Json all = Json::array();
   for (const auto& served : models_.all()) all.push_back(served->description);
@@ -220,22 +275,23 @@ Reply Api::figure(const Call& call) const {
 
 Reply Api::curves(const Call& call) const {
   const std::shared_ptr<const ServedModel> served = models_.at(call.name);
-  return computed(job_for(call, false), [served](const Watch&) { return dumped(serve::curves(served->folder)); });
+  return computed(job_for(call, false),
+                  measured(call, *served, [served](const Watch&) { return dumped(serve::curves(served->folder)); }));
 }
 
 Reply Api::gallery(const Call& call) const {
   const std::shared_ptr<const ServedModel> served = models_.at(call.name);
   const std::shared_ptr<Job> job = job_for(call, served->gallery_takes_long());
-  return computed(job, [served](const Watch&) { return dumped(served->gallery()); });
+  return computed(job, measured(call, *served, [served](const Watch&) { return dumped(served->gallery()); }));
 }
 
 Reply Api::run(const Call& call) const {
   const auto request = std::make_shared<const RunRequest>(parse_run(call.body, limits_));
   const std::shared_ptr<const ServedModel> served = models_.at(request->model);
   const std::shared_ptr<Job> job = job_for(call, !served->check(*request, limits_).is_short());
-  Compute compute = [served, request, limits = limits_](const Watch& watch) {
+  Compute compute = measured(call, *served, [served, request, limits = limits_](const Watch& watch) {
     return served->run(*request, limits, watch);
-  };
+  });
   return request->stream ? streamed(job, std::move(compute)) : computed(job, std::move(compute));
 }
 
@@ -243,9 +299,9 @@ Reply Api::explain(const Call& call) const {
   const auto request = std::make_shared<const ExplainRequest>(parse_explain(call.body, limits_));
   const std::shared_ptr<const ServedModel> served = models_.at(request->model);
   const std::shared_ptr<Job> job = job_for(call, !served->check(*request, limits_).is_short());
-  return computed(job, [served, request, limits = limits_](const Watch& watch) {
-    return served->explain(*request, limits, watch);
-  });
+  return computed(job, measured(call, *served, [served, request, limits = limits_](const Watch& watch) {
+                    return served->explain(*request, limits, watch);
+                  }));
 }
 
 }  // namespace attend::serve

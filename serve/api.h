@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "serve/journal.h"
+#include "serve/metrics.h"
 #include "serve/models.h"
 #include "serve/options.h"
 #include "serve/workers.h"
@@ -53,16 +55,23 @@ struct Call {
   std::string name;
   std::string part;  ///< of what has that name: a figure
   std::string_view body;
-  std::string client;  ///< who asks
+  std::string client;                                             ///< who asks
+  std::string_view accept = {};                                   ///< the types of answers that it takes
+  std::shared_ptr<Effort> effort = std::make_shared<Effort>();    ///< told of what it costs
+  std::function<void(std::function<void()> act)> when_gone = {};  ///< has `act` called should the client hang up
 };
 
 class Api {
  public:
   /// `models` and `workers` must outlive it.
-  Api(const Models& models, Workers& workers, const Limits& limits)
-      : models_(models), workers_(workers), limits_(limits) {}
+  Api(Models& models, Workers& workers, const Metrics& metrics, const Limits& limits)
+      : models_(models), workers_(workers), metrics_(metrics), limits_(limits) {}
+  /// Who sends requests here is told to send them elsewhere (/readyz) while `stopping()`.
+  void unready_when(std::function<bool()> stopping) { stopping_ = std::move(stopping); }
 
   Reply health(const Call&) const;
+  Reply ready(const Call&) const;
+  Reply metrics(const Call&) const;
   Reply models(const Call&) const;
   Reply model(const Call& call) const;
   Reply curves(const Call& call) const;
@@ -72,6 +81,8 @@ class Api {
   Reply figure(const Call& call) const;
   Reply run(const Call& call) const;
   Reply explain(const Call& call) const;
+  Reply load(const Call& call) const;
+  Reply unload(const Call& call) const;
 
  private:
   using Compute = std::function<std::string(const Watch& watch)>;
@@ -80,15 +91,20 @@ class Api {
   void submit(const std::shared_ptr<Job>& job) const;
   Clock::time_point deadline() const;
 
-  const Models& models_;
+  Models& models_;
   Workers& workers_;
+  const Metrics& metrics_;
   const Limits limits_;
+  std::function<bool()> stopping_ = [] { return false; };
 };
 
 /// The table of endpoints; "{name}" in a path stands for one part of it, or for a model of the lab. The first that fits answers.
+enum class Access { everyone, holders, watchers, admins };  ///< of a key; watchers: --open-metrics lets everyone in
 struct Endpoint {
   std::string_view method, path;
   Reply (Api::*answer)(const Call&) const;
+  Access access = Access::holders;
+  bool quick = false;  ///< reads no file and computes nothing
 };
 std::span<const Endpoint> endpoints();
 

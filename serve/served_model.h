@@ -24,6 +24,7 @@ struct Cancelled {
 struct Watch {
   std::function<void()> check = [] {};
   std::function<void(const std::string& text)> partial;  ///< wanted where it is set
+  std::function<void(int64_t tokens)> said = [](int64_t) {};  ///< told of each answer's length
 };
 
 class ServedModel {
