@@ -9,8 +9,8 @@ packages=(
   libsentencepiece-dev libyaml-cpp-dev zlib1g-dev # subwords, recipes, .gz
   libpng-dev libjpeg62-turbo-dev                  # images
   libsndfile1-dev libsoxr-dev libkissfft-dev      # sounds: files, rates, spectra
-  nlohmann-json3-dev libcpp-httplib-dev           # JSON, HTTP
-  libgtest-dev                                    # tests
+  nlohmann-json3-dev libssl-dev                   # JSON, TLS
+  libgtest-dev libcpp-httplib-dev                 # tests
   librsvg2-dev fonts-dejavu-core                  # pictures as PNG, and the letters in them
   "$@"
 )
@@ -18,7 +18,7 @@ packages=(
 if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
   echo "set-up: no apt-get here; the build needs a C++20 compiler with OpenMP, CMake 3.25 or later, Ninja, pkg-config," \
     "oneDNN 2.x, Highway 1.0 or later, SentencePiece, yaml-cpp, zlib, libpng, libjpeg, libsndfile, soxr, KissFFT," \
-    "librsvg, nlohmann-json, cpp-httplib 0.11 and GoogleTest"
+    "librsvg, nlohmann-json, OpenSSL 3.0, cpp-httplib 0.11 and GoogleTest"
   exit 0
 fi
 

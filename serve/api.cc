@@ -22,7 +22,9 @@ constexpr std::string_view kDisplaced =
     "requests: this one waited behind others of yours, and its place went to another client; try again in a second";
 
 constexpr Endpoint kEndpoints[] = {
-    {"GET", "/healthz", &Api::health},
+    {"GET", "/healthz", &Api::health, Access::everyone, true},
+    {"GET", "/readyz", &Api::ready, Access::everyone, true},
+    {"GET", "/metrics", &Api::metrics, Access::watchers, true},
     {"GET", "/v1/models", &Api::models},
     {"GET", "/v1/models/{name}/curves", &Api::curves},
     {"GET", "/v1/models/{name}/gallery", &Api::gallery},
@@ -32,10 +34,41 @@ constexpr Endpoint kEndpoints[] = {
     {"GET", "/v1/lab/{name}/figures/{figure}", &Api::figure},
     {"POST", "/v1/run", &Api::run},
     {"POST", "/v1/explain", &Api::explain},
+    {"PUT", "/v1/models/{name}", &Api::load, Access::admins},
+    {"DELETE", "/v1/models/{name}", &Api::unload, Access::admins},
 };
 
-void end_if_cancelled(Job& job, const std::function<bool()>& gone) {
-  if (!job.cancelled && gone && gone()) job.cancelled = true;
+double seconds_since(Clock::time_point time) { return std::chrono::duration<double>(Clock::now() - time).count(); }
+
+/// The same, and tells what it took.
+template <class Compute>
+auto measured(const Call& call, const ServedModel& served, Compute compute) {
+  call.effort->model = served.name;
+  return [effort = call.effort, asked = Clock::now(), compute = std::move(compute)](const Watch& watch) {
+    effort->waited = seconds_since(asked);
+    const auto begun = Clock::now();
+    Watch counting = watch;
+    counting.said = [&effort](int64_t tokens) { effort->tokens += tokens; };
+    std::string result = compute(counting);
+    effort->computed = seconds_since(begun);
+    return result;
+  };
+}
+
+/// The same of a request to a crowd.
+void measure(const std::shared_ptr<Effort>& effort, CrowdRequest& request) {
+  const auto asked = Clock::now();
+  request.starts = [effort, asked] { effort->waited = seconds_since(asked); };
+  request.done = [effort, asked, done = std::move(request.done)](CrowdRequest& one, std::exception_ptr error) {
+    effort->computed = seconds_since(asked) - effort->waited;
+    for (const auto& piece : one.found) {
+      for (const decode::Hypothesis& answer : piece) effort->tokens += static_cast<int64_t>(answer.tokens.size());
+    }
+    done(one, std::move(error));
+  };
+}
+
+void end_if_cancelled(const Job& job) {
   if (job.cancelled) throw Cancelled{.stopping = job.stopping, .displaced = job.displaced};
 }
 
@@ -120,13 +153,23 @@ std::pair<std::string, bool> Live::next() {
   return {written(json.starts_with("{\"error\"") ? "error" : "answer", json), true};
 }
 
-/// What is common to all that is asked for: whose job it is, until when, and in which form.
+/// What is common to all that is asked for: whose job it is, until when, in which form, and who is told what it takes.
 struct Api::Asking {
   std::shared_ptr<Job> job;
   Clock::time_point deadline;
   StreamForm form = StreamForm::lines;
-  std::function<bool()> gone;
+  std::shared_ptr<Effort> effort;
 };
+
+Api::Api(Models& models, Workers& workers, Metrics& metrics, const TurnOptions& turns, const Limits& limits)
+    : models_(models),
+      workers_(workers),
+      metrics_(metrics),
+      crowds_(
+          workers, turns,
+          [&sizes = metrics.histogram("attend_batch_rows", "hypotheses that a step was computed for",
+                                      Metrics::sizes())](int64_t rows) { sizes.observe(static_cast<double>(rows)); }),
+      limits_(limits) {}
 
 Clock::time_point Api::deadline(double seconds) const {
   const double most = seconds > 0 ? std::min(seconds, limits_.seconds) : limits_.seconds;
@@ -134,9 +177,14 @@ Clock::time_point Api::deadline(double seconds) const {
 }
 
 Api::Asking Api::asking(const Call& call, bool is_long, double seconds) const {
-  Asking asking{std::make_shared<Job>(), deadline(seconds), call.events ? StreamForm::events : StreamForm::lines,
-                call.gone};
+  const bool events = call.accept.find("text/event-stream") != std::string_view::npos;
+  Asking asking{std::make_shared<Job>(), deadline(seconds), events ? StreamForm::events : StreamForm::lines,
+                call.effort};
   asking.job->client = call.client, asking.job->is_long = is_long;
+  const auto give_up = [job = std::weak_ptr(asking.job)] {
+    if (const auto there = job.lock()) there->cancelled = true;
+  };
+  if (call.when_gone) call.when_gone(give_up);
   return asking;
 }
 
@@ -150,12 +198,12 @@ Reply Api::computed(const Asking& asking, Compute compute) const {
   const std::shared_ptr<Job>& job = asking.job;
   const auto result = std::make_shared<std::promise<std::string>>();
   // What runs on a worker may outlive this, and not the workers.
-  job->run = [&workers = workers_, job = std::weak_ptr(job), gone = asking.gone, result, compute = std::move(compute)] {
+  job->run = [&workers = workers_, job = std::weak_ptr(job), result, compute = std::move(compute)] {
     Watch watch;
-    watch.check = [&workers, &gone, job = job.lock()] {
-      end_if_cancelled(*job, gone);
+    watch.check = [&workers, job = job.lock()] {
+      end_if_cancelled(*job);
       workers.pause(job);
-      end_if_cancelled(*job, gone);
+      end_if_cancelled(*job);
     };
     try {
       watch.check();
@@ -190,12 +238,12 @@ Reply Api::streamed(const Asking& asking, Compute compute) const {
   const std::shared_ptr<Job>& job = asking.job;
   Reply reply = live_reply(std::make_shared<Live>(job, asking.deadline, asking.form), asking.form);
   // The worker holds the stream weakly: without a client there is nobody to tell, and the job is cancelled.
-  job->run = [&workers = workers_, weak = std::weak_ptr(job), live = std::weak_ptr(reply.live), gone = asking.gone,
+  job->run = [&workers = workers_, weak = std::weak_ptr(job), live = std::weak_ptr(reply.live),
               compute = std::move(compute)] {
     const std::shared_ptr<Job> own = weak.lock();
     const auto tell = [&](auto&& say) {
       const std::shared_ptr<Live> there = live.lock();
-      end_if_cancelled(*own, gone);
+      end_if_cancelled(*own);
       if (!there) throw Cancelled{};
       say(*there);
     };
@@ -224,10 +272,11 @@ Reply Api::in_crowd(const Asking& asking, const std::shared_ptr<const ServedMode
                     const std::shared_ptr<const RunRequest>& request) const {
   const std::shared_ptr<CrowdRequest> asked = served->for_crowd(*request, limits_);
   const auto result = std::make_shared<std::promise<void>>();
-  asked->job = asking.job, asked->gone = asking.gone;
+  asked->job = asking.job;
   asked->done = [result](CrowdRequest&, std::exception_ptr error) {
     error ? result->set_exception(std::move(error)) : result->set_value();
   };
+  measure(asking.effort, *asked);
   std::future<void> future = result->get_future();
   crowds_.enter(served, asked);
   if (future.wait_until(asking.deadline) == std::future_status::timeout) {
@@ -245,7 +294,7 @@ Reply Api::streamed_from_crowd(const Asking& asking, const std::shared_ptr<const
                                const std::shared_ptr<const RunRequest>& request) const {
   const std::shared_ptr<CrowdRequest> asked = served->for_crowd(*request, limits_);
   Reply reply = live_reply(std::make_shared<Live>(asking.job, asking.deadline, asking.form), asking.form);
-  asked->job = asking.job, asked->gone = asking.gone;
+  asked->job = asking.job;
   asked->partial = [live = std::weak_ptr(reply.live), served,
                     weak = std::weak_ptr(asked)](const std::vector<int32_t>& tokens) {
     const std::shared_ptr<Live> there = live.lock();
@@ -265,17 +314,53 @@ Reply Api::streamed_from_crowd(const Asking& asking, const std::shared_ptr<const
       }
     });
   };
+  measure(asking.effort, *asked);
   crowds_.enter(served, asked);
   return reply;
 }
 
+CrowdsState Api::requests() const {
+  CrowdsState all = crowds_.state();
+  all.computing += static_cast<int64_t>(workers_.running());
+  all.waiting += static_cast<int64_t>(workers_.waiting());
+  return all;
+}
+
 Reply Api::health(const Call&) const {
-  const CrowdsState crowds = crowds_.state();
+  const CrowdsState asked = requests();
   Reply reply;
-  reply.body = dumped({{"status", "ok"},
-                       {"models", models_.all().size()},
-                       {"running", static_cast<int64_t>(workers_.running()) + crowds.computing},
-                       {"waiting", static_cast<int64_t>(workers_.waiting()) + crowds.waiting}});
+  reply.body = dumped(
+      {{"status", "ok"}, {"models", models_.all().size()}, {"running", asked.computing}, {"waiting", asked.waiting}});
+  return reply;
+}
+
+Reply Api::ready(const Call&) const {
+  if (stopping_()) refuse(503, "stopping", "the server is being stopped; try again in a moment");
+  const size_t models = models_.all().size();
+  if (models == 0 && models_.lab().empty())
+    refuse(503, "no_models", "models: expected at least one, got none that is loaded");
+  Reply reply;
+  reply.body = dumped({{"status", "ready"}, {"models", models}});
+  return reply;
+}
+
+Reply Api::metrics(const Call&) const {
+  Reply reply;
+  reply.type = "text/plain; version=0.0.4";
+  reply.body = metrics_.text();
+  return reply;
+}
+
+Reply Api::load(const Call& call) const {
+  Reply reply;
+  reply.body = dumped(models_.load(call.name, parse_folder(call.body))->description);
+  return reply;
+}
+
+Reply Api::unload(const Call& call) const {
+  models_.unload(call.name);
+  Reply reply;
+  reply.status = 204;
   return reply;
 }
 
@@ -314,13 +399,14 @@ Reply Api::figure(const Call& call) const {
 
 Reply Api::curves(const Call& call) const {
   const std::shared_ptr<const ServedModel> served = models_.at(call.name);
-  return computed(asking(call, false), [served](const Watch&) { return dumped(serve::curves(served->folder)); });
+  return computed(asking(call, false),
+                  measured(call, *served, [served](const Watch&) { return dumped(serve::curves(served->folder)); }));
 }
 
 Reply Api::gallery(const Call& call) const {
   const std::shared_ptr<const ServedModel> served = models_.at(call.name);
   return computed(asking(call, served->gallery_takes_long()),
-                  [served](const Watch&) { return dumped(served->gallery()); });
+                  measured(call, *served, [served](const Watch&) { return dumped(served->gallery()); }));
 }
 
 Reply Api::run(const Call& call) const {
@@ -328,11 +414,12 @@ Reply Api::run(const Call& call) const {
   const std::shared_ptr<const ServedModel> served = models_.at(request->model);
   const Asking asked = asking(call, !served->check(*request, limits_).is_short(), request->seconds);
   if (served->has_crowds()) {
+    call.effort->model = served->name;
     return request->stream ? streamed_from_crowd(asked, served, request) : in_crowd(asked, served, request);
   }
-  Compute compute = [served, request, limits = limits_](const Watch& watch) {
+  Compute compute = measured(call, *served, [served, request, limits = limits_](const Watch& watch) {
     return served->run(*request, limits, watch);
-  };
+  });
   return request->stream ? streamed(asked, std::move(compute)) : computed(asked, std::move(compute));
 }
 
@@ -340,9 +427,9 @@ Reply Api::explain(const Call& call) const {
   const auto request = std::make_shared<const ExplainRequest>(parse_explain(call.body, limits_));
   const std::shared_ptr<const ServedModel> served = models_.at(request->model);
   const Asking asked = asking(call, !served->check(*request, limits_).is_short(), request->seconds);
-  return computed(asked, [served, request, limits = limits_](const Watch& watch) {
-    return served->explain(*request, limits, watch);
-  });
+  return computed(asked, measured(call, *served, [served, request, limits = limits_](const Watch& watch) {
+                    return served->explain(*request, limits, watch);
+                  }));
 }
 
 }  // namespace attend::serve

@@ -13,6 +13,8 @@
 #include <vector>
 
 #include "serve/crowds.h"
+#include "serve/journal.h"
+#include "serve/metrics.h"
 #include "serve/models.h"
 #include "serve/options.h"
 #include "serve/workers.h"
@@ -64,18 +66,24 @@ struct Call {
   std::string name;
   std::string part;  ///< of what has that name: a figure
   std::string_view body;
-  std::string client;               ///< who asks
-  bool events = false;              ///< a stream as server-sent events
-  std::function<bool()> gone = {};  ///< whether the client has hung up meanwhile; may be empty
+  std::string client;                                             ///< who asks
+  std::string_view accept = {};                                   ///< the types of answers that it takes
+  std::shared_ptr<Effort> effort = std::make_shared<Effort>();    ///< told of what it costs
+  std::function<void(std::function<void()> act)> when_gone = {};  ///< has `act` called should the client hang up
 };
 
 class Api {
  public:
-  /// `models` and `workers` must outlive it.
-  Api(const Models& models, Workers& workers, const TurnOptions& turns, const Limits& limits)
-      : models_(models), workers_(workers), crowds_(workers, turns), limits_(limits) {}
+  /// `models`, `workers` and `metrics` must outlive it.
+  Api(Models& models, Workers& workers, Metrics& metrics, const TurnOptions& turns, const Limits& limits);
+  /// Who sends requests here is told to send them elsewhere (/readyz) while `stopping()`.
+  void unready_when(std::function<bool()> stopping) { stopping_ = std::move(stopping); }
+  /// All that was asked for and has not ended.
+  CrowdsState requests() const;
 
   Reply health(const Call&) const;
+  Reply ready(const Call&) const;
+  Reply metrics(const Call&) const;
   Reply models(const Call&) const;
   Reply model(const Call& call) const;
   Reply curves(const Call& call) const;
@@ -85,6 +93,8 @@ class Api {
   Reply figure(const Call& call) const;
   Reply run(const Call& call) const;
   Reply explain(const Call& call) const;
+  Reply load(const Call& call) const;
+  Reply unload(const Call& call) const;
 
  private:
   using Compute = std::function<std::string(const Watch& watch)>;
@@ -99,16 +109,21 @@ class Api {
   Clock::time_point deadline(double seconds) const;
   Asking asking(const Call& call, bool is_long, double seconds = 0) const;
 
-  const Models& models_;
+  Models& models_;
   Workers& workers_;
+  const Metrics& metrics_;
   mutable Crowds crowds_;
   const Limits limits_;
+  std::function<bool()> stopping_ = [] { return false; };
 };
 
 /// The table of endpoints; "{name}" in a path stands for one part of it, or for a model of the lab. The first that fits answers.
+enum class Access { everyone, holders, watchers, admins };  ///< of a key; watchers: --open-metrics lets everyone in
 struct Endpoint {
   std::string_view method, path;
   Reply (Api::*answer)(const Call&) const;
+  Access access = Access::holders;
+  bool quick = false;  ///< reads no file and computes nothing
 };
 std::span<const Endpoint> endpoints();
 

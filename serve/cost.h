@@ -34,7 +34,8 @@ struct Cost {
 /// known.
 inline void require_affordable(const Cost& cost, const Limits& limits) {
   if (cost.total <= limits.cost) return;
-  const std::string kept = cost.kept > 1 ? ", each with " + std::to_string(cost.kept) + " continuations to tell of" : "";
+  const std::string kept =
+      cost.kept > 1 ? ", each with " + std::to_string(cost.kept) + " continuations to tell of" : "";
   refuse(413, "too_large", "cost: expected at most ", limits.cost, " (texts × beam × tokens of an answer), got ",
          cost.total, ": ", cost.texts, cost.texts == 1 ? " text" : " texts", " at beam ", cost.beam, " of up to ",
          cost.longest, " tokens", kept,

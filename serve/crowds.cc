@@ -57,8 +57,12 @@ struct Crowds::Queue {
   }
 };
 
-Crowds::Crowds(Workers& workers, const TurnOptions& options, Now now)
-    : workers_(workers), options_(options), now_(std::move(now)), queue_(std::make_shared<Queue>()) {}
+Crowds::Crowds(Workers& workers, const TurnOptions& options, std::function<void(int64_t rows)> stepped, Now now)
+    : workers_(workers),
+      options_(options),
+      stepped_(std::move(stepped)),
+      now_(std::move(now)),
+      queue_(std::make_shared<Queue>()) {}
 
 CrowdsState Crowds::state() const {
   const std::lock_guard lock(queue_->mutex);
@@ -104,7 +108,8 @@ void Crowds::enter(const std::shared_ptr<const ServedModel>& model, const std::s
     displaced->done(*displaced, std::make_exception_ptr(Cancelled{.displaced = true}));
   }
   if (!idle) return;
-  const LaneOptions options{.most_begun = is_long ? options_.most_long : 0, .slice = options_.slice};
+  const LaneOptions options{
+      .most_begun = is_long ? options_.most_long : 0, .slice = options_.slice, .stepped = stepped_};
   drive(workers_, model, is_long, options, now_);
 }
 

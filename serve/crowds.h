@@ -3,6 +3,7 @@
 // job, the one of long requests a long job that leaves the workers to short ones. So turns go from model to model.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -20,7 +21,9 @@ struct CrowdsState {
 class Crowds {
  public:
   /// `workers` must outlive it. Places are those of the turns: so many requests may wait, of long ones half as many at all.
-  Crowds(Workers& workers, const TurnOptions& options, Now now = Clock::now);
+  /// `stepped` is told after each step of any model for how many hypotheses it was computed.
+  Crowds(Workers& workers, const TurnOptions& options, std::function<void(int64_t rows)> stepped = {},
+         Now now = Clock::now);
 
   /// Queues a request, of a length that its job says. Refuses (503) where too many wait; a client that has far fewer waiting than
   /// another takes a place over from it. Throws Cancelled where the server stops.
@@ -35,6 +38,7 @@ class Crowds {
 
   Workers& workers_;
   const TurnOptions options_;
+  const std::function<void(int64_t)> stepped_;
   const Now now_;
   const std::shared_ptr<Queue> queue_;  // outlives this where requests do
 };

@@ -5,11 +5,15 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace attend::serve {
 
 /// Longest request line and headers.
 constexpr size_t kHeaderBytes = 16 << 10;
+/// Most headers.
+constexpr size_t kHeaders = 100;
 
 struct Frame {
   enum class State {
@@ -28,5 +32,26 @@ struct Frame {
 /// Reads the head (RFC 9112): lines that end with CR LF, names that are tokens, one Host, and what frames a body. Whatever
 /// another reader, such as a proxy, could take for something else is refused.
 Frame find_frame(std::string_view buffer, size_t body_bytes);
+
+/// A request whose frame was found: views of its bytes.
+struct Message {
+  std::string_view method, target, body;
+  bool old = false;  ///< HTTP/1.0
+  std::vector<std::pair<std::string_view, std::string_view>> fields;
+
+  /// The value of the header, whatever the case of its name; "" where there is none.
+  std::string_view field(std::string_view name) const;
+  bool has(std::string_view name) const;
+  /// The target without its query, %XX read as bytes.
+  std::string path() const;
+  /// Whether the client wants to keep its connection (RFC 9112, 9.3).
+  bool keeps() const;
+};
+Message read_message(std::string_view frame);
+
+/// Whether both are the same but for upper and lower case (of ASCII).
+bool same_letters(std::string_view a, std::string_view b);
+/// Without blanks around it.
+std::string_view trimmed(std::string_view text);
 
 }  // namespace attend::serve

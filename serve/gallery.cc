@@ -87,7 +87,8 @@ Json Gallery::json() const {
     if (lines.size() > kSentences) lines.resize(kSentences);
     for (ValidLine& line : lines) result["sentences"].push_back(std::move(line.said));
     if (lines.empty()) {
-      result["note"] = "this model's folder has no valid.jsonl, which training writes where it validates with sentences";
+      result["note"] =
+          "this model's folder has no valid.jsonl, which training writes where it validates with sentences";
     }
     return result;
   }
@@ -103,7 +104,8 @@ Json Gallery::json() const {
     } catch (const Error&) {  // its files were moved or deleted since
     }
     if (made_[what].empty()) {
-      made_["note"] = std::string("the ") + what + " that this model was validated with are not where they can be found";
+      made_["note"] =
+          std::string("the ") + what + " that this model was validated with are not where they can be found";
     }
   }
   return made_;

@@ -1,94 +1,23 @@
 #include "serve/http.h"
 
-#include <httplib.h>
-#include <poll.h>
-#include <sys/socket.h>
-
 #include <algorithm>
-#include <cerrno>
+#include <charconv>
+#include <cmath>
 #include <cstdio>
 #include <iostream>
-#include <map>
-#include <regex>
-#include <sstream>
 
 #include "attend/base/names.h"
-#include "serve/page.h"
+#include "serve/listener.h"
+#include "serve/routes.h"
 
 namespace attend::serve {
 namespace {
 
 constexpr std::string_view kSvg = "image/svg+xml";
-/// One part of a path, or the name of a model of the lab, which has three.
-constexpr const char* kName = "((?:lab/[^/]+/)?[^/]+)";
-constexpr size_t kLongestTarget = 1024;  // paths are matched by expressions, whose depth grows with them
-
-/// What the library reads is in memory already; what it writes goes to the socket, whole or not at all.
-class ClientStream : public httplib::Stream {
- public:
-  ClientStream(const Client& client, double write_seconds)
-      : client_(client), rest_(std::string_view(client.buffer).substr(0, client.frame)), seconds_(write_seconds) {}
-
-  bool is_readable() const override { return !rest_.empty(); }
-  bool is_writable() const override { return !failed_; }
-  ssize_t read(char* to, size_t size) override {
-    const size_t count = std::min(size, rest_.size());
-    std::copy_n(rest_.data(), count, to);
-    rest_.remove_prefix(count);
-    return static_cast<ssize_t>(count);
-  }
-  ssize_t write(const char* bytes, size_t size) override {
-    // "HTTP/1.1 200 …": the library, which writes the head at once, tells nobody else what it said.
-    if (written_ == 0 && size > 12) {
-      status_ = std::atoi(bytes + 9);
-      told_to_close_ = std::string_view(bytes, size).find("\r\nConnection: close\r\n") != std::string_view::npos;
-    }
-    const auto until = Clock::now() + std::chrono::duration<double>(seconds_);
-    for (size_t done = 0; done < size && !failed_;) {
-      const ssize_t count = ::send(client_.socket.number(), bytes + done, size - done, MSG_NOSIGNAL);
-      if (count >= 0) {
-        done += static_cast<size_t>(count);
-      } else if (errno != EINTR && (errno != EAGAIN || !wait_for_room(until))) {
-        failed_ = true;
-      }
-    }
-    if (failed_) return -1;
-    written_ += size;
-    return static_cast<ssize_t>(size);
-  }
-  void get_remote_ip_and_port(std::string& ip, int& port) const override { ip = client_.address, port = 0; }
-  void get_local_ip_and_port(std::string& ip, int& port) const override { ip.clear(), port = 0; }
-  socket_t socket() const override { return -1; }
-
-  bool failed() const { return failed_; }
-  int status() const { return status_; }
-  bool told_to_close() const { return told_to_close_; }
-  size_t written() const { return written_; }
-
- private:
-  template <class Time>
-  bool wait_for_room(const Time& until) const {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now()).count();
-    pollfd room{client_.socket.number(), POLLOUT, 0};
-    return left > 0 && ::poll(&room, 1, static_cast<int>(left)) > 0 && (room.revents & POLLOUT) != 0;
-  }
-
-  const Client& client_;
-  std::string_view rest_;
-  const double seconds_;
-  bool failed_ = false, told_to_close_ = false;
-  int status_ = 0;
-  size_t written_ = 0;
-};
-
-/// Whether the other side has closed its end.
-bool hung_up(int socket) {
-  pollfd state{socket, POLLRDHUP, 0};
-  return ::poll(&state, 1, 0) > 0 && (state.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
-}
-
-/// Whose request this thread handles: the library tells an endpoint nothing of it.
-thread_local int handled_socket = -1;
+constexpr size_t kLongestTarget = 1024;
+/// Bytes of a stream that a client may leave unread before it gets fewer partial lines.
+constexpr size_t kStreamAhead = 64 << 10;
+constexpr int kGone = 499;  // as nginx logs it; nobody is told
 
 /// Changes with the bytes (FNV-1a).
 std::string tag_of(std::string_view bytes) {
@@ -99,251 +28,277 @@ std::string tag_of(std::string_view bytes) {
   return text;
 }
 
-/// A path as an expression, each {name} a group; all else is meant as it is.
-std::string expression_of(std::string_view path) {
-  std::string expression;
-  for (size_t i = 0; i < path.size(); ++i) {
-    if (path[i] == '{') {
-      expression += kName;
-      i = path.find('}', i);
-    } else {
-      if (std::string_view(".+*?()[]^$|\\").find(path[i]) != std::string_view::npos) expression += '\\';
-      expression += path[i];
-    }
+bool has_body(std::string_view method) { return method == "POST" || method == "PUT" || method == "PATCH"; }
+
+bool json_type(std::string_view type) {
+  return same_letters(trimmed(type.substr(0, type.find(';'))), "application/json");
+}
+
+/// Of "Authorization: Bearer KEY" or "X-Api-Key: KEY".
+std::string_view key_in(const Message& message) {
+  constexpr std::string_view kBearer = "Bearer ";
+  const std::string_view given = message.field("authorization");
+  if (same_letters(given.substr(0, kBearer.size()), kBearer)) return trimmed(given.substr(kBearer.size()));
+  return message.field("x-api-key");
+}
+
+/// For a label: clients may call their methods what they like.
+std::string known_method(std::string_view method) {
+  for (const std::string_view one : {"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"}) {
+    if (method == one) return std::string(one);
   }
-  return expression;
-}
-
-void send(Reply reply, httplib::Response& to) {
-  to.status = reply.status;
-  to.set_header("Cache-Control", "no-store");
-  if (reply.retry) to.set_header("Retry-After", "1");
-  if (reply.type == kSvg) {  // which could run scripts, if it was opened by itself
-    to.headers.erase("Content-Security-Policy");
-    to.set_header("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox");
-  }
-  if (!reply.live) return to.set_content(reply.body, reply.type);
-  const auto provide = [live = reply.live](size_t, httplib::DataSink& sink) {
-    const auto [line, last] = live->next();
-    if (!sink.write(line.data(), line.size())) return false;
-    if (last) sink.done();
-    return true;
-  };
-  to.set_chunked_content_provider(reply.type, provide, [live = reply.live](bool) { live->cancel(); });
-}
-
-void send(int status, std::string_view code, const std::string& message, httplib::Response& to) {
-  Reply reply;
-  reply.status = status;
-  reply.body = error_json(code, message);
-  send(std::move(reply), to);
-}
-
-/// "localhost:8080" → "localhost", "[::1]:8080" → "[::1]".
-std::string host_of(const std::string& header) {
-  const size_t begin = header.starts_with('[') ? std::min(header.find(']'), header.size()) : 0;
-  return header.substr(0, header.find(':', begin));
-}
-
-bool same_name(const std::string& a, const std::string& b) { return edit_distance(a, b) == 0; }
-
-bool json_type(const std::string& type) {
-  const std::string plain = type.substr(0, type.find(';'));
-  return edit_distance(plain.substr(0, plain.find_last_not_of(' ') + 1), "application/json") == 0;
+  return "other";
 }
 
 }  // namespace
 
-class Http::Router : public httplib::Server {
- public:
-  Router(const Api& api, const ServeOptions& options) : api_(api), options_(options) {
-    svr_sock_ = 0;  // the library writes no streams for a server that does not listen
-    set_default_headers(
-        {{"X-Content-Type-Options", "nosniff"},
-         {"Content-Security-Policy",
-          "default-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
-         {"Cross-Origin-Resource-Policy", "same-origin"},
-         {"Referrer-Policy", "no-referrer"}});
-    for (const PageFile& file : page_files()) add_file(file);
-    for (const Endpoint& endpoint : endpoints()) add_endpoint(endpoint);
-    set_pre_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
-      const std::optional<Refusal> refusal = objection(request);
-      if (!refusal) return HandlerResponse::Unhandled;
-      if (refusal->status() == 405) response.set_header("Allow", methods_for(request.path));
-      send(refusal->status(), refusal->code(), refusal->what(), response);
-      return HandlerResponse::Handled;
-    });
-    set_error_handler(HandlerWithResponse([this](const httplib::Request& request, httplib::Response& response) {
-      if (response.body.empty()) explain_status(request, response);
-      return HandlerResponse::Handled;
-    }));
-    set_post_routing_handler([this](const httplib::Request&, httplib::Response& response) {
-      // It would promise the library's own times and counts, which are not the ones that hold here.
-      response.headers.erase("Keep-Alive");
-      if (!stopping_()) return;
-      response.headers.erase("Connection");
-      response.set_header("Connection", "close");
-    });
-    set_exception_handler([](const httplib::Request&, httplib::Response& response, std::exception_ptr error) {
-      send(reply_to(std::move(error)), response);
-    });
+Http::Http(const Api& api, Metrics& metrics, Keys* keys, const ServeOptions& options)
+    : api_(api), metrics_(metrics), keys_(keys), options_(options), origins_(options.security) {
+  for (const PageFile& page : page_files()) files_.emplace(page.path, File{page, tag_of(page.bytes)});
+}
+
+Next Http::handle(Exchange& exchange) const {
+  Asked asked = find(exchange);
+  return answer(exchange, asked);
+}
+
+std::optional<Next> Http::handle_at_once(Exchange& exchange) const {
+  Asked asked = find(exchange);
+  if (asked.endpoint && !asked.endpoint->quick) return std::nullopt;
+  return answer(exchange, asked);
+}
+
+Http::Asked Http::find(const Exchange& exchange) const {
+  Asked asked{.message = read_message(exchange.request)};
+  const std::string_view method = asked.message.method == "HEAD" ? "GET" : asked.message.method;
+  if (asked.message.target.size() > kLongestTarget) return asked;
+  asked.path = asked.message.path();
+  if (const auto file = files_.find(asked.path); file != files_.end()) {
+    asked.methods = "GET";
+    if (method == "GET") asked.file = &file->second;
+    return asked;
   }
-
-  void only_for(const std::string& own) {
-    hosts_ = {"localhost", "127.0.0.1", "[::1]", own.find(':') == std::string::npos ? own : "[" + own + "]"};
+  for (const Endpoint& endpoint : endpoints()) {
+    std::optional<std::vector<std::string>> names = names_in(endpoint.path, asked.path);
+    if (!names) continue;
+    asked.methods.append(asked.methods.empty() ? "" : ", ").append(endpoint.method);
+    if (asked.endpoint || endpoint.method != method) continue;
+    asked.endpoint = &endpoint, asked.names = std::move(*names);
   }
+  return asked;
+}
 
-  void close_when(std::function<bool()> stopping) { stopping_ = std::move(stopping); }
-
-  Next handle(Client& client) {
-    const auto begun = Clock::now();
-    ClientStream stream(client, options_.traffic.write_seconds);
-    bool closed = false, read = false;
-    std::string line = "(no request)";
-    const auto prepare = [&](httplib::Request& request) {
-      read = true;
-      line = request.method + " " + attend::quoted(request.path);
-      // Sent as it is: the library would compress at its slowest, and cut ranges as often as it is asked to.
-      request.headers.erase("Accept-Encoding");
-      request.ranges.clear();
-      request.headers.erase("Expect");
-      if (!objection(request) && !client.last) return;
-      closed = true;
-      request.headers.erase("Connection");
-      request.set_header("Connection", "close");
-    };
-    handled_socket = client.socket.number();
-    const bool sent = process_request(stream, client.last, closed, prepare);
-    if (options_.log) log(client, line, stream, begun);
-    if (stream.failed()) return Next::close;
-    return sent && read && !closed && !stream.told_to_close() ? Next::keep : Next::drain;
+Next Http::answer(Exchange& exchange, Asked& asked) const {
+  Record& record = asked.record;
+  record.id = request_id(asked.message.field("x-request-id"));
+  record.client = exchange.address, record.path = asked.path, record.method = asked.message.method;
+  record.in = exchange.request.size();
+  if (asked.endpoint) record.route = asked.endpoint->path;
+  if (asked.file) record.route = "page";
+  Head head;
+  head.set("X-Request-Id", record.id);
+  head.set("X-Content-Type-Options", "nosniff");
+  head.set("Cross-Origin-Resource-Policy", "same-origin");
+  head.set("Referrer-Policy", "no-referrer");
+  origins_.allow(asked.message, head);
+  Reply reply;
+  try {
+    reply = reply_for(exchange, asked, head);
+  } catch (...) {
+    reply = reply_to(std::current_exception());
   }
+  const Next next = send(exchange, asked, std::move(head), std::move(reply));
+  tell(exchange, asked);
+  return next;
+}
 
- private:
-  void add_file(const PageFile& file) {
-    paths_["GET"].emplace_back(expression_of(file.path));
-    Get(expression_of(file.path),
-        [file, tag = tag_of(file.bytes)](const httplib::Request& request, httplib::Response& response) {
-          response.set_header("ETag", tag);
-          response.set_header("Cache-Control", "no-cache");
-          if (request.get_header_value("If-None-Match") == tag) {
-            response.status = 304;
-          } else {
-            response.set_content(file.bytes.data(), file.bytes.size(), std::string(file.type));
-          }
-        });
+Reply Http::reply_for(Exchange& exchange, Asked& asked, Head& head) const {
+  if (origins_.asks_beforehand(asked.message) && !asked.methods.empty()) {
+    Reply reply;
+    reply.status = 204;
+    return reply;
   }
-
-  void add_endpoint(const Endpoint& endpoint) {
-    paths_[std::string(endpoint.method)].emplace_back(expression_of(endpoint.path));
-    // Without `this`: GCC 12's sanitizer takes it for another object where a member function is called by its pointer.
-    const auto answer = [&api = api_, ask = endpoint.answer](const httplib::Request& request,
-                                                             httplib::Response& response) {
-      try {
-        const auto named = [&](size_t i) { return request.matches.size() > i ? request.matches[i].str() : ""; };
-        const bool events = request.get_header_value("Accept").find("text/event-stream") != std::string::npos;
-        const Call call{named(1),     named(2),
-                        request.body, client_of(request.remote_addr),
-                        events,       [socket = handled_socket] { return hung_up(socket); }};
-        send((api.*ask)(call), response);
-      } catch (...) {
-        send(reply_to(std::current_exception()), response);
-      }
-    };
-    const std::string expression = expression_of(endpoint.path);
-    if (endpoint.method == "POST") {
-      Post(expression, answer);
-    } else {
-      Get(expression, answer);
-    }
+  try {
+    check(asked, head);
+  } catch (const Refusal& refusal) {  // whoever asks so is not trusted to frame what follows
+    asked.objection = refusal.status() != 404;
+    throw;
   }
+  if (asked.file) return file_reply(asked, head);
+  const std::optional<Holder> holder = admit(asked, head);
+  if (holder) asked.record.key = holder->name;
+  return call(exchange, asked, holder);
+}
 
-  /// What is wrong with a request before its body is read.
-  std::optional<Refusal> objection(const httplib::Request& request) const {
-    if (request.target.size() > kLongestTarget) {
-      return Refusal(414, "too_large", "address: expected at most 1024 characters, got more");
-    }
-    const std::string host = host_of(request.get_header_value("Host"));
-    const auto same = [&](const std::string& one) { return same_name(one, host); };
-    if (!host.empty() && !hosts_.empty() && std::ranges::none_of(hosts_, same)) {
-      return Refusal(
-          403, "wrong_host",
-          "Host: expected " + hosts_.back() + " or localhost, got " + attend::quoted(host) +
-              "; a server for other names is started with --host, a proxy in front of it sends Host: localhost");
-    }
-    const std::string allowed = methods_for(request.path);
-    if (!allowed.empty() && allowed.find(request.method == "HEAD" ? "GET" : request.method) == std::string::npos) {
-      return Refusal(405, "method_not_allowed",
-                     request.path + ": expected " + allowed + ", got " + attend::quoted(request.method));
-    }
-    const bool body = request.method == "POST" || request.method == "PUT" || request.method == "PATCH";
-    if (!body && request.method != "DELETE") return std::nullopt;
-    if (request.has_header("Transfer-Encoding")) {
-      return Refusal(411, "length_required", "body: expected a Content-Length, got a body in chunks");
-    }
-    const std::string length = request.get_header_value("Content-Length");
-    if (std::strtoull(length.c_str(), nullptr, 10) > static_cast<uint64_t>(options_.limits.body_bytes)) {
-      return Refusal(413, "too_large",
-                     "body: expected at most " + std::to_string(options_.limits.body_bytes) + " bytes, got " +
-                         attend::quoted(length) + "; send less at once");
-    }
-    const std::string encoding = request.get_header_value("Content-Encoding");
-    if (!encoding.empty() && edit_distance(encoding, "identity") != 0) {
-      return Refusal(415, "unsupported",
-                     "body: expected plain bytes, got Content-Encoding " + attend::quoted(encoding));
-    }
-    // A page of another site cannot send this type without asking first, so it cannot make a visitor's server work.
-    const std::string type = request.get_header_value("Content-Type");
-    if (body && !json_type(type)) {
-      return Refusal(415, "unsupported", "body: expected Content-Type: application/json, got " + attend::quoted(type));
-    }
-    return std::nullopt;
+/// What is wrong with a request, whoever sends it.
+void Http::check(const Asked& asked, Head& head) const {
+  const Message& message = asked.message;
+  if (message.target.size() > kLongestTarget) {
+    refuse(414, "too_large", "address: expected at most ", kLongestTarget, " characters, got more");
   }
-
-  /// The body of an answer that the library itself decided on.
-  void explain_status(const httplib::Request& request, httplib::Response& response) const {
-    if (response.status == 404) return send(404, "not_found", not_found(request.path), response);
-    if (response.status == 414) return send(414, "too_large", "address: expected a shorter one", response);
-    if (response.status >= 500) return send(500, "internal", "the server made a mistake; its log says which", response);
-    send(response.status, "bad_request", "request: expected HTTP/1.1, got something else", response);
+  if (const std::optional<Refusal> refusal = origins_.objection(message)) throw Refusal(*refusal);
+  if (asked.methods.empty()) refuse(404, "not_found", not_found(asked.path));
+  if (!asked.file && !asked.endpoint) {
+    head.set("Allow", asked.methods);
+    refuse(405, "method_not_allowed", asked.path, ": expected ", asked.methods, ", got ",
+           attend::quoted(std::string(message.method)));
   }
+  if (has_body(message.method) || message.method == "DELETE") check_body(message);
+}
 
-  std::string methods_for(const std::string& path) const {
-    std::string methods;
-    if (path.size() > kLongestTarget) return methods;
-    for (const auto& [method, paths] : paths_) {
-      const auto matches = [&](const std::regex& one) { return std::regex_match(path, one); };
-      if (std::ranges::any_of(paths, matches)) methods += (methods.empty() ? "" : ", ") + method;
-    }
-    return methods;
+void Http::check_body(const Message& message) const {
+  if (message.has("transfer-encoding")) {
+    refuse(411, "length_required", "body: expected a Content-Length, got a body in chunks");
   }
-
-  std::string not_found(const std::string& path) const {
-    std::string known;
-    for (const Endpoint& endpoint : endpoints()) {
-      known.append(known.empty() ? "" : ", ").append(endpoint.method).append(" ").append(endpoint.path);
-    }
-    return "path: expected one of " + known + ", got " + attend::quoted(path);
+  const std::string length(message.field("content-length"));
+  if (std::strtoull(length.c_str(), nullptr, 10) > static_cast<uint64_t>(options_.limits.body_bytes)) {
+    refuse(413, "too_large", "body: expected at most ", options_.limits.body_bytes, " bytes, got ",
+           attend::quoted(length), "; send less at once");
   }
-
-  void log(const Client& client, const std::string& line, const ClientStream& stream, Clock::time_point begun) const {
-    const double ms = std::chrono::duration<double, std::milli>(Clock::now() - begun).count();
-    char numbers[96];
-    std::snprintf(numbers, sizeof(numbers), " %d %zu bytes %.1f ms\n", stream.status(), stream.written(), ms);
-    std::cerr << client.address + " " + line + numbers;
+  const std::string encoding(message.field("content-encoding"));
+  if (!encoding.empty() && !same_letters(encoding, "identity")) {
+    refuse(415, "unsupported", "body: expected plain bytes, got Content-Encoding ", attend::quoted(encoding));
   }
+  // A page of another site cannot send this type without asking first, so it cannot make a visitor's server work.
+  const std::string type(message.field("content-type"));
+  if (has_body(message.method) && !json_type(type)) {
+    refuse(415, "unsupported", "body: expected Content-Type: application/json, got ", attend::quoted(type));
+  }
+}
 
-  const Api& api_;
-  const ServeOptions options_;
-  std::map<std::string, std::vector<std::regex>> paths_;
-  std::vector<std::string> hosts_;  // empty: any
-  std::function<bool()> stopping_ = [] { return false; };
-};
+/// Who asks; nobody in particular where keys are not needed. Refuses (401, 403, 429) who may not.
+std::optional<Holder> Http::admit(const Asked& asked, Head& head) const {
+  const Access access = asked.endpoint->access;
+  if (!keys_ && access == Access::admins) {
+    refuse(403, "not_allowed",
+           "models: expected a server with keys (--keys), one of which may load them, got one without");
+  }
+  const bool open = access == Access::everyone || (access == Access::watchers && options_.security.open_metrics);
+  if (!keys_ || open) return std::nullopt;
+  const std::string_view key = key_in(asked.message);
+  const std::optional<Holder> holder = key.empty() ? std::nullopt : keys_->holder(key);
+  if (!holder) {
+    head.set("WWW-Authenticate",
+             key.empty() ? R"(Bearer realm="attend")" : R"(Bearer realm="attend", error="invalid_token")");
+    refuse(401, "no_key", "key: expected Authorization: Bearer KEY (or X-Api-Key: KEY) with a key of this server, got ",
+           key.empty() ? "none" : "one that it does not know");
+  }
+  if (access == Access::admins && !holder->admin) {
+    refuse(403, "not_allowed", "key: expected one that may load models (admin), got that of ", holder->name);
+  }
+  if (const double wait = keys_->ask(holder->name); wait > 0) {
+    head.set("Retry-After", std::to_string(static_cast<int64_t>(std::ceil(wait))));
+    refuse(429, "too_many", "requests: ", holder->name, " has asked as often as its key allows; wait for a moment");
+  }
+  return holder;
+}
 
-Http::Http(const Api& api, const ServeOptions& options) : router_(std::make_unique<Router>(api, options)) {}
-Http::~Http() = default;
-void Http::only_for(const std::string& own) { router_->only_for(own); }
-void Http::close_when(std::function<bool()> stopping) { router_->close_when(std::move(stopping)); }
-Next Http::handle(Client& client) { return router_->handle(client); }
+Reply Http::file_reply(const Asked& asked, Head& head) const {
+  head.set("ETag", asked.file->tag);
+  head.set("Cache-Control", "no-cache");
+  Reply reply;
+  reply.type = asked.file->page.type;
+  if (asked.message.field("if-none-match") == asked.file->tag) {
+    reply.status = 304;
+  } else {
+    reply.body = asked.file->page.bytes;
+  }
+  return reply;
+}
+
+Reply Http::call(Exchange& exchange, Asked& asked, const std::optional<Holder>& holder) const {
+  const auto named = [&](size_t i) { return asked.names.size() > i ? asked.names[i] : ""; };
+  Call call{named(0), named(1), asked.message.body, holder ? "key " + holder->name : client_of(exchange.address)};
+  call.accept = asked.message.field("accept");
+  call.effort = asked.effort;
+  call.when_gone = [&exchange](std::function<void()> act) { exchange.when_gone(std::move(act)); };
+  return (api_.*asked.endpoint->answer)(call);
+}
+
+std::string Http::not_found(const std::string& path) const {
+  std::string known;
+  for (const Endpoint& endpoint : endpoints()) {
+    known.append(known.empty() ? "" : ", ").append(endpoint.method).append(" ").append(endpoint.path);
+  }
+  return "path: expected one of " + known + ", got " + attend::quoted(path);
+}
+
+Next Http::send(Exchange& exchange, Asked& asked, Head head, Reply reply) const {
+  const Message& message = asked.message;
+  const auto has = [&](std::string_view name) {
+    return std::ranges::any_of(head.fields, [&](const auto& field) { return field.first == name; });
+  };
+  head.status = reply.status, head.type = reply.type;
+  if (!has("Cache-Control")) head.set("Cache-Control", "no-store");
+  if (reply.retry && !has("Retry-After")) head.set("Retry-After", "1");
+  const bool svg = reply.type == kSvg;  // which could run scripts, if it was opened by itself
+  head.set(
+      "Content-Security-Policy",
+      svg ? "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
+          : "default-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
+  const bool silent = message.method == "HEAD";
+  Framing framing{.old = message.old, .chunked = reply.live != nullptr, .length = reply.body.size()};
+  framing.close =
+      stopping_() || exchange.last || asked.objection || !message.keeps() || (framing.chunked && framing.old);
+  std::string text = head_text(head, framing);
+  asked.record.status = reply.status;
+  asked.record.out = text.size() + (silent ? 0 : reply.body.size());
+  bool sent = true;
+  constexpr size_t kTogether = 64 << 10;  // a longer body is not copied behind its head
+  if (silent || reply.body.size() > kTogether || reply.live) {
+    sent = exchange.write(std::move(text));
+    if (!silent && !reply.body.empty()) sent = exchange.write(std::move(reply.body));
+  } else {
+    sent = exchange.write(text.append(reply.body));
+  }
+  if (reply.live && !silent) sent = stream(exchange, asked, *reply.live, !framing.old);
+  if (!sent) asked.record.status = kGone;
+  if (!sent) return Next::close;
+  return framing.close ? Next::drain : Next::keep;
+}
+
+/// A client that reads slowly gets fewer partial lines, and a client that is gone ends the search. False: it is.
+bool Http::stream(Exchange& exchange, Asked& asked, Live& live, bool chunked) const {
+  for (bool last = false; !last;) {
+    std::string line;
+    std::tie(line, last) = live.next();
+    if (!last && exchange.unsent() > kStreamAhead) continue;
+    std::string part = chunked ? chunk(line) : line;
+    if (last && chunked) part += chunk("");
+    asked.record.out += part.size();
+    if (exchange.write(std::move(part))) continue;
+    live.cancel();
+    return false;
+  }
+  return true;
+}
+
+void Http::tell(const Exchange& exchange, Asked& asked) const {
+  Record& record = asked.record;
+  record.model = asked.effort->model;
+  record.tokens = asked.effort->tokens, record.waited = asked.effort->waited, record.computed = asked.effort->computed;
+  record.seconds = std::chrono::duration<double>(Clock::now() - exchange.begun).count();
+  metrics_
+      .counter("attend_requests_total", "requests that were answered",
+               {{"endpoint", record.route},
+                {"method", known_method(record.method)},
+                {"status", std::to_string(record.status)}})
+      .add();
+  metrics_
+      .histogram("attend_request_seconds", "from the first byte of a request until its answer is made",
+                 Metrics::times(), {{"endpoint", record.route}})
+      .observe(record.seconds);
+  metrics_.counter("attend_received_bytes_total", "bytes of requests").add(record.in);
+  metrics_.counter("attend_answered_bytes_total", "bytes of answers").add(record.out);
+  if (!record.model.empty()) {
+    metrics_.counter("attend_tokens_total", "tokens of answers", {{"model", record.model}})
+        .add(static_cast<uint64_t>(record.tokens));
+    metrics_.histogram("attend_wait_seconds", "until a worker began with a request", Metrics::times())
+        .observe(record.waited);
+    metrics_.histogram("attend_compute_seconds", "from then on until it was done", Metrics::times())
+        .observe(record.computed);
+  }
+  if (options_.log != "none") std::cerr << line_of(record, options_.log, time_now()) + "\n";
+}
 
 }  // namespace attend::serve

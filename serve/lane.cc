@@ -113,7 +113,7 @@ std::vector<Lane::Open> Lane::admitted(const LaneOptions& options) {
       newcomers.push_back({request, request->next++, width, nullptr});
       while (request->next < request->pieces.size() && request->pieces[request->next].ready.is_empty()) ++request->next;
       ++request->open;
-      request->begun = true;
+      if (!request->begun.exchange(true) && request->starts) request->starts();
       rows_ += width, rows_of_[request->job->client] += width;
       served_[request->job->client] = ++turns_;
     }
@@ -200,7 +200,6 @@ void Lane::drop_cancelled() {
   {
     const std::lock_guard lock(mutex_);
     for (const Pointer& one : requests_) {
-      if (!one->job->cancelled && one->gone && one->gone()) one->job->cancelled = true;
       if (one->job->cancelled) cancelled.push_back(one);
     }
   }
@@ -226,9 +225,10 @@ void Lane::tell_partials() {
   }
 }
 
-void Lane::step() {
+void Lane::step(const LaneOptions& options) {
   const int64_t rows = crowd_.rows();
   crowd_.step();
+  if (options.stepped) options.stepped(rows);
   {
     const std::lock_guard lock(mutex_);
     ++state_.steps, state_.row_steps += rows;
@@ -263,7 +263,7 @@ bool Lane::turn(const Job& driver, const LaneOptions& options, const Now& now) {
       drop_cancelled();
       begin(admitted(options));
       note_state();
-      if (crowd_.rows() > 0) step();
+      if (crowd_.rows() > 0) step(options);
     }
     const std::lock_guard lock(mutex_);
     if (!requests_.empty()) continue;

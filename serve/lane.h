@@ -32,13 +32,14 @@ struct Cancelled {
 
 /// One request: texts in pieces, each of which is searched by itself.
 struct CrowdRequest {
-  std::shared_ptr<Job> job;    ///< who asks; cancelled by whoever no longer wants it
-  std::function<bool()> gone;  ///< whether the client has hung up; may be empty
+  std::shared_ptr<Job> job;  ///< who asks; cancelled by whoever no longer wants it
   std::vector<tasks::TaskModel::Piece> pieces;
   size_t examples = 0;
   tasks::AnswerOptions options;
   /// Told of the likeliest beginning of the first piece after each step, where somebody wants to know; what it throws ends it.
   std::function<void(const std::vector<int32_t>& tokens)> partial;
+  /// Told once, when its first search joins; must neither wait nor throw. May be empty.
+  std::function<void()> starts;
   /// Told once, on the thread that computes: all is found, or why not.
   std::function<void(CrowdRequest& request, std::exception_ptr error)> done;
   std::vector<std::vector<decode::Hypothesis>> found;  ///< by piece
@@ -51,6 +52,8 @@ struct CrowdRequest {
 struct LaneOptions {
   size_t most_begun = 0;  ///< requests that have begun, of which one client has half; 0: any number
   Clock::duration slice = std::chrono::milliseconds(25);
+  std::function<void(int64_t rows)>
+      stepped;  ///< told after each step for how many hypotheses it was computed; may be empty
 };
 
 /// What a lane has done and does now.
@@ -95,7 +98,7 @@ class Lane {
   std::vector<Open> admitted(const LaneOptions& options);
   void begin(std::vector<Open> newcomers);
   void begin_together(std::vector<Open>& newcomers);
-  void step();
+  void step(const LaneOptions& options);
   void tell_partials();
   void drop_cancelled();
   void close(int64_t number);

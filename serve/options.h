@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "attend/base/bounds.h"
 #include "attend/decode/search.h"
@@ -59,6 +60,7 @@ struct Traffic {
   double write_seconds = 10;
   double idle_seconds = 30;
   double stop_seconds = 8;  // Docker gives a container 10
+  int64_t unsent_bytes = 256 << 20;
   int64_t lab_bytes = 256 << 20;
 
   template <class Visit>
@@ -81,6 +83,9 @@ struct Traffic {
     visit("idle_seconds", idle_seconds, "time that a connection is kept open between requests", kTime);
     visit("stop_seconds", stop_seconds, "time to finish what was asked for when told to stop; then it is given up",
           kTime);
+    visit("unsent_bytes", unsent_bytes,
+          "answers that wait for clients to take them; beyond that, whoever has had most time for it is let go",
+          bounds::at_least(1));
     visit("lab_bytes", lab_bytes,
           "weights of models of the lab that are held at once; the one that was asked longest ago makes room for the "
           "next",
@@ -88,21 +93,49 @@ struct Traffic {
   }
 };
 
+/// Who may ask, and how their requests come.
+struct Security {
+  std::string keys;
+  bool open_metrics = false;
+  std::string cert, key;
+  std::vector<std::string> public_host;
+  std::vector<std::string> cors;
+
+  template <class Visit>
+  void fields(Visit&& visit) {
+    visit("keys", keys,
+          "file of the keys with which one may ask: on each line a name, the key or its SHA-256, requests per minute, "
+          "admin; SIGHUP reads it again",
+          bounds::files_to_read());
+    visit("open_metrics", open_metrics, "/metrics needs no key");
+    visit("cert", cert, "PEM file of a certificate: TLS alone; SIGHUP reads it again", bounds::files_to_read());
+    visit("key", key, "PEM file of its key", bounds::files_to_read());
+    visit("public_host", public_host, "name under which visitors know this server, and to which alone it answers");
+    visit("cors", cors, "origin (https://name) whose pages may use this server from a browser");
+  }
+};
+
 struct ServeOptions {
   std::string host = "127.0.0.1";
   int64_t port = 8080;
-  bool log = false;
+  std::string log = "none";
   std::string lab;
+  std::string models;
   Limits limits;
   Traffic traffic;
+  Security security;
 
-  /// Only what is the server's own: limits and traffic are groups of their own.
+  /// Only what is the server's own: limits, traffic and security are groups of their own.
   template <class Visit>
   void fields(Visit&& visit) {
     visit("host", host, "address to listen on; 0.0.0.0: all of this machine's, for everyone who can reach it");
     visit("port", port, "0: any that is free; the address is printed", bounds::within(0, 65535));
-    visit("log", log, "a line on standard error for each request");
+    visit("log", log, "a line on standard error for each request, to be read or parsed",
+          bounds::one_of({"none", "text", "json"}));
     visit("lab", lab, "folder of a finished experiment of `attend lab`, or of several: a page that leads through them",
+          bounds::files_to_read());
+    visit("models", models,
+          "folder whose folders are models: all are served, and others below it may be loaded while serving",
           bounds::files_to_read());
   }
 };

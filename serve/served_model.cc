@@ -366,6 +366,7 @@ Json ServedModel::in_groups(const RunRequest& request, const std::vector<tasks::
     for (size_t i = 0; i < found.size(); ++i) {
       Json answers = Json::array();
       for (const tasks::Answer& answer : found[i]) answers.push_back(placed_json(json_of(answer), answer, group[i]));
+      for (const tasks::Answer& answer : found[i]) watch.said(static_cast<int64_t>(answer.tokens.size()));
       all.push_back(std::move(answers));
     }
   }

@@ -21,7 +21,8 @@ namespace attend::serve {
 /// Asked whether to go on, after each step of a search and between the passes of a method; throws to stop it (Cancelled).
 struct Watch {
   std::function<void()> check = [] {};
-  std::function<void(const std::string& text)> partial;  ///< wanted where it is set
+  std::function<void(const std::string& text)> partial;       ///< wanted where it is set
+  std::function<void(int64_t tokens)> said = [](int64_t) {};  ///< told of each answer's length
 };
 
 class ServedModel {

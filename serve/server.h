@@ -24,12 +24,15 @@ class Server {
   /// Lets nobody new in and finishes what was asked for. What is not done after stop_seconds is told so (503) and given up, and
   /// clients that do not even take that are cut off a second later.
   void stop();
+  /// Reads the keys and the certificate again, and the models that have changed on disk; what cannot be used leaves what is there
+  /// in its place. What came of it, in sentences.
+  std::vector<std::string> reload();
   int port() const;
-  /// "http://127.0.0.1:8080"
+  /// "http://127.0.0.1:8080", or https
   std::string address() const;
   size_t models() const;
-  /// What was left out of the lab, and why.
-  const std::vector<std::string>& notes() const;
+  /// What whoever started it should know: what was left out of the lab and why, who can reach it, who can read its keys.
+  std::vector<std::string> notes() const;
 
  private:
   struct Parts;

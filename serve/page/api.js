@@ -3,6 +3,7 @@
 // asked again.
 
 import { connection } from "./connection.js";
+import { askForKey, hasKey, keyHeaders } from "./key.js";
 
 export class Refusal extends Error {
   constructor(status, code, message) {
@@ -44,7 +45,15 @@ async function send(path, body, signal, read) {
   for (let busy = 0, broken = 0; ;) {
     let response = null;
     try {
-      response = await heard(fetch(path, { ...options, signal }));
+      const headers = { ...options.headers, ...keyHeaders() };
+      response = await heard(fetch(path, { ...options, headers, signal }));
+      if (response.status === 401) {
+        const had = headers.Authorization;
+        const { message } = await refusalOf(response);
+        // Another request may have asked for it in the meantime.
+        if (keyHeaders().Authorization === had) await askForKey(had ? message : "This server wants a key.");
+        continue;
+      }
       if (response.status === 503 && ++busy <= MOST_BUSY) {
         await pause(busy * 1000);
         continue;
@@ -67,7 +76,12 @@ export const served = (signal) => send("v1/models", null, signal, asJson);
 export const model = (name, signal) => send(`v1/models/${encodeURIComponent(name)}`, null, signal, asJson);
 export const experiments = async (signal) => (await send("v1/lab", null, signal, asJson)).experiments;
 export const story = (name, signal) => send(`v1/lab/${encodeURIComponent(name)}`, null, signal, asJson);
-export const figurePath = (name, figure) => `v1/lab/${encodeURIComponent(name)}/figures/${encodeURIComponent(figure)}`;
+// An address for an image. Images are asked for without a key: where one is needed, the address is the figure itself.
+export async function figureAddress(name, figure) {
+  const path = `v1/lab/${encodeURIComponent(name)}/figures/${encodeURIComponent(figure)}`;
+  if (!hasKey()) return path;
+  return `data:image/svg+xml,${encodeURIComponent(await send(path, null, undefined, (response) => heard(response.text())))}`;
+}
 export const curves = (model, signal) => send(`v1/models/${encodeURIComponent(model)}/curves`, null, signal, asJson);
 export const gallery = (model, signal) => send(`v1/models/${encodeURIComponent(model)}/gallery`, null, signal, asJson);
 

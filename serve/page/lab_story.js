@@ -50,7 +50,8 @@ function tableOf(_, { title, head, rows, words }) {
 function figureOf({ name: experiment }, { name, caption }) {
   const why = `The picture ${name}.svg is missing from the experiment's folder.`;
   const missing = () => picture.replaceWith(make("p", { class: "missing" }, why));
-  const picture = make("img", { src: api.figurePath(experiment, name), alt: caption, error: missing });
+  const picture = make("img", { alt: caption, error: missing });
+  api.figureAddress(experiment, name).then((address) => picture.setAttribute("src", address), missing);
   return make("figure", { class: "lab-figure" }, picture, make("figcaption", {}, caption));
 }
 

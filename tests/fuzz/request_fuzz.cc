@@ -1,7 +1,9 @@
 // Feeds any bytes to the reader of requests and to the finder of their end; whatever is neither a request within the limits
 // nor a Refusal that can be sent is a bug.
+#include <algorithm>
 #include <cstdint>
 #include <exception>
+#include <string>
 #include <string_view>
 
 #include "serve/framing.h"
@@ -25,6 +27,28 @@ void expect_read_or_refused(Parse&& parse) {
   }
 }
 
+/// What the message says that its body has, without the zeros before it.
+std::string length_in(const Message& message) {
+  std::string digits(message.field("content-length"));
+  digits.erase(0, std::min(digits.find_first_not_of('0'), digits.size()));
+  return digits.empty() ? "0" : digits;
+}
+
+/// The parts of a message are those of its bytes, and nothing of them is left out.
+void expect_same_message(std::string_view text, const Frame& frame) {
+  const Message message = read_message(text);
+  size_t bytes = message.method.size() + message.target.size() + std::string_view("  HTTP/1.1\r\n\r\n").size();
+  for (const auto& [name, value] : message.fields) {
+    check(!name.empty() && message.has(name) && name.find(':') == name.npos);
+    bytes += name.size() + value.size() + std::string_view(":\r\n").size();
+  }
+  check(!message.method.empty() && !message.target.empty() && message.fields.size() <= kHeaders);
+  check(bytes + message.body.size() <= text.size());  // blanks around values are no part of them
+  check(frame.state == Frame::State::last || std::to_string(message.body.size()) == length_in(message));
+  check(message.path().size() <= message.target.size());
+  (void)message.keeps();
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -44,7 +68,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   check(frame.bytes <= size);
   check(frame.state != Frame::State::whole || frame.bytes > 0);
   check((frame.status != 0) == (frame.state == Frame::State::refused));
-  // What the HTTP library gets to read has nothing that it could take for the end of a line, or for another name.
+  // What is read as a message has nothing that could be taken for the end of a line, or for another name.
   const bool taken = frame.state == Frame::State::whole || frame.state == Frame::State::last;
   const std::string_view head = text.substr(0, taken ? text.find("\r\n\r\n") + 2 : 0);
   for (size_t i = 0; i < head.size(); ++i) {
@@ -52,5 +76,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     check(head[i] != '\n' || (i > 0 && head[i - 1] == '\r'));
     check(head[i] != '\r' || (i + 1 < head.size() && head[i + 1] == '\n'));
   }
+  if (taken) expect_same_message(text.substr(0, frame.bytes), frame);
   return 0;
 }

@@ -7,10 +7,14 @@
 #include <sys/socket.h>
 
 #include <cstdlib>
+#include <memory>
 #include <new>
 #include <optional>
 #include <semaphore>
+#include <thread>
+#include <vector>
 
+#include "serve/listener.h"
 #include "tests/serve/served.h"
 
 namespace {
@@ -36,24 +40,24 @@ constexpr bool kAllocationFails = true;
 namespace attend::test {
 namespace {
 
-using serve::Client;
 using serve::Connections;
+using serve::Exchange;
 using serve::Next;
 using namespace std::chrono_literals;
 
 constexpr size_t kMostBody = 1 << 20;
 const std::string kGet = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
 
-Next answer(Client& client) {
-  (void)!::send(client.socket.number(), "yes", 3, MSG_NOSIGNAL);
+Next answer(Exchange& exchange) {
+  exchange.write("yes");
   return Next::keep;
 }
 
 TEST(Connections, ThoseThatCannotEvenWaitAreToldToComeBack) {
   std::counting_semaphore<> go(0), begun(0);
-  Connections connections("127.0.0.1", 0, {}, kMostBody, 1, [&](Client& client) {
+  Connections connections("127.0.0.1", 0, {}, kMostBody, 1, [&](Exchange& exchange) {
     begun.release(), go.acquire();
-    return answer(client);
+    return answer(exchange);
   });
   connections.start();
   RawClient first(connections.port());
@@ -100,12 +104,12 @@ TEST(Connections, ClientsThatAreTooSlowOrIdleAreLetGoWhenTheirTimeIsOver) {
 }
 
 TEST(Connections, StoppingCanBeCutShort) {
-  std::binary_semaphore begun(0);
-  std::atomic<bool> hung_up{false};
-  Connections connections("127.0.0.1", 0, {}, kMostBody, 1, [&](Client& client) {
+  std::binary_semaphore begun(0), gone(0);
+  Connections connections("127.0.0.1", 0, {}, kMostBody, 1, [&](Exchange& exchange) {
+    exchange.when_gone([&] { gone.release(); });
     begun.release();
-    pollfd gone{client.socket.number(), POLLRDHUP, 0};
-    hung_up = ::poll(&gone, 1, 60'000) > 0;  // as one who writes to a client that does not read
+    gone.acquire();  // as one who computes until nobody wants the answer
+    EXPECT_FALSE(exchange.write("no"));
     return Next::close;
   });
   connections.start();
@@ -114,11 +118,82 @@ TEST(Connections, StoppingCanBeCutShort) {
   begun.acquire();
   std::thread stopping([&] { connections.stop(); });
   while (!connections.stopping()) std::this_thread::yield();
-  EXPECT_FALSE(hung_up) << "stopping alone waits for it";
+  EXPECT_FALSE(gone.try_acquire()) << "stopping alone waits for it";
   connections.cut();
   stopping.join();
-  EXPECT_TRUE(hung_up) << "the client itself stays for as long as the test does";
-  EXPECT_EQ(connections.open(), 0u);
+  EXPECT_EQ(connections.open(), 0u) << "the client itself stays for as long as the test does";
+}
+
+TEST(Connections, WhoHangsUpGivesUpWhatIsComputedForThem) {
+  std::binary_semaphore gone(0);
+  Connections connections("127.0.0.1", 0, {}, kMostBody, 1, [&](Exchange& exchange) {
+    exchange.when_gone([&] { gone.release(); });
+    gone.acquire();
+    return answer(exchange);
+  });
+  connections.start();
+  for (int i = 0; i < 3; ++i) {
+    std::optional<RawClient> client(connections.port());
+    client->send(kGet);
+    client.reset();
+  }
+  while (connections.counts().accepted < 3 || connections.open() > 0) std::this_thread::yield();
+}
+
+/// More than the system keeps for both sides of a connection.
+constexpr size_t kMuch = 32 << 20;
+
+TEST(Connections, WhoDoesNotReadHoldsABufferAndNoThread) {
+  const serve::Traffic traffic{.write_seconds = 10, .unsent_bytes = 1 << 30};
+  std::atomic<serve::Clock::time_point> time{serve::Clock::time_point{}};
+  std::atomic<size_t> made{0};
+  const auto handle = [&](Exchange& exchange) {
+    if (exchange.request.starts_with("GET /much")) exchange.write(std::string(kMuch, 'x')), ++made;
+    return answer(exchange);
+  };
+  Connections connections("127.0.0.1", 0, traffic, kMostBody, 2, handle, [&] { return time.load(); });
+  connections.start();
+  const RawClient other(connections.port());
+  const auto ask = [&] {
+    other.send(kGet);
+    const std::string answer = other.receive("yes");
+    EXPECT_EQ(answer, "yes") << "by one of the two threads there are";
+    return answer == "yes";
+  };
+  std::vector<std::unique_ptr<RawClient>> slow;
+  for (size_t i = 0; i < 4; ++i) {
+    slow.push_back(std::make_unique<RawClient>(connections.port()));
+    slow.back()->send("GET /much HTTP/1.1\r\nHost: x\r\n\r\n");
+    while (made < i + 1 && ask()) {
+    }
+  }
+  EXPECT_EQ(slow[0]->receive("yes").size(), kMuch + 3) << "nothing is lost of it";
+  time = time.load() + 10s;
+  while ((connections.counts().dropped < 3 || connections.counts().unsent > 0) && ask()) {
+  }
+  EXPECT_EQ(connections.open(), 2u);
+  EXPECT_LT(slow[1]->receive().size(), kMuch) << "its time is over";
+}
+
+TEST(Connections, AnswersThatWaitForTheirClientsAreBounded) {
+  const serve::Traffic traffic{.unsent_bytes = 3 * static_cast<int64_t>(kMuch)};
+  std::atomic<size_t> made{0};
+  const auto handle = [&](Exchange& exchange) {
+    exchange.write(std::string(kMuch, 'x')), ++made;
+    return answer(exchange);
+  };
+  Connections connections("127.0.0.1", 0, traffic, kMostBody, 2, handle, [] { return serve::Clock::time_point{}; });
+  connections.start();
+  std::vector<std::unique_ptr<RawClient>> slow;
+  for (size_t i = 0; i < 8; ++i) {
+    slow.push_back(std::make_unique<RawClient>(connections.port()));
+    slow.back()->send(kGet);
+    while (made < i + 1) std::this_thread::yield();
+  }
+  while (connections.counts().dropped < 3) std::this_thread::yield();
+  EXPECT_LE(connections.counts().unsent, 4 * kMuch) << "one more than allowed, until it is looked at";
+  EXPECT_LT(slow[0]->receive().size(), kMuch) << "the one that has had most time";
+  EXPECT_EQ(slow[7]->receive("yes").size(), kMuch + 3);
 }
 
 /// Whoever was answered before is back in the loop afterwards: the only handler hands a client back before it takes the next
@@ -200,9 +275,9 @@ TEST(Connections, AMachineWithManyAddressesIsOneClient) {
 
 TEST(Connections, WhatGoesWrongWithOneIsItsEndAlone) {
   testing::internal::CaptureStderr();
-  Connections connections("127.0.0.1", 0, {}, kMostBody, 2, [&](Client& client) {
-    if (client.buffer.starts_with("GET /bad")) throw std::runtime_error("bad");
-    return answer(client);
+  Connections connections("127.0.0.1", 0, {}, kMostBody, 2, [&](Exchange& exchange) {
+    if (exchange.request.starts_with("GET /bad")) throw std::runtime_error("bad");
+    return answer(exchange);
   });
   connections.start();
   std::optional<RawClient> bad(connections.port()), large(connections.port()), good(connections.port());

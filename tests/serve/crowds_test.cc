@@ -123,19 +123,13 @@ TEST_F(LaneTest, AnswersAreTheSameAloneAndInCompany) {
 const json kEndlessText{{"text", "a b"}, {"beam", 4}, {"min_length", 2000}, {"max_length", 2000}};
 
 TEST_F(LaneTest, WhoGoesAwayIsGoneAtTheNextStep) {
-  const auto stays = added(kEndlessText), leaves = added(kEndlessText), hangs_up = asked(kEndlessText);
-  bool gone = false;
-  hangs_up->gone = [&] { return gone; };
-  lane_.add(hangs_up);
+  const auto stays = added(kEndlessText), leaves = added(kEndlessText);
   for (int i = 0; i < 3; ++i) step();
-  EXPECT_EQ(lane_.state().computing, 3);
+  EXPECT_EQ(lane_.state().computing, 2);
   leaves->job->cancelled = true;
   step();
   EXPECT_EQ(said(leaves), "cancelled");
-  EXPECT_EQ(lane_.state().computing, 2);
-  gone = true;
-  step();
-  EXPECT_EQ(said(hangs_up), "cancelled");
+  EXPECT_EQ(lane_.state().computing, 1);
   EXPECT_EQ(lane_.state().rows, 4);
   EXPECT_EQ(said(stays), "");
   lane_.give_up({.stopping = true});

@@ -26,7 +26,7 @@ int port_in(const std::string& line) {
 
 TEST_F(ServeProcess, SaysWhereItIsAndEndsWhenTold) {
   for (const int signal : {SIGTERM, SIGINT}) {
-    Process process({"serve", model_, "--port", "0", "--log", "--stop-seconds", "3600"},
+    Process process({"serve", model_, "--port", "0", "--log", "text", "--stop-seconds", "3600"},
                     (folder_.path() / "errors").string());
     const int port = port_in(process.line(60));
     ASSERT_GT(port, 0);

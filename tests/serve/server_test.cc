@@ -1,7 +1,10 @@
 // The endpoints, as a client sees them.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cctype>
 #include <fstream>
+#include <map>
 #include <set>
 #include <sstream>
 
@@ -267,6 +270,7 @@ TEST(Server, RefusesWhatDoesNotExistWithWhatDoes) {
   const auto deleted = served().client().Delete("/healthz");
   expect_error(deleted, 405, "method_not_allowed", "expected GET");
   EXPECT_EQ(deleted->get_header_value("Allow"), "GET");
+  EXPECT_EQ(served().client().Post("/v1/models/tiny", "{}", "application/json")->get_header_value("Allow"), "GET, PUT, DELETE");
 }
 
 TEST(Server, SaysWhichMethodsThereAreBeforeItLooksAtABody) {
@@ -332,7 +336,9 @@ TEST(Server, DoesWhatItsDescriptionSays) {
   for (std::string line; std::getline(in, line);) {
     const std::string text = line.substr(std::min(line.find_first_not_of(' '), line.size()));
     if (line.starts_with("  /")) path = text.substr(0, text.size() - 1), request = false;
-    if (text == "get:" || text == "post:") described.insert((text == "get:" ? "GET " : "POST ") + path);
+    const std::map<std::string, std::string> methods{
+        {"get:", "GET "}, {"post:", "POST "}, {"put:", "PUT "}, {"delete:", "DELETE "}};
+    if (const auto method = methods.find(text); method != methods.end()) described.insert(method->second + path);
     if (text == "requestBody:" || text == "responses:") request = text == "requestBody:";
     if (!request || !text.starts_with("value: ")) continue;
     const auto result = both.post(path, text.substr(7));
@@ -349,12 +355,17 @@ TEST(Server, DoesWhatItsDescriptionSays) {
 
 TEST(Server, DescribesEveryStatusThatAnEndpointCanGive) {
   for (const serve::Endpoint& one : serve::endpoints()) {
-    const std::string path(one.path), method = one.method == "POST" ? "post" : "get";
-    std::set<std::string> all{"200", "400", "403", "408", "414", "431", "500", "503"};
-    const bool named = path.find("{name}") != path.npos, asks = method == "post";
+    const std::string path(one.path);
+    std::string method(one.method);
+    std::ranges::transform(method, method.begin(), [](char c) { return static_cast<char>(std::tolower(c)); });
+    const bool open = one.access == serve::Access::everyone, removes = method == "delete";
+    const bool named = path.find("{name}") != path.npos, asks = method == "post", puts = method == "put";
+    std::set<std::string> all{removes ? "204" : "200", "400", "403", "408", "414", "431", "500", "503"};
+    if (!open) all.insert({"401", "429"});
     if (named || asks) all.insert("404");
+    if (puts) all.insert("409");
     if (asks || path.ends_with("curves") || path.ends_with("gallery")) all.insert("504");  // computed
-    if (asks) all.insert({"411", "413", "415"});    // with a body
+    if (asks || puts || removes) all.insert({"411", "413", "415"});                        // with a body
     EXPECT_EQ(described_statuses(method, path), all) << path;
   }
 }
