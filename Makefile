@@ -7,6 +7,7 @@ FUZZ_SECONDS ?= 60
 KILLS ?= 1000
 EMULATE ?=
 EMULATOR = bochs bochs-term bochsbios vgabios isolinux syslinux-common xorriso cpio busybox-static
+MPI = openmpi-bin libopenmpi-dev iproute2
 BROWSER = chromium chromium-driver python3-selenium fonts-dejavu-core
 
 all: build/build.ninja setup  ## build build/attend
@@ -23,8 +24,8 @@ check: build/build.ninja setup  ## the fast tests, in the build that users run
 	ctest --preset check
 
 test: build/build.ninja build/grad64/build.ninja build/asan/build.ninja setup  ## every test, in three builds
-	scripts/setup.sh $(BROWSER)
-	cmake --preset release  # which looks for the browser
+	scripts/setup.sh $(BROWSER) $(MPI)
+	cmake --preset release  # which looks for the browser, and for Open MPI
 	cmake --build --preset release
 	ctest --preset release
 	cmake --build --preset grad64

@@ -13,15 +13,16 @@ namespace attend::train {
 namespace {
 
 constexpr int kCollectTag = 2, kBucketTag = 16;
-// Numbers of a bucket: 4 MiB, of which latency is a small part on any network; less where a network is small, so that there are
-// several to send while the rest is computed.
-constexpr size_t kLargestBucket = size_t{1} << 20, kSmallestBucket = size_t{16} << 10, kBuckets = 16;
+// Numbers of a bucket: at most 4 MiB, of which latency is a small part on any network. Less where a network is small, so that there
+// are several to send while the rest is computed, and where there are many ranks, so that each owns some.
+constexpr size_t kLargestBucket = size_t{1} << 20, kSmallestBucket = size_t{16} << 10, kBuckets = 16, kOfEachRank = 4;
 constexpr size_t kChunk = size_t{16} << 10;  // numbers that are added at once, in the cache
 
-size_t bucket_size(std::span<const Piece> pieces) {
+size_t bucket_size(std::span<const Piece> pieces, int ranks) {
   size_t all = 0;
   for (const Piece& piece : pieces) all += piece.size;
-  return std::clamp(all / kBuckets, kSmallestBucket, kLargestBucket);
+  return std::clamp(all / std::max(kBuckets, kOfEachRank * static_cast<size_t>(ranks)), kSmallestBucket,
+                    kLargestBucket);
 }
 
 /// A node of a tree over stretches in memory: of one of them, or of the sum of several.
@@ -62,7 +63,7 @@ GradientExchange::GradientExchange(Company& company, int64_t parts, std::vector<
 }
 
 void GradientExchange::make_buckets(std::span<const size_t> order) {
-  const size_t enough = bucket_size(pieces_);
+  const size_t enough = bucket_size(pieces_, company_.size());
   for (const size_t parameter : order) {
     for (const size_t k : pieces_of_.at(parameter)) {
       if (buckets_.empty() || buckets_.back().size >= enough) buckets_.emplace_back();
@@ -103,6 +104,7 @@ void GradientExchange::collect(size_t parameter, Tensor& whole) {
 }
 
 void GradientExchange::begin() {
+  cost_.bytes -= company_.sent();  // what is sent between updates does not count
   for (size_t b = 0; b < buckets_.size(); ++b) {
     Bucket& bucket = buckets_[b];
     bucket.missing = bucket.pieces.size();
@@ -269,7 +271,7 @@ void GradientExchange::share_weights() {
     }
   }
   cost_.weights += steady_seconds() - begun;
-  cost_.updates += 1, cost_.bytes = company_.sent();
+  cost_.updates += 1, cost_.bytes += company_.sent();
 }
 
 }  // namespace attend::train

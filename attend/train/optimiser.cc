@@ -214,7 +214,7 @@ double gradient_norm(std::span<const nn::NamedParam> parameters) {
 }
 
 std::vector<Piece> pieces_of(std::span<const nn::NamedParam> parameters) {
-  constexpr size_t kMost = size_t{256} << 10;
+  constexpr size_t kMost = size_t{64} << 10;
   std::vector<Piece> pieces;
   for (size_t i = 0; i < parameters.size(); ++i) {
     const size_t size = parameters[i].var.size();

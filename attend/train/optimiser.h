@@ -35,7 +35,7 @@ using VisitTensor = std::function<void(const std::string& name, Tensor& value)>;
 struct Piece {
   size_t parameter = 0, begin = 0, size = 0;
 };
-/// All of them cut into pieces of at most 256 Ki numbers, however many ranks share them out.
+/// All of them cut into pieces of at most 64 Ki numbers, however many ranks share them out.
 std::vector<Piece> pieces_of(std::span<const nn::NamedParam> parameters);
 
 class Optimiser {
