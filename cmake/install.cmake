@@ -26,6 +26,10 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/recipes DESTINATION ${CMAKE_INSTALL_DATA
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs ${PROJECT_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
+configure_file(${PROJECT_SOURCE_DIR}/packaging/attend.service.in ${PROJECT_BINARY_DIR}/attend.service @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/attend.service ${PROJECT_SOURCE_DIR}/packaging/Containerfile
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/attend)
+
 # What the program says about itself, made by it when it is installed.
 set(MADE ${PROJECT_BINARY_DIR}/made)
 install(CODE "

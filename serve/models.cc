@@ -104,16 +104,18 @@ Models::Served Models::at(const std::string& name) const {
   refuse(404, "no_such_model", "model: expected one of ", names, ", got ", attend::quoted(name));
 }
 
-/// In place of the one of that name, or behind all others.
+/// In place of the one of that name, or behind all others. Whose folder is displaced stays away until it is asked for by name.
 void Models::put(Entry entry) {
   const std::lock_guard lock(mutex_);
+  std::erase_if(unloaded_, [&](const fs::path& one) { return same_folder(one, entry.model->folder); });
   const auto same =
       std::ranges::find_if(entries_, [&](const Entry& one) { return one.model->name == entry.model->name; });
   if (same == entries_.end()) {
     entries_.push_back(std::move(entry));
-  } else {
-    std::swap(*same, entry);  // the old one is let go of by whoever is the last to use it
+    return;
   }
+  if (!same_folder(same->model->folder, entry.model->folder)) unloaded_.push_back(same->model->folder);
+  std::swap(*same, entry);  // the old one is let go of by whoever is the last to use it
 }
 
 Reloaded Models::reload() {
@@ -130,7 +132,7 @@ void Models::refresh(const Entry& entry, Reloaded& result) {
   const fs::path& folder = entry.model->folder;
   std::error_code none;
   if (entry.of_home && !fs::exists(folder, none)) {
-    unload(name);
+    remove(name);
     ++result.removed;
     result.said.push_back(name + ": unloaded, as its folder is gone");
     return;
@@ -159,8 +161,7 @@ void Models::look_for_new(const std::vector<Entry>& known, Reloaded& result) {
   for (const fs::path& folder : folders) {
     const bool there =
         std::ranges::any_of(known, [&](const Entry& one) { return same_folder(one.model->folder, folder); });
-    if (there || std::ranges::any_of(unloaded_, [&](const fs::path& one) { return same_folder(one, folder); }))
-      continue;
+    if (there || is_unloaded(folder)) continue;
     try {
       const std::string name = name_for(folder, taken);
       put(loaded(name, folder, true));
@@ -186,15 +187,24 @@ Models::Served Models::load(const std::string& name, const std::string& folder) 
     refuse(409, "not_loaded", "model: ", attend::quoted(folder),
            " cannot be loaded, and all stays as it was; the log of the server says why");
   }
-  std::erase_if(unloaded_, [&](const fs::path& one) { return same_folder(one, whole); });
   return at(name);
+}
+
+bool Models::is_unloaded(const fs::path& folder) const {
+  const std::lock_guard lock(mutex_);
+  return std::ranges::any_of(unloaded_, [&](const fs::path& one) { return same_folder(one, folder); });
+}
+
+void Models::remove(const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(entries_, [&](const Entry& one) { return one.model->name == name; });
 }
 
 void Models::unload(const std::string& name) {
   const Served model = name.empty() || name.starts_with(kLab) ? nullptr : at(name);
   if (!model) refuse(404, "no_such_model", "model: expected one of a folder, got ", attend::quoted(name));
+  remove(name);
   const std::lock_guard lock(mutex_);
-  std::erase_if(entries_, [&](const Entry& one) { return one.model->name == name; });
   unloaded_.push_back(model->folder);
 }
 

@@ -74,6 +74,8 @@ class Models {
   };
   Entry loaded(const std::string& name, const std::filesystem::path& folder, bool of_home) const;
   void put(Entry entry);
+  void remove(const std::string& name);
+  bool is_unloaded(const std::filesystem::path& folder) const;
   void refresh(const Entry& entry, Reloaded& result);
   void look_for_new(const std::vector<Entry>& known, Reloaded& result);
   std::vector<Entry> entries() const;

@@ -178,11 +178,13 @@ TEST(Connections, WhoDoesNotReadHoldsABufferAndNoThread) {
 TEST(Connections, AnswersThatWaitForTheirClientsAreBounded) {
   const serve::Traffic traffic{.unsent_bytes = 3 * static_cast<int64_t>(kMuch)};
   std::atomic<size_t> made{0};
+  std::atomic<int64_t> calls{0};  // the clock: a little later each time
   const auto handle = [&](Exchange& exchange) {
     exchange.write(std::string(kMuch, 'x')), ++made;
     return answer(exchange);
   };
-  Connections connections("127.0.0.1", 0, traffic, kMostBody, 2, handle, [] { return serve::Clock::time_point{}; });
+  Connections connections("127.0.0.1", 0, traffic, kMostBody, 2, handle,
+                          [&] { return serve::Clock::time_point{} + std::chrono::microseconds(++calls); });
   connections.start();
   std::vector<std::unique_ptr<RawClient>> slow;
   for (size_t i = 0; i < 8; ++i) {

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <thread>
 
@@ -52,8 +53,9 @@ TEST_F(ServeProcess, LeavesNoClientThatKeepsItsConnectionWithoutAnAnswer) {
   constexpr int kClients = 24;
   const std::string host = "Host: localhost\r\n", text = R"({"text": "a b c"})";
   const std::string get = "GET /healthz HTTP/1.1\r\n" + host + "\r\n";
-  const std::string post = "POST /v1/run HTTP/1.1\r\n" + host + "Content-Type: application/json\r\nContent-Length: " +
-                           std::to_string(text.size()) + "\r\n\r\n" + text;
+  const std::string post = "POST /v1/run HTTP/1.1\r\n" + host +
+                           "Content-Type: application/json\r\nContent-Length: " + std::to_string(text.size()) +
+                           "\r\n\r\n" + text;
   Process process({"serve", model_, "--port", "0"});
   const int port = port_in(process.line(60));
   ASSERT_GT(port, 0);
@@ -94,18 +96,44 @@ TEST_F(ServeProcess, SaysInOneLineWhyItCannotBegin) {
     int code;
     const char* part;
   };
-  for (const Row& row : {Row{model_ + " --port " + port, 1, "Address already in use; --port 0"},
-                         Row{model_ + " --port 70000", 2, "expected 0 to 65535, got 70000"},
-                         Row{model_ + " --port 0 --host 300.1.1.1", 2, "expected an address of this machine"},
-                         Row{model_ + " --port 0 --host 192.0.2.1", 1, "cannot listen on 192.0.2.1"},
-                         Row{folder_.path().string(), 2, "it has no config.yml"}, Row{"nowhere", 2, "there is no such folder"},
-                         Row{"", 2, "expected DIR"}, Row{model_ + " --body-bytes 0", 2, "expected at least 1"},
-                         Row{model_ + " --prot 0", 2, "the nearest is --port"}}) {
+  for (const Row& row :
+       {Row{model_ + " --port " + port, 1, "Address already in use; --port 0"},
+        Row{model_ + " --port 70000", 2, "expected 0 to 65535, got 70000"},
+        Row{model_ + " --port 0 --host 300.1.1.1", 2, "expected an address of this machine"},
+        Row{model_ + " --port 0 --host 192.0.2.1", 1, "cannot listen on 192.0.2.1"},
+        Row{folder_.path().string(), 2, "it has no config.yml"}, Row{"nowhere", 2, "there is no such folder"},
+        Row{"", 2, "expected DIR"}, Row{model_ + " --cors example.org", 2, "--cors: expected an origin"},
+        Row{model_ + " --keys " + model_ + "/config.yml", 2, "config.yml:1: expected"},
+        Row{model_ + " --cert " + model_ + "/config.yml", 2, "--cert: expected --key beside it"},
+        Row{model_ + " --log loud", 2, "none, text, json"}, Row{model_ + " --body-bytes 0", 2, "expected at least 1"},
+        Row{model_ + " --prot 0", 2, "the nearest is --port"}}) {
     const Result result = attend_with("serve " + row.arguments + " 2>&1");
     EXPECT_EQ(result.code, row.code) << row.arguments << result.output;
     EXPECT_TRUE(has(result.output, row.part)) << result.output;
     EXPECT_EQ(lines(result.output), 1) << result.output;
   }
+}
+
+TEST_F(ServeProcess, MakesKeysAndReadsAgainWhatMayHaveChanged) {
+  const Result made = attend_with("serve --make-key ann");
+  EXPECT_EQ(made.code, 0) << made.output;
+  EXPECT_TRUE(has(made.output, "key (for ann, not shown again): attend-")) << made.output;
+  const std::string line = "line (for --keys FILE): ";
+  const size_t begin = made.output.find(line);
+  ASSERT_NE(begin, std::string::npos) << made.output;
+  const std::string keys = (folder_.path() / "keys").string(), errors = (folder_.path() / "errors").string();
+  std::ofstream(keys) << made.output.substr(begin + line.size());
+  Process process({"serve", model_, "--port", "0", "--keys", keys}, errors);
+  const int port = port_in(process.line(60));
+  ASSERT_GT(port, 0);
+  httplib::Client client("127.0.0.1", port);
+  EXPECT_EQ(client.Get("/v1/models")->status, 401);
+  process.signal(SIGHUP);
+  while (!has(folder_.bytes("errors"), "models: none has changed")) std::this_thread::yield();
+  EXPECT_TRUE(has(folder_.bytes("errors"), "keys: read again")) << folder_.bytes("errors");
+  EXPECT_EQ(client.Get("/healthz")->status, 200);
+  process.signal(SIGTERM);
+  EXPECT_EQ(process.wait(), 0);
 }
 
 TEST_F(ServeProcess, StandsAMixedLoadFromAnotherProcess) {
@@ -123,6 +151,18 @@ TEST_F(ServeProcess, StandsAMixedLoadFromAnotherProcess) {
   EXPECT_TRUE(has(output, "lost           0")) << output;
   process.signal(SIGTERM);
   EXPECT_EQ(process.wait(), 0);
+}
+
+TEST(ServeChaosSlow, LosesNothing) {
+  const TestFolder folder;
+  const std::string command = "python3 '" ATTEND_SOURCE_DIR "/bench/serve_chaos.py' '" ATTEND_BINARY "' '" +
+                              tiny_model(folder, "tiny") + "' --seconds 8 --half-open 200 --text 'a b c' 2>&1";
+  FILE* pipe = popen(command.c_str(), "r");
+  ASSERT_NE(pipe, nullptr);
+  std::string output;
+  for (int c; (c = fgetc(pipe)) != EOF;) output += static_cast<char>(c);
+  EXPECT_EQ(WEXITSTATUS(pclose(pipe)), 0) << output;
+  EXPECT_TRUE(has(output, "lost           0")) << output;
 }
 
 }  // namespace

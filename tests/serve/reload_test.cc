@@ -83,6 +83,19 @@ TEST_F(Reloading, FindsWhatIsNewAndLetsGoOfWhatIsGone) {
   EXPECT_EQ(result.removed, 1u);
   EXPECT_THROW(models_.at("one"), serve::Refusal);
   EXPECT_EQ(models_.at("apart")->name, "apart") << "named at the start: it stays";
+  tiny_model(folder_, "home/one");
+  EXPECT_EQ(models_.reload().added, 1u) << "it is there again";
+  EXPECT_EQ(models_.at("one")->name, "one");
+}
+
+TEST_F(Reloading, AModelInPlaceOfAnotherKeepsItsFolderAway) {
+  tiny_model(folder_, "home/two");
+  models_.load("one", "two");
+  EXPECT_EQ(models_.at("one")->folder.filename(), "two");
+  EXPECT_EQ(models_.reload().added, 0u) << "the old folder of its name comes back under no other";
+  models_.load("one", "one");
+  EXPECT_EQ(models_.reload().added, 0u);
+  EXPECT_EQ(models_.at("one")->folder.filename(), "one");
 }
 
 TEST_F(Reloading, LoadsAndUnloadsByName) {

@@ -194,7 +194,7 @@ TEST(Traffic, ABrokenRequestEndsItsConnectionAlone) {
            {"\r\n\r\n", "HTTP/1.1 400"},
            {std::string("\0\1\2\n\r\n", 6), "HTTP/1.1 400"},
            {"GET / HTTP/9.9\r\n" + kHost + "\r\n", "HTTP/1.1 400"},
-           {"BREW / HTTP/1.1\r\n" + kHost + "\r\n", "HTTP/1.1 400"},
+           {"BREW / HTTP/1.1\r\n" + kHost + "\r\n", "HTTP/1.1 405"},
            {"POST /v1/run HTTP/1.1\r\n" + kHost + "Content-Length: 5\r\nContent-Length: 6\r\n\r\n" + get, "HTTP/1.1 400"},
            {"GET /healthz HTTP/1.1\r\n\r\n", "HTTP/1.1 400"},
            {"GET /healthz HTTP/1.1\r\n" + kHost + kHost + "\r\n", "HTTP/1.1 400"},
