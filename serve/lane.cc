@@ -10,7 +10,7 @@
 namespace attend::serve {
 namespace {
 
-constexpr int64_t kWorkOfStep = int64_t{1} << 28;  // parameters × hypotheses of a step: some 5 ms of a core
+constexpr int64_t kWorkOfStep = int64_t{1} << 29;  // parameters × hypotheses of a step: some 10 ms of a core
 constexpr int64_t kFewestRows = 16, kMostRows = 256;
 constexpr int64_t kFewestTokens = 64, kMostTokens = 2048;  // that are read at once, with padding
 
