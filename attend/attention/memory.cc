@@ -1,6 +1,7 @@
 #include "attend/attention/memory.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "attend/autograd/ops.h"
 #include "attend/base/error.h"
@@ -22,7 +23,7 @@ void AttentionMemory::take(std::span<const int32_t> rows) {
     for (auto* heads : {&prepared_, &head_values_}) {
       for (Var& one : *heads) one = take_rows(one, sources);
     }
-    sources_ = 0;
+    sources_ = 0, has_gaps_ = false;
     lengths_.clear();
   }
   source_of_ = std::move(sources);
@@ -37,47 +38,17 @@ std::vector<int32_t> AttentionMemory::lengths() const {
 
 namespace {
 
-/// Part of a joined memory: the sources of one that are still read, and where its rows find them.
+// Sources that a joined memory has room for beyond those that it needs now: a half more, and these.
+constexpr int64_t kSpareSources = 8;
+
+/// The sources of a memory that are still read, and where its rows find them among these.
 struct ReadSources {
   std::vector<int32_t> sources, source_of;
+  std::vector<int32_t> lengths;
   int64_t longest = 0;
 };
 
-/// Tensors [B,Tk,·] of the sources of two memories as one [B',Tk',·]; what two names stand for is made once.
-class JoinedSources {
- public:
-  JoinedSources(const ReadSources& first, const ReadSources& second, int64_t keys)
-      : first_(first), second_(second), keys_(keys) {}
-
-  Var operator()(const Var& a, const Var& b) {
-    for (const Made& one : made_) {
-      if (one.a == a.value().data() && one.b == b.value().data()) return one.both;
-    }
-    const int64_t width = a.dim(2), count = static_cast<int64_t>(first_.sources.size() + second_.sources.size());
-    Tensor both({count, keys_, width});
-    real* to = both.data();
-    for (const auto& [from, part] : {std::pair(&a, &first_), std::pair(&b, &second_)}) {
-      const int64_t each = from->dim(1) * width, kept = std::min(each, keys_ * width);
-      for (const int32_t source : part->sources) {
-        std::copy_n(from->value().data() + source * each, kept, to);
-        std::fill_n(to + kept, keys_ * width - kept, real{0});
-        to += keys_ * width;
-      }
-    }
-    return made_.emplace_back(Made{a.value().data(), b.value().data(), Var(both)}).both;
-  }
-
- private:
-  struct Made {
-    const real *a, *b;
-    Var both;
-  };
-  const ReadSources &first_, &second_;
-  const int64_t keys_;
-  std::vector<Made> made_;
-};
-
-/// `source_of`: by row; empty: row n reads source n of all.
+/// `source_of`: by row; empty: row n reads source n of all. The first of them will be source `first`.
 ReadSources read_sources(const std::vector<int32_t>& source_of, int64_t sources, std::span<const int32_t> lengths,
                          int64_t keys, int32_t first) {
   ReadSources read;
@@ -88,11 +59,19 @@ ReadSources read_sources(const std::vector<int32_t>& source_of, int64_t sources,
     if (place[source] < 0) {
       place[source] = first + static_cast<int32_t>(read.sources.size());
       read.sources.push_back(static_cast<int32_t>(source));
-      read.longest = std::max(read.longest, lengths.empty() ? keys : int64_t{lengths[source]});
+      read.lengths.push_back(lengths.empty() ? static_cast<int32_t>(keys) : lengths[source]);
+      read.longest = std::max(read.longest, int64_t{read.lengths.back()});
     }
     read.source_of.push_back(place[source]);
   }
   return read;
+}
+
+/// Source `source` of [B,Tk,W] to [keys,W], cut or filled up with zeros: weights of 0 read those, too.
+void copy_source(const Tensor& from, int32_t source, int64_t keys, real* to) {
+  const int64_t width = from.dim(2), each = from.dim(1) * width, kept = std::min(each, keys * width);
+  std::copy_n(from.data() + source * each, kept, to);
+  std::fill_n(to + kept, keys * width - kept, real{0});
 }
 
 }  // namespace
@@ -104,37 +83,81 @@ bool AttentionMemory::joins() const {
   return std::ranges::all_of(prepared_, side_by_side);
 }
 
+/// Its tensors with those of the other; what two names stand for is there once.
+std::vector<std::pair<Var*, const Var*>> AttentionMemory::paired_with(const AttentionMemory& other) {
+  std::vector<std::pair<Var*, const Var*>> pairs{{&keys_, &other.keys_}, {&values_, &other.values_}};
+  for (size_t h = 0; h < prepared_.size(); ++h) {
+    pairs.emplace_back(&prepared_[h], &other.prepared_[h]);
+    pairs.emplace_back(&head_values_[h], &other.head_values_[h]);
+  }
+  return pairs;
+}
+
+bool AttentionMemory::fill_gaps(const AttentionMemory& other) {
+  if (!has_gaps_) return false;
+  std::vector<bool> is_read(static_cast<size_t>(sources_), false);
+  int64_t longest = 0;
+  for (const int32_t source : source_of_) {
+    is_read[static_cast<size_t>(source)] = true;
+    longest = std::max(longest, int64_t{lengths_[static_cast<size_t>(source)]});
+  }
+  std::vector<int32_t> gaps;
+  for (size_t source = 0; source < is_read.size(); ++source) {
+    if (!is_read[source]) gaps.push_back(static_cast<int32_t>(source));
+  }
+  const ReadSources more = read_sources(other.source_of_, other.sources_, other.lengths_, other.keys_count_, 0);
+  longest = std::max(longest, more.longest);
+  const bool wastes = keys_count_ > 2 * longest + kSpareSources;  // the longest one is gone
+  if (wastes || longest > keys_count_ || gaps.size() < more.sources.size()) return false;
+  std::vector<const real*> filled;
+  for (const auto& [own, others] : paired_with(other)) {
+    Tensor& to = own->value();
+    if (std::ranges::find(filled, to.data()) != filled.end()) continue;
+    filled.push_back(to.data());
+    const int64_t each = keys_count_ * to.dim(2);
+    for (size_t i = 0; i < more.sources.size(); ++i) {
+      copy_source(others->value(), more.sources[i], keys_count_, to.data() + gaps[i] * each);
+    }
+  }
+  for (size_t i = 0; i < more.sources.size(); ++i) lengths_[static_cast<size_t>(gaps[i])] = more.lengths[i];
+  for (const int32_t source : more.source_of) source_of_.push_back(gaps[static_cast<size_t>(source)]);
+  return true;
+}
+
 void AttentionMemory::join(const AttentionMemory& other) {
   require(joins() && other.joins() && prepared_.size() == other.prepared_.size(),
           "AttentionMemory::join: expected memories of one attention with keys side by side, got others");
+  index_.clear();
+  expanded_.reset();
+  if (fill_gaps(other)) return;
   const ReadSources own = read_sources(source_of_, sources_, lengths_, keys_count_, 0);
   const ReadSources more = read_sources(other.source_of_, other.sources_, other.lengths_, other.keys_count_,
                                         static_cast<int32_t>(own.sources.size()));
-  const int64_t keys = std::max(own.longest, more.longest);
-  std::vector<int32_t> lengths;
-  for (const auto& [memory, part] :
-       {std::pair<const AttentionMemory*, const ReadSources*>(this, &own), {&other, &more}}) {
-    for (const int32_t source : part->sources) {
-      lengths.push_back(memory->lengths_.empty() ? static_cast<int32_t>(memory->keys_count_)
-                                                 : memory->lengths_[static_cast<size_t>(source)]);
+  const int64_t count = static_cast<int64_t>(own.sources.size() + more.sources.size());
+  const int64_t room = count + count / 2 + kSpareSources, keys = std::max(own.longest, more.longest);
+  std::vector<std::pair<const real*, Var>> made;  // by what it was before
+  for (const auto& [mine, others] : paired_with(other)) {
+    const real* before = mine->value().data();
+    const auto same = std::ranges::find(made, before, &std::pair<const real*, Var>::first);
+    if (same != made.end()) {
+      *mine = same->second;
+      continue;
     }
-  }
-  const bool padded = std::ranges::any_of(lengths, [&](int32_t length) { return length < keys; });
-  JoinedSources joined(own, more, keys);
-  keys_ = joined(keys_, other.keys_), values_ = joined(values_, other.values_);
-  for (size_t h = 0; h < prepared_.size(); ++h) {
-    prepared_[h] = joined(prepared_[h], other.prepared_[h]);
-    head_values_[h] = joined(head_values_[h], other.head_values_[h]);
+    const int64_t each = keys * mine->dim(2);
+    Tensor both({room, keys, mine->dim(2)});
+    real* to = both.data();
+    for (const int32_t source : own.sources) copy_source(mine->value(), source, keys, std::exchange(to, to + each));
+    for (const int32_t source : more.sources) copy_source(others->value(), source, keys, std::exchange(to, to + each));
+    std::fill(to, both.data() + room * each, real{0});
+    made.emplace_back(before, Var(both));
+    *mine = made.back().second;
   }
   source_of_ = own.source_of;
   source_of_.insert(source_of_.end(), more.source_of.begin(), more.source_of.end());
-  sources_ = static_cast<int64_t>(lengths.size()), keys_count_ = keys;
-  lengths_ = padded ? std::move(lengths) : std::vector<int32_t>();
-  bool each = static_cast<int64_t>(source_of_.size()) == sources_;
-  for (size_t n = 0; each && n < source_of_.size(); ++n) each = source_of_[n] == static_cast<int32_t>(n);
-  if (each) source_of_.clear();
-  index_.clear();
-  expanded_.reset();
+  lengths_ = own.lengths;
+  lengths_.insert(lengths_.end(), more.lengths.begin(), more.lengths.end());
+  lengths_.resize(static_cast<size_t>(room), 0);
+  sources_ = room, keys_count_ = keys, has_gaps_ = true;
 }
 
 int64_t AttentionCache::steps() const {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "attend/autograd/var.h"
@@ -19,14 +20,19 @@ class AttentionMemory {
   int64_t keys() const { return keys_count_; }
   /// Lengths by row; empty: all keys count.
   std::vector<int32_t> lengths() const;
-  /// Appends the rows of another memory of the same attention. Sources that no row reads any more are left behind, and keys() is
-  /// the length of the longest that is left. Throws Error where prepared keys do not lie side by side (joins()).
+  /// Appends the rows of another memory of the same attention. Its sources take the places of those that no row reads any more;
+  /// where there is no room, all that are read are laid out anew, with some to spare, and keys() is the length of the longest.
+  /// Throws Error where prepared keys do not lie side by side (joins()).
   void join(const AttentionMemory& other);
   bool joins() const;
 
  private:
   friend class Attention;
+  bool fill_gaps(const AttentionMemory& other);
+  std::vector<std::pair<Var*, const Var*>> paired_with(const AttentionMemory& other);
+
   int64_t sources_ = 0, keys_count_ = 0;
+  bool has_gaps_ = false;                        // laid out by join(): some sources may be nobody's
   std::vector<int32_t> lengths_;                 // by source
   Var keys_, values_;                            // projected [B,Tk,·], for the fused kernels
   std::vector<Var> prepared_, head_values_;      // by head, for the composed stages

@@ -140,6 +140,58 @@ TEST(Gemm, SteadyRowsHaveTheSameBitsHoweverManyThereAre) {
   }
 }
 
+TEST(Gemm, SteadyRowsOfKeptWeightsHaveTheSameBits) {
+  const size_t n = 130, k = 300, most = 40;
+  const std::vector<real> a = centred_numbers(most * k, 1), b = centred_numbers(n * k, 2);
+  test::on_every_instruction_set([&] {
+    for (const bool transposed : {false, true}) {
+      const auto rows = [&](size_t count, uint64_t version) {
+        std::vector<real> out(count * n);
+        gemm({.m = count,
+              .n = n,
+              .k = k,
+              .a = a.data(),
+              .lda = k,
+              .b = b.data(),
+              .ldb = transposed ? k : n,
+              .transpose_b = transposed,
+              .c = out.data(),
+              .ldc = n,
+              .version = version});
+        return out;
+      };
+      const SteadyRows steady;
+      const std::vector<real> whole = rows(most, 0);
+      PackedWeights kept{PackedWeights::Closed{}};
+      EXPECT_EQ(PackedWeights::current(), nullptr);
+      for (const size_t count : {3, 1, 20, 2}) {
+        const PackedWeights::Use use(kept);
+        EXPECT_EQ(PackedWeights::current(), &kept);
+        const std::vector<real> some = rows(count, 77);
+        EXPECT_TRUE(std::equal(some.begin(), some.end(), whole.begin())) << count;
+      }
+    }
+  });
+}
+
+TEST(Gemm, BatchesOfSteadyRowsHaveTheSameBitsOnAnyThread) {
+  const size_t count = 64, n = 70, k = 300;
+  const std::vector<real> a = centred_numbers(count * k, 1), b = centred_numbers(count * n * k, 2);
+  test::on_every_instruction_set([&] {
+    std::vector<real> all(count * n), one(n);
+    const Product first{.m = 1, .n = n, .k = k, .a = a.data(), .lda = k, .b = b.data(), .ldb = k, .transpose_b = true,
+                        .c = all.data(), .ldc = n};
+    const SteadyRows steady;
+    batched_gemm(first, count, k, n * k, n);
+    for (size_t i = 0; i < count; ++i) {
+      Product alone = first;
+      alone.a += i * k, alone.b += i * n * k, alone.c = one.data();
+      gemm(alone);
+      EXPECT_TRUE(std::equal(one.begin(), one.end(), all.begin() + static_cast<std::ptrdiff_t>(i * n))) << i;
+    }
+  });
+}
+
 TEST(Gemm, BatchesAndTranspose) {
   test::on_every_instruction_set([] {
     const size_t count = 5, m = 9, n = 20, k = 18;

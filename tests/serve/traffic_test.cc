@@ -325,6 +325,17 @@ TEST(Traffic, ARequestThatTakesTooLongIsGivenUp) {
   wait_until(served, "running", 0);  // the worker gave it up, too
 }
 
+TEST(Traffic, ARequestMayAskForLessTime) {
+  const Served served(endless_options());
+  json late = endless();
+  late["seconds"] = 0.001;
+  expect_error(served.post("/v1/run", late.dump()), 504, "timeout", "in time");
+  late["stream"] = true;
+  const auto stream = served.post("/v1/run", late.dump());
+  EXPECT_NE(stream->body.find("\"timeout\""), std::string::npos) << stream->body;
+  wait_until(served, "running", 0);
+}
+
 TEST(Traffic, AStreamEndsInTimeHoweverMuchThereIsToSay) {
   using Time = std::chrono::steady_clock::time_point;
   const auto job = std::make_shared<serve::Job>();
