@@ -31,6 +31,8 @@ constexpr auto kTaken = std::chrono::milliseconds(200);  // by then a client has
 constexpr auto kFarewell = std::chrono::seconds(1);      // at the end, for who has not closed its connection by then
 // Bodies that all clients together have sent and not finished, in bodies of the greatest size.
 constexpr size_t kGatheredBodies = 64;
+// Requests that are answered at once, of those that a client sends together, before others have their turn.
+constexpr int kRounds = 4;
 // Names of what is no client.
 constexpr uint64_t kNobody = 0, kListener = 1, kMailbox = 2, kFirstClient = 3;
 
@@ -358,6 +360,7 @@ void Connections::drop(Id id) {
 void Connections::dismiss(Id id, int status, std::string_view code, std::string_view message) {
   Client& client = clients_.at(id);
   if (!client.channel) return drop(id);
+  ++counts_.dismissed;
   gathered_ -= client.buffer.size();
   client.buffer = {};
   if (client.exchange) client.exchange->leave(), client.exchange.reset();
@@ -390,9 +393,10 @@ void Connections::sweep() {
 }
 
 void Connections::take_mail() {
-  for (std::vector<Id> posted = mailbox_->take(); !posted.empty(); posted = mailbox_->take()) {
-    for (const Id id : posted) guarded(id, [&] { collect(id); });
+  for (int round = 0; round < kRounds; ++round) {
+    for (const Id id : mailbox_->take()) guarded(id, [&] { collect(id); });
   }
+  if (!mailbox_->empty()) mailbox_->wake();
 }
 
 /// Sends what has been written since the last time.

@@ -52,10 +52,10 @@ struct Client {
   bool reading() const { return !exchange && outgoing.empty() && !draining; }
 };
 
-/// What the connections have seen so far, and hold now.
+/// What the connections have seen so far, and hold now. Refused: for lack of room; dismissed: with a word why, such as what is no
+/// request; dropped: too slow to read.
 struct ConnectionCounts {
-  std::atomic<size_t> open{0}, accepted{0}, refused{0},
-      dropped{0};                 ///< refused: for lack of room; dropped: too slow to read
+  std::atomic<size_t> open{0}, accepted{0}, refused{0}, dismissed{0}, dropped{0};
   std::atomic<size_t> unsent{0};  ///< bytes of answers
 };
 

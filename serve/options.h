@@ -130,7 +130,7 @@ struct ServeOptions {
   void fields(Visit&& visit) {
     visit("host", host, "address to listen on; 0.0.0.0: all of this machine's, for everyone who can reach it");
     visit("port", port, "0: any that is free; the address is printed", bounds::within(0, 65535));
-    visit("log", log, "a line on standard error for each request, to be read or parsed",
+    visit("log", log, "a line on standard error for each request: none, text or json",
           bounds::one_of({"none", "text", "json"}));
     visit("lab", lab, "folder of a finished experiment of `attend lab`, or of several: a page that leads through them",
           bounds::files_to_read());

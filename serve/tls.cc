@@ -45,6 +45,7 @@ std::shared_ptr<SSL_CTX> context_of(const std::string& certificate, const std::s
                         SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE);
   ::SSL_CTX_set_mode(context.get(),
                      SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS);
+  ::SSL_CTX_set_session_cache_mode(context.get(), SSL_SESS_CACHE_OFF);  // tickets are with the clients
   ::SSL_CTX_set_alpn_select_cb(context.get(), &choose_protocol, nullptr);
   require_usage(::SSL_CTX_use_certificate_chain_file(context.get(), certificate.c_str()) == 1,
                 "--cert: expected a certificate in PEM, got ", certificate, ": ", tls_error());

@@ -32,6 +32,8 @@ void watch(Metrics& metrics, const Connections& connections) {
                 [&] { return as_number(counts.accepted.load()); });
   metrics.total("attend_connections_refused_total", "connections for which there was no room",
                 [&] { return as_number(counts.refused.load()); });
+  metrics.total("attend_connections_dismissed_total", "clients that sent no request, not all of one, or too many",
+                [&] { return as_number(counts.dismissed.load()); });
   metrics.total("attend_connections_dropped_total", "clients that did not take their answer in time",
                 [&] { return as_number(counts.dropped.load()); });
   metrics.gauge("attend_unsent_bytes", "answers that wait for clients to take them",

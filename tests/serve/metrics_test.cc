@@ -55,6 +55,9 @@ TEST(Metrics, OfAServerSayWhatItHasDone) {
   ASSERT_EQ(served.post("/v1/run", R"({"text": "a b c"})")->status, 200);
   ASSERT_EQ(served.post("/v1/run", R"({"text": ""})")->status, 400);
   served.client().Get("/nowhere/" + std::string(50, 'x'));
+  RawClient garbage(served.port());
+  garbage.send("garbage\r\n\r\n");
+  EXPECT_TRUE(garbage.receive().starts_with("HTTP/1.1 400"));
   httplib::Client strange = served.client();
   httplib::Request request;
   request.method = "BREW", request.path = "/v1/run";
@@ -66,8 +69,8 @@ TEST(Metrics, OfAServerSayWhatItHasDone) {
                            "attend_requests_total{endpoint=\"other\",method=\"GET\",status=\"404\"} 1\n",
                            "attend_requests_total{endpoint=\"other\",method=\"other\",status=\"405\"} 1\n",
                            "attend_request_seconds_count{endpoint=\"/v1/run\"} 2\n", "attend_compute_seconds_count 1\n",
-                           "attend_models 2\n", "attend_requests_waiting 0\n", "# TYPE attend_tensor_bytes gauge\n",
-                           "# TYPE attend_connections_total counter\n"}) {
+                           "attend_models 2\n", "attend_requests_waiting 0\n", "attend_connections_dismissed_total 1\n",
+                           "# TYPE attend_tensor_bytes gauge\n", "# TYPE attend_connections_total counter\n"}) {
     EXPECT_NE(result->body.find(line), std::string::npos) << line << result->body;
   }
   const size_t tokens = result->body.find("attend_tokens_total{model=\"tiny\"} ");
