@@ -12,6 +12,7 @@ struct Command {
   std::string_view help;
   std::string_view example;
   int (*run)(int argc, char** argv);
+  bool shared = false;  ///< several ranks (mpirun) work on it; all others are left to the first one
 };
 /// The table, in the order in which it is shown.
 std::span<const Command> commands();

@@ -15,6 +15,7 @@
 #include "attend/base/joined.h"
 #include "attend/base/names.h"
 #include "attend/base/real.h"
+#include "attend/dist/company.h"
 #include "attend/kernels/isa.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
@@ -24,11 +25,11 @@ namespace attend::cli {
 namespace {
 
 constexpr Command kCommands[] = {
-    {"train", "a model from a recipe, or a task on its built-in corpus", "attend train translate --out my-model",
-     train},
-    {"run", "one line in, one line out", "attend run my-model < in.txt > out.txt", run},
+    {"train", "a model from a recipe, or a task on its built-in corpus", "attend train translate --out my-model", train,
+     true},
+    {"run", "one line in, one line out", "attend run my-model < in.txt > out.txt", run, true},
     {"eval", "a model, or outputs that anyone made: BLEU, chrF, exact match",
-     "attend eval my-model --source a --target b", eval},
+     "attend eval my-model --source a --target b", eval, true},
     {"explain", "what it looked at: a heat map here, or as HTML, SVG, PNG, JSON",
      "attend explain my-model \"some text\" --out x.html", explain},
     {"info", "what a model is: network, size, data, scores, options", "attend info my-model", info},
@@ -62,8 +63,8 @@ int print_commands() {
 int print_version() {
   std::cout << "attend " << ATTEND_VERSION << '\n'
             << "numbers          float" << 8 * sizeof(real) << '\n'
-            << "instruction set  " << kernels::instruction_set() << " (here: "
-            << joined(kernels::instruction_sets()) << ")\n"
+            << "instruction set  " << kernels::instruction_set() << " (here: " << joined(kernels::instruction_sets())
+            << ")\n"
             << "processor        " << kernels::processor() << '\n';
   return 0;
 }
@@ -94,6 +95,7 @@ int dispatch(int argc, char** argv) {
   if (name == "--complete") return complete(argc - 1, argv + 1);
   const auto command = std::ranges::find(kCommands, name, &Command::name);
   if (command == std::end(kCommands)) return unknown_command(name);
+  if (!command->shared && dist::launch().rank > 0) return 0;
   try {
     return command->run(argc - 1, argv + 1);
   } catch (const std::exception& error) {

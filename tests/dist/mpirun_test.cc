@@ -220,6 +220,8 @@ TEST_F(MpirunSlow, WhatIsAskedForWronglyIsSaidOnce) {
   EXPECT_EQ(help.code, 0) << help.output;
   EXPECT_EQ(count(help.output, "--train.parts"), 1u);
   EXPECT_FALSE(fs::exists(out("x")));
+  const Result list = mpirun(2, "list scores 2>&1");  // a command that ranks do not share
+  EXPECT_EQ(list.output, attend_with("list scores 2>&1").output);
 }
 
 TEST(MpiModule, IsMissedWhereMpirunStartsAProgramWithoutIt) {
