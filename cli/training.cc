@@ -9,6 +9,7 @@
 #include <exception>
 #include <filesystem>
 #include <limits>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "attend/base/error.h"
@@ -219,6 +220,17 @@ void give_orders(const SettingList& settings, const Together& together, const fs
   for (const fs::path& file : files) together.company->of_leader(read_file(file, std::numeric_limits<size_t>::max()));
 }
 
+/// The run of the rank that leads, resumed in another folder.
+std::unique_ptr<tasks::TaskTraining> made_ready(const SettingList& settings, const fs::path& folder,
+                                                train::Company& company) {
+  try {
+    return std::make_unique<tasks::TaskTraining>(
+        tasks::TaskConfig(settings), folder, true, [](const std::string&) {}, false, company);
+  } catch (const tasks::ChangedData& changed) {
+    fail_usage("expected the data of rank 0, got others: ", changed.what());
+  }
+}
+
 /// Everybody is ready: from here on, nobody takes long to answer.
 void begin_together(const Together& together, train::Trainer& trainer) {
   train::Company& company = *together.company;
@@ -320,8 +332,8 @@ int follow(train::Company& company) {
     write_file(folder.path() / file, company.of_leader(std::string()));
   }
   ThreadOption{together.threads}.apply();
-  tasks::TaskTraining run(
-      tasks::TaskConfig(settings), folder.path(), true, [](const std::string&) {}, false, company);
+  const std::unique_ptr<tasks::TaskTraining> made = made_ready(settings, folder.path(), company);
+  tasks::TaskTraining& run = *made;
   begin_together(together, run.trainer());
   announce_duration(run.trainer(), 0, [](const std::string&) {});
   if (company.of_leader(0) != 0) return 0;

@@ -10,7 +10,6 @@
 #include "attend/dist/company.h"
 #include "attend/tasks/config.h"
 #include "attend/tasks/facts.h"
-#include "attend/tasks/training.h"
 #include "cli/flags.h"
 #include "cli/progress.h"
 

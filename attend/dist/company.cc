@@ -97,7 +97,7 @@ class MpiCompany : public train::Company {
     check(calls_.receive(bytes.data(), count_of(bytes.size()), from, tag, &request));
     return under_way(request, from);
   }
-  /// Counted as if each rank passed it on once, which is what trees and chains come to.
+  /// Counted where it comes from, once for each of the others, whoever passes it on.
   Transfer broadcast(std::span<std::byte> bytes, int from) override {
     void* request = nullptr;
     check(calls_.broadcast(bytes.data(), count_of(bytes.size()), from, &request));
