@@ -226,7 +226,11 @@ TEST(Crowds, WhoHangsUpFreesItsPlace) {
   options.limits.cost = 1'000'000'000'000;
   options.limits.seconds = 86'400;
   const Served served(options);
-  const std::string body = json{{"text", "a"}, {"min_length", 100'000}, {"max_length", 100'000}}.dump();
+  const std::string body = json{{"texts", std::vector<std::string>(200, "a")},
+                                {"min_length", 100'000},
+                                {"max_length", 100'000},
+                                {"beam", 32}}
+                               .dump();
   const auto wait_for = [&](int64_t running) {
     while (json::parse(served.get("/healthz")->body)["running"] != running) std::this_thread::yield();
   };
