@@ -191,8 +191,9 @@ TEST_F(EndedSlow, ARankThatIsKilledEndsTheRunWhichResumes) {
     const std::string other = "attend: rank " + std::to_string(1 - rank) + ": rank " + std::to_string(rank) + " (";
     EXPECT_TRUE(has(result.output, other)) << result.output;
     EXPECT_TRUE(has(result.output, " has ended")) << result.output;
-    if (rank == 1)
+    if (rank == 1) {  // who leads says how to go on
       EXPECT_TRUE(has(result.output, "is saved. Resume with: attend train --resume --out")) << result.output;
+    }
     expect_resumes(name);
     fs::remove_all(out("whole"));
   }
