@@ -92,7 +92,7 @@ std::vector<Run> coverage_runs(Scale scale) {
       quick ? "task=reverse model.embedding=32 model.hidden=48 train.steps=250 train.rate=1e-2 search.beam=1 "
               "model.decoder.query=after"
             : "task=translate corpus=chains tokeniser.kind=words model.hidden=96 model.decoder.query=after "
-              "train.epochs=4 train.rate=3e-3 batch.tokens=1200 search.beam=1";
+              "train.epochs=3 train.rate=3e-3 batch.tokens=1200 search.beam=1";
   const std::string on = " model.attention.coverage=true model.coverage_penalty=1";
   std::vector<Run> runs{{"off", common}, {"on", common + on}};
   if (quick) return runs;

@@ -13,7 +13,7 @@ std::vector<Run> recall_runs(Scale scale) {
   const std::string common =
       "task=classify corpus=recall tokeniser.kind=words batch.tokens=1000 model.pooling=last "
       "model.encoder.bidirectional=false model.encoder.dropout=0 model.encoder.size=32 " +
-      std::string(scale == Scale::quick ? "train.steps=120 train.rate=1e-2" : "train.epochs=24 train.rate=3e-3") +
+      std::string(scale == Scale::quick ? "train.steps=120 train.rate=1e-2" : "train.epochs=6 train.rate=3e-3") +
       " model.encoder.kind=";
   std::vector<Run> runs{{"lstm", common + "recurrent model.encoder.cell=lstm"},
                         {"lstm that attends to its past", common + "intra"}};

@@ -63,11 +63,14 @@ void told_report(const Results& results, Report& report) {
       "What it costs",
       "One vector costs the same however long the input was. Attention adds a weighted mean over the input to each "
       "letter; reading again adds a recurrent pass over it.");
-  report.plot("cost", cost_plot(results, runs, kToldLengths, report.numbers),
-              "Milliseconds for a letter of the answer, by the length of the input; one string at a time.");
+  explain::Plot cost = cost_plot(results, runs, kToldLengths, report.numbers);
+  cost.log_x = cost.log_y = true;
+  report.plot("cost", cost,
+              "Milliseconds for a letter of the answer, by the length of the input, on both axes by ratios; one string "
+              "at a time.");
   if (!results.quick()) {
-    const auto& cost = report.numbers["milliseconds_per_token"];
-    const double reread = cost["reread"]["160"], attended = cost["attention"]["160"], vector = cost["bridge"]["160"];
+    const auto& of = report.numbers["milliseconds_per_token"];
+    const double reread = of["reread"]["160"], attended = of["attention"]["160"], vector = of["bridge"]["160"];
     report.check(
         "at 160 letters, reading again costs more than twice what attention costs", reread > 2 * attended,
         fixed(reread, 2) + " against " + fixed(attended, 2) + " ms a letter (one vector: " + fixed(vector, 2) + ")");
