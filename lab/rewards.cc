@@ -129,11 +129,13 @@ void check_counting(std::map<std::string, EarnedEstimate>& found, Report& report
 std::vector<Run> rewards_runs(Scale scale) {
   const std::string common =
       "task=glimpse batch.images=64 train.rate=2e-3 " +
-      std::string(scale == Scale::quick ? "model.patch=20 model.glimpses=4 model.what=64 model.where=32 "
-                                          "model.glimpse=96 model.hidden=96 train.steps=450"
-                                        : "model.patch=24 model.glimpses=5 train.steps=1500") +
+      std::string(scale == Scale::quick
+                      ? "model.patch=20 model.first=centre model.core=lstm model.what=64 model.where=32 "
+                        "model.glimpse=96 model.hidden=96 train.steps=450"
+                      : "model.patch=24 model.glimpses=5 train.steps=1500") +
       " corpus=";
-  const std::string early = " model.reward=correct_while_early model.cost=0.02", anywhere = " model.policy=random";
+  const std::string cost = scale == Scale::quick ? "0.05" : "0.02";
+  const std::string early = " model.reward=correct_while_early model.cost=" + cost, anywhere = " model.policy=random";
   std::vector<Run> runs{{kFind, common + "odd-one model.reward=correct"},
                         {kFindEarly, common + "odd-one" + early},
                         {kFindAnywhere, common + "odd-one" + anywhere}};
@@ -148,12 +150,14 @@ void rewards_report(const Results& results, Report& report) {
   const int64_t count = results.quick() ? 300 : 1000;
   report.set_up =
       "Images of 48 × 48 pixels, seen through a window of " +
-      std::string(results.quick() ? "20 × 20, four" : "24 × 24, five") +
-      " times at most, first at a place drawn at random. On some, four bars lie in two "
+      std::string(results.quick() ? "20 × 20, six times at most, first in the middle"
+                                  : "24 × 24, five times at most, first at a place drawn at random") +
+      ". On some, four bars lie in two "
       "rows, and one of them across the others: where? On the others are one to five dots: how many? The network and "
       "how long it learns are the same throughout. What it says is learned from the right answers. Where it looks is "
       "learned by a reward alone (REINFORCE): for the right answer; for the right answer, of which each glance takes "
-      "2 %, so that it also learns when to stop; for a number near the right one. Beside them, a network whose places "
+      "a small share, so that it also learns when to stop; for a number near the right one. Beside them, a network "
+      "whose places "
       "are drawn at random, and which learns nothing about them.";
   explain::Plot accuracy = by_glances("How right it would be after so many glances", "accuracy in %");
   explain::Plot stopped = by_glances("When it stops", "images in %");
