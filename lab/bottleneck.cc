@@ -16,7 +16,7 @@ std::vector<Run> bottleneck_runs(Scale scale) {
   const std::string common = scale == Scale::quick
                                  ? "task=translate model.embedding=32 model.hidden=64 model.dropout=0 train.steps=400 "
                                    "train.rate=1e-2 valid_sentences=100"
-                                 : "task=translate corpus=chains model.hidden=96 train.epochs=5 train.rate=3e-3 "
+                                 : "task=translate corpus=chains model.hidden=192 train.epochs=16 train.rate=3e-3 "
                                    "batch.tokens=1200 search.beam=1";
   return {{"one vector", common + " model.decoder.input=bridge model.decoder.query=before model.decoder.feeding=false"},
           {"attention", common}};

@@ -91,14 +91,14 @@ std::vector<Run> coverage_runs(Scale scale) {
   const std::string common =
       quick ? "task=reverse model.embedding=32 model.hidden=48 train.steps=250 train.rate=1e-2 search.beam=1 "
               "model.decoder.query=after"
-            : "task=translate corpus=chains tokeniser.kind=words model.hidden=96 model.decoder.query=after "
-              "train.epochs=3 train.rate=3e-3 batch.tokens=1200 search.beam=1";
+            : "task=translate corpus=chains tokeniser.kind=words model.hidden=128 model.decoder.query=after "
+              "train.epochs=8 train.rate=3e-3 batch.tokens=1200 search.beam=1";
   const std::string on = " model.attention.coverage=true model.coverage_penalty=1";
   std::vector<Run> runs{{"off", common}, {"on", common + on}};
   if (quick) return runs;
   const std::string captions =
       "task=caption size=56 model.encoder.norm=none model.encoder.stages=8,16,16 model.hidden=64 model.embedding=24 "
-      "train.epochs=2 model.doubly_stochastic=";
+      "train.epochs=3 model.doubly_stochastic=";
   runs.push_back({kCaptionsOff, captions + "0"});
   runs.push_back({kCaptionsOn, captions + "1"});
   return runs;

@@ -19,17 +19,18 @@ std::vector<Run> depth_runs(Scale scale) {
       "task=translate model.name=transformer model.heads=4 model.label_smoothing=0 " +
       std::string(
           quick ? "model.size=32 model.hidden=64 model.dropout=0 train.steps=350 train.rate=6e-3 valid_sentences=100"
-                : "model.size=48 model.hidden=96 model.dropout=0.1 train.epochs=4 train.rate=3e-3");
+                : "model.size=64 model.hidden=256 model.dropout=0.1 train.epochs=8 train.rate=2e-3");
   const auto of_depth = [&](int64_t count) {
     return common + " model.encoder_layers=" + std::to_string(count) + " model.decoder_layers=" + std::to_string(count);
   };
   if (quick) return {{blocks(3), of_depth(3)}, {blocks(3) + ", no residuals", of_depth(3) + " model.residual=false"}};
   std::vector<Run> runs;
-  for (const int64_t count : {1, 2, 4, 6}) runs.push_back({blocks(count), of_depth(count)});
-  runs.push_back({blocks(2) + ", no residuals", of_depth(2) + " model.residual=false"});
-  runs.push_back({blocks(6) + ", no residuals", of_depth(6) + " model.residual=false"});
-  runs.push_back({blocks(6) + ", norms behind", of_depth(6) + " model.norm=post"});
-  runs.push_back({blocks(6) + ", no norms", of_depth(6) + " model.norm=none"});
+  for (const int64_t count : {1, 2, 3, 4, 5, 6}) runs.push_back({blocks(count), of_depth(count)});
+  for (const int64_t count : {2, 6}) {
+    runs.push_back({blocks(count) + ", norms behind", of_depth(count) + " model.norm=post"});
+    runs.push_back({blocks(count) + ", no norms", of_depth(count) + " model.norm=none"});
+    runs.push_back({blocks(count) + ", no residuals", of_depth(count) + " model.residual=false"});
+  }
   return runs;
 }
 

@@ -199,7 +199,7 @@ std::vector<Run> hard_runs(Scale scale) {
   const bool quick = scale == Scale::quick;
   const std::string common = quick ? "task=reverse model.embedding=32 model.hidden=64 train.steps=400 train.rate=6e-3 "
                                      "model.decoder.query=after model.attention.align="
-                                   : "task=reverse train.epochs=6 model.decoder.query=after model.attention.align=";
+                                   : "task=reverse train.epochs=8 model.decoder.query=after model.attention.align=";
   std::vector<Run> runs{{"softmax", common + "softmax"},
                         {kLearned, common + "sample model.reinforce.baseline=learned"}};
   if (quick) return runs;

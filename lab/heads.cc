@@ -142,7 +142,7 @@ std::vector<Run> heads_runs(Scale scale) {
                   "train.steps=350 "
                   "train.rate=6e-3 valid_sentences=100"
                 : "model.size=64 model.hidden=256 model.encoder_layers=2 model.decoder_layers=2 model.dropout=0.1 "
-                  "train.epochs=4 train.rate=3e-3") +
+                  "train.epochs=8 train.rate=2e-3") +
       " model.heads=";
   std::vector<Run> runs;
   for (const int64_t heads : quick ? std::vector<int64_t>{4} : std::vector<int64_t>{1, 2, 4, 8, 16}) {

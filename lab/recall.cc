@@ -33,7 +33,7 @@ void recall_report(const Results& results, Report& report) {
   const auto plain = results.by_length("lstm", "accuracy", groups, false);
   const auto attends = results.by_length("lstm that attends to its past", "accuracy", groups, false);
   report.check(
-      "over the greatest distances, the one that attends to its past is right more often",
+      "trained no longer, the one that attends to its past is right more often over the greatest distances",
       attends.back().mean > plain.back().mean + 1,
       fixed(attends.back().mean) + " against " + fixed(plain.back().mean) + " % (" + groups.back().text() + " words)");
   report.plot("by-distance", length_plot(results, runs, "accuracy", false, report.numbers),

@@ -215,11 +215,11 @@ std::vector<Run> saliency_runs(Scale scale) {
           run(1, "task=translate", "train.epochs=4 model.hidden=128 model.embedding=64",
               "train.steps=450 model.hidden=64 model.embedding=32 train.rate=1e-2 valid_sentences=50"),
           run(2, "task=caption size=56 model.encoder.norm=none model.encoder.stages=8,16,16 model.embedding=24",
-              "model.hidden=64 train.epochs=2", "model.hidden=48 train.steps=120 train.rate=4e-3"),
-          run(3, "task=glimpse scene=translated size=48 model.patch=12 model.scales=2", "train.epochs=4",
+              "model.hidden=64 train.epochs=3", "model.hidden=48 train.steps=120 train.rate=4e-3"),
+          run(3, "task=glimpse scene=translated size=48 model.patch=12 model.scales=2", "train.epochs=6",
               "train.steps=200 model.what=64 model.hidden=96 train.rate=2e-3"),
           run(4, "task=glimpse scene=translated size=48 model.name=image_classifier",
-              "model.encoder.stages=16,32 train.epochs=1",
+              "model.encoder.stages=16,32 train.epochs=3",
               "model.encoder.stages=8,16 train.steps=250 train.rate=4e-3 batch.images=32")};
 }
 

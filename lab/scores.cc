@@ -129,7 +129,7 @@ std::vector<Run> scores_runs(Scale scale) {
                   "valid_sentences=100 model.attention.score="
             : network +
                   " model.encoder.size=128 model.encoder.dropout=0.1 model.decoder.size=128 model.decoder.embedding=64 "
-                  "model.decoder.dropout=0.1 train.epochs=4 model.attention.score=";
+                  "model.decoder.dropout=0.1 model.attention.score=";
   if (quick) return {{"additive", common + "additive"}, {"location", common + "location model.attention.longest=20"}};
   std::vector<Run> runs;
   for (const std::string_view score : kScores) {

@@ -99,6 +99,8 @@ struct RecurrentDecoder::Source : Memory {
       };
       const Var both = joined_rows(by_row(words), rows, by_row(other.words), other_rows, places * width);
       words = transpose(reshape(both, {rows + other_rows, places, width}), 0, 1);
+    } else {
+      lengths.clear();  // nobody reads the source again
     }
     if (copied.words > 0) copied.join(other.copied, places);
     return places;

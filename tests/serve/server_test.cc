@@ -98,7 +98,9 @@ TEST(Server, StreamsEventsWhereTheyAreAskedFor) {
     const json said = json::parse(data.substr(6));
     ended = event == "event: answer";
     EXPECT_TRUE(ended || (event == "event: partial" && said.contains("partial"))) << result->body;
-    if (ended) EXPECT_EQ(said, body_of(served().post("/v1/run", R"({"text": "a b c", "beam": 2})")));
+    if (ended) {
+      EXPECT_EQ(said, body_of(served().post("/v1/run", R"({"text": "a b c", "beam": 2})")));
+    }
   }
   EXPECT_TRUE(ended);
 }
