@@ -172,8 +172,17 @@ class Chaos:
         self.over.wait(0.2)
 
     def number(self, name):
-        body = self.call(get("/metrics"))[2].decode()
-        return float(re.search(rf"^{name} (\S+)$", body, re.M).group(1))
+        """From /metrics: among so many clients, the one who watches may have to ask again, too."""
+        for attempt in range(20):
+            try:
+                answer = self.call(get("/metrics"))
+            except OSError:
+                answer = None
+            if answer is not None:
+                return float(re.search(rf"^{name} (\S+)$", answer[2].decode(), re.M).group(1))
+            self.count("watcher: asked again")
+            time.sleep(0.1 * (attempt + 1))
+        raise RuntimeError(f"{name}: expected an answer from /metrics, got none in 20 attempts")
 
 
 def sockets_of(process):
