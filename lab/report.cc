@@ -98,8 +98,9 @@ std::string html_of(const Report& report) {
     body += std::string("<li") + (check.held ? "" : " class=\"refuted\"") + ">" + escaped_markup(check.expected) +
             ": " + (check.held ? "" : "no, ") + escaped_markup(check.measured) + "</li>\n";
   }
-  body += "</ul>\n<h2>Set-up</h2>\n<p>" + escaped_markup(report.set_up) + "</p>\n" + html_of_table(report.runs) +
-          "<p class=\"note\">All of them: <code>" + escaped_markup(report.common) + "</code></p>\n";
+  body += "</ul>\n<h2>Set-up</h2>\n<p>" + escaped_markup(report.set_up) + "</p>\n" + html_of_table(report.runs);
+  if (!report.common.empty())
+    body += "<p class=\"note\">All of them: <code>" + escaped_markup(report.common) + "</code></p>\n";
   for (const Block& block : report.blocks) body += html_of_block(block);
   if (!report.next.empty()) body += "<h2>What to try next</h2>\n";
   for (const Next& next : report.next) {
@@ -120,8 +121,8 @@ std::string markdown_of(const Report& report) {
     text += std::string("- ") + (check.held ? "✓ " : "✗ ") + check.expected + ": " + (check.held ? "" : "no, ") +
             check.measured + "\n";
   }
-  text += "\n## Set-up\n\n" + report.set_up + "\n\n" + markdown_of_table(report.runs) + "All of them: `" +
-          report.common + "`\n\n";
+  text += "\n## Set-up\n\n" + report.set_up + "\n\n" + markdown_of_table(report.runs);
+  if (!report.common.empty()) text += "All of them: `" + report.common + "`\n\n";
   for (const Block& block : report.blocks) text += markdown_of_block(block);
   if (!report.next.empty()) text += "## What to try next\n\n";
   for (const Next& next : report.next) text += next.why + "\n\n    " + next.command + "\n\n";

@@ -170,7 +170,7 @@ ordered_json story_of(const Report& report) {
   steps.begin("The claim");
   steps.add(text_json(report.set_up));
   steps.add(json_of(report.runs));
-  steps.add(command_json("All of them:", report.common));
+  if (!report.common.empty()) steps.add(command_json("All of them:", report.common));
   steps.begin("Did it hold?");
   steps.add({{"kind", "checks"}});
   for (const Block& block : report.blocks) steps.add_block(block);

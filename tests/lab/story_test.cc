@@ -27,6 +27,7 @@ using Names = std::vector<std::string>;
 Report long_report() {
   Report report{.name = "told", .title = "A title", .claim = "A claim."};
   report.set_up = "Two models.";
+  report.common = "task=reverse";
   report.check("more", true, "2 against 1");
   report.figure("by-length", "<svg/>", "a caption");
   report.live({.text = "try", .runs = {"a", "b"}, .longest = 9});
@@ -46,6 +47,9 @@ TEST(Story, HasAStepForEachFigureAndTableWithItsText) {
                                      "Now you", "What to try next"}));
   EXPECT_EQ(kinds_of(story[0]), (Names{"text", "table", "command"}));
   EXPECT_EQ(kinds_of(story[1]), Names{"checks"});
+  Report nothing_in_common = long_report();
+  nothing_in_common.common.clear();
+  EXPECT_EQ(kinds_of(story_of(nothing_in_common)[0]), (Names{"text", "table"}));
   EXPECT_EQ(kinds_of(story[2]), (Names{"figure", "live"})) << "it is tried where it was shown";
   EXPECT_EQ(kinds_of(story[4]), (Names{"text", "text", "figure"}));
   EXPECT_EQ(kinds_of(story[6]), Names{"live"});
