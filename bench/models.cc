@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "attend/base/error.h"
+#include "attend/base/temporary_folder.h"
 #include "attend/data/batches.h"
 #include "attend/decode/search.h"
 #include "attend/models/captioner.h"
@@ -160,7 +161,7 @@ class Turns : public train::Watcher {
 Row loop_row(const Network& n) {
   Row row{.name = "loop/" + n.name, .unit = Unit::percent, .least = 90};
   row.value = [n] {
-    const TemporaryFolder folder;
+    const TemporaryFolder folder("attend-bench");
     data::EncodedPairsWriter writer(folder.path());
     const data::Sequences sources = random_words(20 * n.batch, n.source, n.vocabulary, 0),
                           targets = random_words(20 * n.batch, n.target - 1, n.vocabulary, 1);

@@ -40,17 +40,6 @@ Finished run_command(const std::string& command) {
   return result;
 }
 
-TemporaryFolder::TemporaryFolder() {
-  std::string name = (std::filesystem::temp_directory_path() / "attend-bench-XXXXXX").string();
-  require(::mkdtemp(name.data()) != nullptr, "bench: no temporary folder ", name);
-  path_ = name;
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
-
 double peak_mebibytes() {
   std::ifstream status("/proc/self/status");
   std::string word;

@@ -1,7 +1,6 @@
 // Other programs that the benchmarks run: peers, and fresh copies of this one.
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -18,19 +17,6 @@ struct Finished {
 };
 /// Runs a command by the shell to its end.
 Finished run_command(const std::string& command);
-
-/// A temporary folder for a run, removed at the end.
-class TemporaryFolder {
- public:
-  TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  ~TemporaryFolder();
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 /// The peak resident memory of this process since it started, in MiB. Not getrusage's, which starts at what the parent
 /// process had.
